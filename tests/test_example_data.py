@@ -17,7 +17,9 @@ from ragassay.formats import load, native
 from ragassay.metrics.core.metric import Window
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Score
-from ragassay.suites.chunks_suite import SUITE
+from ragassay.suites import get
+
+SUITE = get("chunks")
 
 SYSTEMS = ("keyword", "hybrid")
 BUILD = Path(__file__).resolve().parents[1] / "examples" / "town" / "build.py"

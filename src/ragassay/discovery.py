@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import resources
 from types import ModuleType
 
 
@@ -17,3 +18,17 @@ def modules(package: str) -> Iterator[ModuleType]:
             yield from modules(name)
         else:
             yield importlib.import_module(name)
+
+
+def word_lists(package: str, file: str) -> Mapping[str, tuple[str, ...]]:
+    """The lists of a text file, whose lines are ``NAME: word word ...``.
+
+    Args:
+        package: the package that has the file.
+        file: its name. A line that begins with a blank goes on with the list above it; one that
+            begins with ``#`` is a comment.
+    """
+    text = resources.files(package).joinpath(file).read_text(encoding="utf-8")
+    lines = text.replace("\n ", " ").splitlines()
+    named = (line.partition(":") for line in lines if not line.startswith("#"))
+    return {name: tuple(words.split()) for name, _, words in named}

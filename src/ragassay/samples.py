@@ -223,6 +223,16 @@ class Sample:
         """Query id, system and repeat."""
         return (self.id, self.system, self.repeat)
 
+    @property
+    def query_text(self) -> str:
+        """The query; empty where there is none."""
+        return self.query or ""
+
+    @property
+    def answer_text(self) -> str:
+        """The text of the answer; empty where there is none."""
+        return "" if self.answer is None else self.answer.text
+
 
 _LISTS: Final[tuple[tuple[str, type[Any]], ...]] = (
     ("history", Turn),

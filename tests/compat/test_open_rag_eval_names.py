@@ -30,8 +30,9 @@ from ragassay.compat.open_rag_eval.judge_models import PAGE_MODEL
 from ragassay.engine.config.config_reading import read_config
 from ragassay.judges.question import Question
 from ragassay.reports.tables.ore_values import COLUMNS
-from ragassay.suites.trecrag_suite import SUITE as TREC
 from scripted_judge import Scripted
+
+TREC = suites.get("trecrag")
 
 CLASSES = (
     "TRECEvaluator", "UMBRELAMetric", "AutoNuggetMetric", "AutoNuggetizer", "CitationMetric",

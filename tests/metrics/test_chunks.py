@@ -18,7 +18,9 @@ from ragassay.metrics.core.chunk_matching import cosine_matrix, credited, likene
 from ragassay.metrics.core.metric import Window
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Reason, Score, Unscored
-from ragassay.suites.chunks_suite import SUITE
+from ragassay.suites import get
+
+SUITE = get("chunks")
 
 matrices = hnp.arrays(np.bool_, st.tuples(st.integers(0, 8), st.integers(1, 6)))
 names = st.lists(st.sampled_from("ABCDEFGH"), max_size=12)

@@ -9,7 +9,17 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ragassay import GoldPassage, InputError, Passage, Reason, Sample, Score, Unscored, UsageError
+from ragassay import (
+    GoldPassage,
+    InputError,
+    Passage,
+    Reason,
+    Sample,
+    Score,
+    Unscored,
+    UsageError,
+    suites,
+)
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import naming
@@ -17,7 +27,6 @@ from ragassay.metrics.core.all_samples import AllSamples
 from ragassay.metrics.core.metric import Metric, Window
 from ragassay.metrics.retrieval import ranking_sources
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
-from ragassay.suites import retrieval_suite
 
 NUMERIC = [
     "P@3", "Recall@3", "F1@3", "AP", "AP@2", "RR", "RR@2", "nDCG", "nDCG@3", "nDCG(gain=exp)@3",
@@ -349,8 +358,9 @@ def test_parameters_out_of_range_are_refused(name: str, said: str) -> None:
 
 
 def test_the_suite_computes_what_it_lists() -> None:
-    metrics = retrieval_suite.SUITE.resolve()
-    assert [str(metric) for metric in metrics] == list(retrieval_suite.SUITE.metrics)
+    suite = suites.get("retrieval")
+    metrics = suite.resolve()
+    assert [str(metric) for metric in metrics] == list(suite.metrics)
     assert all(isinstance(metric, RankingMetric) for metric in metrics)
 
 

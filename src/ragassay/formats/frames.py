@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.records import cleaned, kind
+from ragassay.formats.records import cleaned, kind, placed
 from ragassay.samples import Sample
 
 _SLICE = 2048
@@ -36,10 +36,9 @@ def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | S
         if isinstance(record, Sample):
             yield number, record
         elif isinstance(record, Mapping):
-            try:
-                yield number, {str(key): _plain(item, str(key)) for key, item in record.items()}
-            except InputError as error:
-                raise error.at(line=number) from None
+            with placed(None, number):
+                row = {str(key): _plain(item, str(key)) for key, item in record.items()}
+            yield number, row
         else:
             raise InputError(
                 f"{kind(record)} stands where a record is expected",

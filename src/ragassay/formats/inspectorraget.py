@@ -16,6 +16,7 @@ from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, opening
 from ragassay.samples import Sample
 
+_Table = Mapping[str, dict[str, Any]]
 _COMPUTED = ("system", "composite")
 _CONDITIONED = {"rb_agg": "rb_agg_idk", "rb_llm": "rb_llm_idk", "rl_f": "rl_f_idk"}
 """MT-RAG's analytics call values after IDK conditioning by the names of the raw metrics."""
@@ -33,37 +34,31 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file cannot be read, or an evaluation refers to a missing task or document.
     """
     content = opening.parse_json(opening.read_all(path), path)
-    if not isinstance(content, dict):
-        raise InputError("the file holds no object", path=path)
-    documents = _by(content, "documents", "document_id", path)
-    tasks = _by(content, "tasks", "task_id", path)
-    for number, evaluation in enumerate(_rows(content, "evaluations", path), 1):
-        task = tasks.get(str(evaluation.get("task_id")))
-        if task is None:
-            raise InputError(
-                f"the evaluation is of the task {evaluation.get('task_id')!r}, which is not there",
-                path=path,
-                line=number,
-                field="evaluations.task_id",
-            )
-        yield mapper.sample(_record(task, evaluation, documents, path, number), number)
+    with opening.placed(path):
+        if not isinstance(content, dict):
+            raise InputError("the file holds no object")
+        documents = _by(content, "documents", "document_id")
+        tasks = _by(content, "tasks", "task_id")
+        evaluations = _rows(content, "evaluations")
+    for number, evaluation in enumerate(evaluations, 1):
+        with opening.placed(path, number):
+            record = _record(evaluation, tasks, documents)
+        yield mapper.sample(record, number)
 
 
-def _record(
-    task: dict[str, Any],
-    evaluation: dict[str, Any],
-    documents: Mapping[str, dict[str, Any]],
-    path: Path,
-    number: int,
-) -> dict[str, Any]:
+def _record(evaluation: dict[str, Any], tasks: _Table, documents: _Table) -> dict[str, Any]:
+    task = tasks.get(str(evaluation.get("task_id")))
+    if task is None:
+        raise InputError(
+            f"the evaluation is of the task {evaluation.get('task_id')!r}, which is not there",
+            field="evaluations.task_id",
+        )
     computed: dict[str, Any] = {}
     annotations: dict[str, Any] = deepcopy(task.get("annotations") or {})
     for metric, by_author in (evaluation.get("annotations") or {}).items():
         if not isinstance(by_author, dict):
             raise InputError(
                 f"the annotation {metric!r} is no object of annotators",
-                path=path,
-                line=number,
                 field="evaluations.annotations",
             )
         for author, entry in by_author.items():
@@ -75,7 +70,7 @@ def _record(
     record = {key: value for key, value in task.items() if key not in ("annotations", "contexts")}
     contexts = task.get("contexts")
     if contexts is not None:
-        record["contexts"] = [_context(item, documents, path, number) for item in contexts]
+        record["contexts"] = [_context(item, documents) for item in contexts]
     record["model_id"] = evaluation.get("model_id")
     record["model_response"] = evaluation.get("model_response")
     record["metrics"] = computed
@@ -84,38 +79,29 @@ def _record(
     return record
 
 
-def _context(
-    item: Any, documents: Mapping[str, dict[str, Any]], path: Path, number: int
-) -> dict[str, Any]:
+def _context(item: Any, documents: _Table) -> dict[str, Any]:
     if isinstance(item, dict) and "text" in item:
         return item
     name = str(item.get("document_id") if isinstance(item, dict) else item)
     if name not in documents:
         raise InputError(
-            f"the task has the document {name!r}, which is not there",
-            path=path,
-            line=number,
-            field="tasks.contexts",
+            f"the task has the document {name!r}, which is not there", field="tasks.contexts"
         )
     return {**documents[name], **(item if isinstance(item, dict) else {})}
 
 
-def _by(content: dict[str, Any], table: str, key: str, path: Path) -> dict[str, dict[str, Any]]:
+def _by(content: dict[str, Any], table: str, key: str) -> _Table:
     entries: dict[str, dict[str, Any]] = {}
     lines: dict[str, int] = {}
-    for number, row in enumerate(_rows(content, table, path), 1):
+    for number, row in enumerate(_rows(content, table), 1):
         if row.get(key) is None:
             raise InputError(
-                f"entry {number} of the {table} has no {key}",
-                path=path,
-                line=number,
-                field=f"{table}.{key}",
+                f"entry {number} of the {table} has no {key}", line=number, field=f"{table}.{key}"
             )
         name = str(row[key])
         if name in entries:
             raise InputError(
                 f"the {key} {name!r} stands in two of the {table}, {lines[name]} and {number}",
-                path=path,
                 line=number,
                 field=f"{table}.{key}",
                 hint="Give each its own id, or remove one.",
@@ -124,10 +110,10 @@ def _by(content: dict[str, Any], table: str, key: str, path: Path) -> dict[str, 
     return entries
 
 
-def _rows(content: dict[str, Any], table: str, path: Path) -> list[dict[str, Any]]:
+def _rows(content: dict[str, Any], table: str) -> list[dict[str, Any]]:
     rows = content.get(table)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError("there is no list of objects", path=path, field=table)
+        raise InputError("there is no list of objects", field=table)
     return rows
 
 

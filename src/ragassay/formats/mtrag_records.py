@@ -82,15 +82,14 @@ class Tasks:
         self._tasks: dict[str, Record] = {}
         self._used: set[str] = set()
         lines: dict[str, int] = {}
-        for line, record in opening.json_records(path, _ignored):
-            name = task_id(record, path, line)
-            if name in lines:
-                raise InputError(
-                    f"the task {record['task_id']!r} was already given in line {lines[name]}",
-                    path=path,
-                    line=line,
-                    field="task_id",
-                )
+        for line, record in opening.json_records(path):
+            with opening.placed(path, line):
+                name = task_id(record)
+                if name in lines:
+                    raise InputError(
+                        f"the task {record['task_id']!r} was already given in line {lines[name]}",
+                        field="task_id",
+                    )
             self._tasks[name], lines[name] = record, line
 
     def __len__(self) -> int:
@@ -112,50 +111,38 @@ class Tasks:
         Raises:
             InputError: there is no such task, or record and task differ in what a task is.
         """
-        name = task_id(record, path, line)
-        task = self._tasks.get(name)
-        if task is None:
-            raise InputError(
-                f"the task {record['task_id']!r} is not in {self.path}",
-                path=path,
-                line=line,
-                field="task_id",
-                hint="Name the file of tasks that the predictions were made for.",
-            )
-        for key in _OF_THE_TASK:
-            if task.get(key) and record.get(key) and _texts(task[key]) != _texts(record[key]):
+        with opening.placed(path, line):
+            name = task_id(record)
+            task = self._tasks.get(name)
+            if task is None:
                 raise InputError(
-                    f"the record's texts differ from those of its task in {self.path}",
-                    path=path,
-                    line=line,
-                    field=key,
-                    hint="Leave them out of one of the two files.",
+                    f"the task {record['task_id']!r} is not in {self.path}",
+                    field="task_id",
+                    hint="Name the file of tasks that the predictions were made for.",
                 )
+            for key in _OF_THE_TASK:
+                if task.get(key) and record.get(key) and _texts(task[key]) != _texts(record[key]):
+                    raise InputError(
+                        f"the record's texts differ from those of its task in {self.path}",
+                        field=key,
+                        hint="Leave them out of one of the two files.",
+                    )
         self._used.add(name)
         own_values = {key: value for key, value in record.items() if value is not None}
         return {**record, **task, **own_values}
 
 
-def task_id(record: Mapping[str, Any], path: Path, line: int) -> str:
+def task_id(record: Mapping[str, Any]) -> str:
     """The id of a record's task, as ``C::T``; the record may spell it ``C<::>T``.
-
-    Args:
-        record: the record.
-        path: its file, for errors.
-        line: its line.
 
     Raises:
         InputError: it has none.
     """
     name = record.get("task_id")
     if not isinstance(name, str | int) or name == "":
-        raise InputError("the record has no task_id", path=path, line=line, field="task_id")
+        raise InputError("the record has no task_id", field="task_id")
     return str(name).replace("<::>", "::")
 
 
 def _texts(turns: Any) -> list[Any]:
     return [turn.get("text") if isinstance(turn, dict) else turn for turn in turns]
-
-
-def _ignored(what: str, then: str) -> None:
-    """Ignores remarks about what surrounds a list of tasks."""

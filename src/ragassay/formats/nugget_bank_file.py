@@ -142,8 +142,8 @@ class NuggetBank(Mapping[str, QueryNuggets]):
         source = Path(path)
         entries: dict[str, QueryNuggets] = {}
         lines: dict[str, int] = {}
-        for line, record in opening.json_records(source, lambda what, why: None):
-            try:
+        for line, record in opening.json_records(source):
+            with opening.placed(source, line):
                 entry = _entry(record)
                 if entry.id in entries:
                     raise InputError(
@@ -151,8 +151,6 @@ class NuggetBank(Mapping[str, QueryNuggets]):
                         field="qid",
                         hint="Put all its nuggets on one line.",
                     )
-            except InputError as error:
-                raise error.at(path=source, line=line) from None
             entries[entry.id] = entry
             lines[entry.id] = line
         if not entries:

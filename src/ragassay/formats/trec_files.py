@@ -24,7 +24,7 @@ import numpy as np
 
 from ragassay.counts import share
 from ragassay.errors import InputError, RagassayWarning
-from ragassay.formats.records import not_utf8, opened, read_all, unpacking
+from ragassay.formats.records import opened, placed, read_all, unpacking
 
 if TYPE_CHECKING:
     import polars as pl
@@ -349,48 +349,40 @@ def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
 def _checked_rows(path: Path, layout: Layout) -> Iterator[list[str | int | float]]:
     """The kept fields of each line; the first faulty one is an `InputError`."""
     for number, fields in fields_of(path, layout):
-        if len(fields) < len(layout.columns):
-            raise InputError(
-                f"{len(fields)} columns stand where a {layout.what} has {len(layout.columns)}",
-                path=path,
-                line=number,
-                hint=f"The columns are {', '.join(name.lstrip('_') for name in layout.columns)}.",
-            )
-        row: list[str | int | float] = []
-        for name, raw in zip(layout.columns, fields, strict=False):
-            if name == layout.number:
-                row.append(_number(raw, layout, path, number))
-            elif not name.startswith("_"):
-                if not raw:
-                    raise InputError("the field is empty", path=path, line=number, field=name)
-                try:
-                    row.append(raw.decode())
-                except UnicodeDecodeError as error:
-                    raise not_utf8(error, path, number) from None
+        with placed(path, number):
+            row = _checked_row(fields, layout)
         yield row
 
 
-def _number(raw: bytes, layout: Layout, path: Path, line: int) -> int | float:
+def _checked_row(fields: list[bytes], layout: Layout) -> list[str | int | float]:
+    names = ", ".join(name.lstrip("_") for name in layout.columns)
+    if len(fields) < len(layout.columns):
+        raise InputError(
+            f"{len(fields)} columns stand where a {layout.what} has {len(layout.columns)}",
+            hint=f"The columns are {names}.",
+        )
+    row: list[str | int | float] = []
+    for name, raw in zip(layout.columns, fields, strict=False):
+        if name == layout.number:
+            row.append(_number(raw, layout, f"The columns are {names}."))
+        elif not name.startswith("_"):
+            if not raw:
+                raise InputError("the field is empty", field=name)
+            row.append(raw.decode())
+    return row
+
+
+def _number(raw: bytes, layout: Layout, hint: str) -> int | float:
     pattern = _WHOLE_NUMBER if layout.whole_numbers else _NUMBER
-    if pattern.fullmatch(raw):
-        if layout.whole_numbers:
-            return int(raw)
-        value = float(raw)
-        if np.isfinite(value):
-            return value
+    fits = pattern.fullmatch(raw)
+    value = (int(raw) if layout.whole_numbers else float(raw)) if fits else np.nan
+    if np.isfinite(value):
+        return value
+    kind = "a whole number"
+    if not layout.whole_numbers:
+        kind = "a finite number" if fits or _NO_NUMBER.fullmatch(raw) else "a number"
     shown = raw.decode(errors="replace")
-    if layout.whole_numbers:
-        kind = "a whole number"
-    else:
-        infinite = pattern.fullmatch(raw) or _NO_NUMBER.fullmatch(raw)
-        kind = "a finite number" if infinite else "a number"
-    raise InputError(
-        f"{shown!r} is not {kind}",
-        path=path,
-        line=line,
-        field=layout.number,
-        hint=f"The columns are {', '.join(name.lstrip('_') for name in layout.columns)}.",
-    )
+    raise InputError(f"{shown!r} is not {kind}", field=layout.number, hint=hint)
 
 
 def _beir_layout(path: Path) -> Layout | None:

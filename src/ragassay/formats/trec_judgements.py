@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragassay.errors import InputError
-from ragassay.formats.records import lines
+from ragassay.formats.records import lines, placed
 from ragassay.formats.trec_files import Layout, read_table, second_line
 
 if TYPE_CHECKING:
@@ -93,29 +93,20 @@ def read_scales(path: Path) -> Mapping[tuple[str, str], Scale]:
         fields = raw.decode(errors="replace").split()
         if not fields or fields[0].startswith("#"):
             continue
-        if len(fields) != 4:
-            raise InputError(
-                f"{len(fields)} columns stand where a z-score file has 4",
-                path=path,
-                line=number,
-                hint="The columns are query, measure, mean, standard deviation.",
-            )
-        query, measure, *numbers = fields
-        try:
-            scale = Scale(*map(float, numbers))
-        except ValueError:
-            scale = Scale(np.nan, np.nan)
-        if not np.isfinite(scale).all() or scale.deviation < 0:
-            raise InputError(
-                f"{' '.join(numbers)!r} are not a mean and a standard deviation",
-                path=path,
-                line=number,
-            )
-        if (query, measure) in scales:
-            raise InputError(
-                f"measure {measure!r} occurs a second time for query {query!r}",
-                path=path,
-                line=number,
-            )
-        scales[query, measure] = scale
+        with placed(path, number):
+            if len(fields) != 4:
+                raise InputError(
+                    f"{len(fields)} columns stand where a z-score file has 4",
+                    hint="The columns are query, measure, mean, standard deviation.",
+                )
+            query, measure, *numbers = fields
+            try:
+                scale = Scale(*map(float, numbers))
+            except ValueError:
+                scale = Scale(np.nan, np.nan)
+            if not np.isfinite(scale).all() or scale.deviation < 0:
+                raise InputError(f"{' '.join(numbers)!r} are not a mean and a standard deviation")
+            if (query, measure) in scales:
+                raise InputError(f"measure {measure!r} occurs a second time for query {query!r}")
+            scales[query, measure] = scale
     return scales

@@ -33,10 +33,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """
     mapper.refuse_columns("trec_rag")
     for line, record in opening.json_records(path, mapper.note):
-        try:
+        with opening.placed(path, line):
             sample = _sample(record, mapper, line)
-        except InputError as error:
-            raise error.at(path=path, line=line) from None
         mapper.claim(sample, line)
         yield sample
 

@@ -22,8 +22,9 @@ approach", Statistics in Medicine 27 (2008).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,13 +48,16 @@ rounding must not decide whether it holds 0."""
 _LEAST_CONFIDENCE = 1e-9
 
 
-class Widening(Protocol):
-    """An interval of one row's mean difference, which the test's interval must hold."""
+class Widening(NamedTuple):
+    """An interval of one row's mean difference, which the test's interval must hold.
+
+    Attributes:
+        cause: why the test's interval is too narrow.
+        interval: bounds of the mean difference at a confidence level in (0, 1).
+    """
 
     cause: str
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Bounds of the mean difference at a confidence level in (0, 1)."""
+    interval: Callable[[float], tuple[float, float]]
 
 
 def widenings(
@@ -84,9 +88,10 @@ def widenings(
             continue
         possible = 2 * seen if low is None or high is None else max(high - low, seen)
         if mostly_ties(units.sums[0], units.counts, possible):
-            wider[row] = Ties(units.sums[0], units.counts, possible)
+            ties = Ties(units.sums[0], units.counts, possible)
+            wider[row] = Widening("ties", ties.interval)
         elif abs(skewness(units)) > _SKEWED:
-            wider[row] = Skewness(units)
+            wider[row] = Widening("skewness", partial(_skewed, units))
     return wider
 
 
@@ -141,19 +146,10 @@ def skewness(units: Units) -> float:
     return float((scaled**3).mean() / (scaled**2).mean() ** 1.5)
 
 
-class Skewness:
-    """The interval of skewed differences."""
-
-    cause = "skewness"
-
-    def __init__(self, units: Units) -> None:
-        self._units = units
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Student's t interval, moved outwards on the side of the longer tail."""
-        shortfall = _SHORTFALL / self._units.n_units
-        wide = skewed_bounds(self._units, 0, level, shortfall=shortfall)
-        return (-math.inf, math.inf) if wide is None else wide
+def _skewed(units: Units, level: float) -> tuple[float, float]:
+    """Student's t interval of skewed differences, moved outwards on the side of the longer tail."""
+    wide = skewed_bounds(units, 0, level, shortfall=_SHORTFALL / units.n_units)
+    return (-math.inf, math.inf) if wide is None else wide
 
 
 class Ties:
@@ -167,8 +163,6 @@ class Ties:
             So the largest expected difference is the largest observed one plus this share of the
             rest up to ``possible``.
     """
-
-    cause = "ties"
 
     def __init__(self, sums: FloatArray, sizes: FloatArray, possible: float) -> None:
         means = sums / sizes

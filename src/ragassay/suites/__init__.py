@@ -1,6 +1,6 @@
 """Named sets of metrics with the names and conventions of a published system.
 
-A suite is one file in this package that defines ``SUITE``.
+A suite is one YAML file in this package; its keys are the fields of `Suite`.
 """
 
 from ragassay.exports import exports

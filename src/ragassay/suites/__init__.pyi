@@ -1,4 +1,3 @@
-from .consistency_suite import PUBLISHED as PUBLISHED, SPREAD as SPREAD
 from .suite import (
     Suite as Suite,
     Total as Total,
@@ -6,6 +5,5 @@ from .suite import (
     get as get,
     known as known,
     named as named,
-    parse_all as parse_all,
     published_elsewhere as published_elsewhere,
 )

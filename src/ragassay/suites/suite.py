@@ -1,4 +1,4 @@
-"""What a suite is, and the suites there are."""
+"""What a suite is, and the suites there are: a YAML file each, with the fields of `Suite`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pkgutil import resolve_name
 from types import MappingProxyType
+from typing import Any
 
 from ragassay import discovery, extensions
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import Metric, naming
+from ragassay.yaml_files import value_of
 
 
 @dataclass(frozen=True)
@@ -155,25 +160,6 @@ class Suite:
         return cls(**carried)
 
 
-def parse_all(
-    names: str | Sequence[str],
-    *,
-    ks: Sequence[int] | None = None,
-    local: Mapping[str, str] | None = None,
-) -> list[Metric]:
-    """The metrics of `named`, without their shown names.
-
-    Args:
-        names: names, or a comma-separated string of them.
-        ks: cut-offs for names that need one and have none.
-        local: a suite's published names, which win over the general ones.
-
-    Raises:
-        UsageError: as `named` raises.
-    """
-    return list(named(names, ks=ks, local=local).values())
-
-
 def named(
     names: str | Sequence[str],
     *,
@@ -250,10 +236,24 @@ def _elsewhere_notes(suite: Suite, base: str) -> list[str]:
 @cache
 def known() -> Mapping[str, Suite]:
     """Every suite by name."""
+    files = sorted(resources.files("ragassay.suites").iterdir(), key=lambda file: file.name)
+    ours = [_read(file) for file in files if file.name.endswith(".yaml")]
     modules = discovery.modules("ragassay.suites")
-    ours = [module.SUITE for module in modules if hasattr(module, "SUITE")]
+    ours += [module.SUITE for module in modules if hasattr(module, "SUITE")]
     every = [*ours, *extensions.added("suites").values()]
     return extensions.by_name("suite", ((suite.name, suite) for suite in every))
+
+
+def _read(file: Traversable) -> Suite:
+    """The suite of a file, which has its name; ``compute`` of a total is ``MODULE:FUNCTION``."""
+    content = value_of(file.read_text(encoding="utf-8"), file.name)
+    for total in content.get("totals", {}).values():
+        total["compute"] = resolve_name(total["compute"])
+    content["totals"] = {name: Total(**one) for name, one in content.get("totals", {}).items()}
+    fixed: dict[str, Any] = {
+        key: tuple(one) if isinstance(one, list) else one for key, one in content.items()
+    }
+    return Suite(file.name.removesuffix(".yaml"), **fixed)
 
 
 @cache

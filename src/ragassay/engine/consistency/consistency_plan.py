@@ -109,7 +109,7 @@ def looked_at(
 
     def named(word: str) -> list[Metric]:
         known = by_name.get(word) or by_name.get(columns.get(word, ""))
-        meant = [known] if known is not None else suites.parse_all(word, local=aliases)
+        meant = [known] if known else list(suites.named(word, local=aliases).values())
         if wrong := next(filter(is_over_runs, meant), None):
             raise UsageError(f"{wrong} looks at runs itself; its own spread is not told.")
         return meant

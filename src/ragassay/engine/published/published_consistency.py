@@ -14,7 +14,6 @@ from ragassay.engine.published.published_options import (
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.models.weights import is_path, no_folder
-from ragassay.suites import SPREAD
 from ragassay.yaml_files import Place
 
 
@@ -57,7 +56,7 @@ def add_spread(file: ConfigFile) -> None:
     similarities that are listed. Where none are listed, the whole suite is computed anyway.
     """
     if file.over_runs and file.values.get("consistency_metrics"):
-        file.values["consistency_metrics"] += SPREAD
+        file.values["consistency_metrics"] += ("runs_mean", "runs_variance", "runs_cv")
 
 
 def _similarity(file: ConfigFile, name: str, parameters: Any, place: Place) -> list[str]:

@@ -17,6 +17,7 @@ from .opening import (
     lines as lines,
     not_utf8 as not_utf8,
     opened as opened,
+    placed as placed,
     read_all as read_all,
 )
 from .sample_records import Mapper as Mapper, MapperOptions as MapperOptions, Record as Record

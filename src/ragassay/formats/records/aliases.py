@@ -11,52 +11,10 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from ragassay.discovery import word_lists
 from ragassay.errors import InputError, UsageError, did_you_mean
 
-ALIASES: Mapping[str, tuple[str, ...]] = {
-    "id": ("query_id", "qid", "question_id", "sample_id", "task_id", "_id"),
-    "query": (
-        "user_input", "question", "input", "prompt", "inputs.question", "inputs.query", "input_1",
-    ),
-    "system": ("system_id", "system_name", "model_id"),
-    "repeat": (),
-    "query_run": (),
-    "history": ("messages", "conversation_history", "chat_history", "turns"),
-    "passages": (
-        "retrieved_contexts", "contexts", "context", "retrieval_context", "retrieved_context",
-        "retrieved_passages", "retrieved_documents", "retrieved_chunks", "documents", "chunks",
-        "ret_psg", "retrieved_context_1",
-    ),
-    "passage_ids": ("retrieved_context_ids", "retrieved_ids", "doc_ids", "run"),
-    "answer": (
-        "response", "actual_output", "output", "outputs", "prediction", "predictions",
-        "pred_answer", "generated_answer", "model_response",
-    ),
-    "references": (
-        "reference", "ground_truth", "ground_truths", "ground_truth_answers", "expected_output",
-        "expected", "expected_response", "expected_answer", "reference_answer",
-        "reference_answers", "gt_answer", "golden_answer", "golden_answers", "generation_gt",
-        "target", "targets", "expectations.expected_response",
-    ),
-    "reference_groups": (),
-    "negative_references": ("negative_reference", "incorrect_answers"),
-    "gold": (
-        "gold_passages", "reference_contexts", "reference_context", "ground_truth_context",
-        "ground_truth_contexts", "ground_truth_chunks", "expected_chunks", "golden_chunks",
-        "gold_chunks", "gt_chunks", "gt_contexts", "evidence_list", "qrels",
-    ),
-    "gold_ids": ("reference_context_ids", "gold_passage_ids", "retrieval_gt"),
-    "answerability": ("answerable", "is_answerable"),
-    "timestamp": ("time_id",),
-    "failure": ("error",),
-    "metadata": ("meta_data", "meta", "tags"),
-    "passage_embeddings": ("retrieved_embeddings",),
-    "gold_embeddings": ("ground_truth_embeddings",),
-    "given": ("metrics",),
-    "given_by": ("metrics_judge",),
-    "given_unscored": ("metrics_unscored",),
-    "runs": (),
-}  # fmt: skip
+ALIASES = word_lists("ragassay.formats.records", "aliases.txt")
 """Canonical field -> its other names. Where one must be chosen among several, earlier ones win."""
 
 KEY_MAP: Mapping[str, str] = {

@@ -136,6 +136,23 @@ def not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> 
     )
 
 
+@contextmanager
+def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
+    """Names the file, and the line, in each `InputError` from within that does not name its own; a
+    byte that is not UTF-8 becomes one.
+
+    Args:
+        path: the file.
+        line: its line; ``None`` where the file is read as a whole.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, path, line) from None
+    except InputError as error:
+        raise error.at(path=path, line=line) from None
+
+
 def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) -> Any:
     """One JSON value.
 
@@ -157,11 +174,8 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as strict:
         try:
-            return cleaned(json.loads(raw.decode(), object_pairs_hook=_unique))
-        except UnicodeDecodeError as error:
-            raise not_utf8(error, path, line) from None
-        except InputError as error:
-            raise error.at(path=path, line=line) from None
+            with placed(path, line):
+                return cleaned(json.loads(raw.decode(), object_pairs_hook=_unique))
         except (ValueError, RecursionError):
             raise InputError(
                 f"not valid JSON ({_reason(strict)})",
@@ -169,10 +183,8 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
                 line=line,
                 hint="Mend that line; no record was skipped.",
             ) from None
-    try:
+    with placed(path, line):
         refuse_repeats(raw, value)
-    except InputError as error:
-        raise error.at(path=path, line=line) from None
     return value
 
 
@@ -272,7 +284,9 @@ def _nearby(path: Path) -> str:
 Note = Callable[[str, str], None]
 
 
-def json_records(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_records(
+    path: Path, note: Note = lambda what, then: None
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every object of a JSON Lines file, or of a JSON document that is a list of objects or holds
     one.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 import orjson
 
@@ -52,24 +52,20 @@ class Mapper:
     """
 
     def __init__(
-        self,
-        path: Path | None = None,
-        *,
-        columns: Mapping[str, str] | None = None,
-        separator: str | None = None,
-        single_chunk: bool = False,
-        refuse_joined: bool = False,
-        system: str | None = None,
-        notes: Notes | None = None,
-        cells: bool = False,
+        self, path: Path | None = None, *, cells: bool = False, **options: Unpack[MapperOptions]
     ) -> None:
-        self.path = path
-        self.columns = aliases.canonical(columns)
-        self.system = system or ""
+        notes = options.get("notes")
+        self.path, self.cells = path, cells
+        self.columns = aliases.canonical(options.get("columns"))
+        self.system = options.get("system") or ""
         self._warns = notes is None
         self._notes = Notes() if notes is None else notes
-        self.joined = Joined(separator, self._notes, single=single_chunk, refused=refuse_joined)
-        self.cells = cells
+        self.joined = Joined(
+            options.get("separator"),
+            self._notes,
+            single=options.get("single_chunk", False),
+            refused=options.get("refuse_joined", False),
+        )
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._has_begun = False
         self._lines: dict[int, int] = {}
@@ -213,12 +209,11 @@ class Mapper:
             parts["system"] = parts.get("system") or self.system
         if "repeat" in keys or "query_run" in keys:
             parts["repeat"] = _repeat(parts.get("repeat"), parts.pop("query_run", None), keys)
-        if "passages" in keys or "passage_ids" in keys:
-            parts["passages"] = self._passages(record, keys, line)
+        for field, (ids, *_) in _WITH_IDS.items():
+            if field in keys or ids in keys:
+                parts[field] = self._chunks(field, record, keys, line)
         if "references" in keys or "reference_groups" in keys:
             parts["references"], parts["reference_groups"] = _references(record, keys)
-        if "gold" in keys or "gold_ids" in keys:
-            parts["gold"] = self._gold(record, keys)
         metadata = self._metadata(record, plan, line)
         query, history, answer_after, label = self._conversation(record, keys, metadata)
         if history:
@@ -348,15 +343,18 @@ class Mapper:
             hint="Keep one of them.",
         )
 
-    def _passages(self, record: Record, keys: Keys, line: int) -> tuple[Passage, ...] | None:
+    def _chunks(self, field: str, record: Record, keys: Keys, line: int) -> Any:
+        """The retrieved or gold passages, with the ids of another column."""
+        ids, read, join = _WITH_IDS[field]
         listed = None
-        if (key := keys.get("passages")) is not None:
+        if (key := keys.get(field)) is not None:
             value = record[key]
             if isinstance(value, str):
-                value = self.joined.cut(value, key, line)
-            listed = passages.passages(value, key)
-        if (key := keys.get("passage_ids")) is not None:
-            return passages.with_ids(listed, record[key], key)
+                whole = field == "gold"
+                value = self.joined.pieces(value) if whole else self.joined.cut(value, key, line)
+            listed = read(value, key)
+        if (key := keys.get(ids)) is not None:
+            return join(listed, record[key], key)
         return listed
 
     def _embeddings(self, record: Record, keys: Keys, parts: dict[str, Any]) -> None:
@@ -372,17 +370,6 @@ class Mapper:
             if parts.get(field) is None:
                 parts[field] = (chunk,) * len(rows)
 
-    def _gold(self, record: Record, keys: Keys) -> tuple[GoldPassage, ...] | None:
-        listed = None
-        if (key := keys.get("gold")) is not None:
-            value = record[key]
-            if isinstance(value, str):
-                value = self.joined.pieces(value)
-            listed = passages.gold(value, key)
-        if (key := keys.get("gold_ids")) is not None:
-            return passages.gold_with_ids(listed, record[key], key)
-        return listed
-
 
 _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "id": field_values.identifier,
@@ -394,6 +381,12 @@ _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "failure": field_values.failure,
 }
 """How fields are read that need no other."""
+
+_WITH_IDS: Mapping[str, tuple[str, Callable[..., Any], Callable[..., Any]]] = {
+    "passages": ("passage_ids", passages.passages, passages.with_ids),
+    "gold": ("gold_ids", passages.gold, passages.gold_with_ids),
+}
+"""The field of the ids of passages, how passages are read, and how they get those ids."""
 
 _LISTS = (
     "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",

@@ -59,13 +59,12 @@ class AnswerMatches(JudgedMetric):
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """Whether the answer matches, with the judge's reasoning as explanation."""
-        assert sample.query is not None and sample.answer is not None
         temperature = self.temperature
         if temperature is None and self.prompt is not None:
             temperature = self.prompt.temperature
         question = AnswerMatch(
-            query=sample.query,
-            answer=sample.answer.text,
+            query=sample.query_text,
+            answer=sample.answer_text,
             references=accepted(sample),
             wrong=_filled(sample.negative_references),
             instructions="" if self.prompt is None else self.prompt.instructions,

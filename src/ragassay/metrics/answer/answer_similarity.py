@@ -117,5 +117,4 @@ def _cosines(answer: Any, references: Sequence[Any]) -> list[float]:
 
 def _texts(sample: Sample) -> list[str]:
     """The answer and the references that say something."""
-    assert sample.answer is not None
-    return [sample.answer.text, *(text for text in sample.references if not is_blank(text))]
+    return [sample.answer_text, *(text for text in sample.references if not is_blank(text))]

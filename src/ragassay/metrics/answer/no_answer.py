@@ -24,10 +24,9 @@ class _Attempt(JudgedMetric):
 
     async def _label(self, sample: Sample, ask: Ask) -> tuple[Literal["yes", "no"], str]:
         """The label of an answer, and its explanation."""
-        assert sample.query is not None and sample.answer is not None
-        if not sample.answer.text.strip():
+        if not sample.answer_text.strip():
             return "no", _EMPTY
-        reply = await ask(AnswerAttempted(sample.query, sample.answer.text))
+        reply = await ask(AnswerAttempted(sample.query_text, sample.answer_text))
         return reply.answered, ""
 
 

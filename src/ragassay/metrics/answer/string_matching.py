@@ -270,8 +270,7 @@ class AliasGroups(ReferenceMetric[_Groups]):
         ]
 
     def _nested(self, sample: Sample) -> _Groups:
-        assert sample.answer is not None
-        texts = [sample.answer.text, *chain.from_iterable(sample.reference_groups)]
+        texts = [sample.answer_text, *chain.from_iterable(sample.reference_groups)]
         answer, *codes = encode(map(tokeniser("signed", False, self.articles), texts))
         rest = iter(codes)
         return _Groups(answer, [list(islice(rest, len(g))) for g in sample.reference_groups])

@@ -205,7 +205,7 @@ def _first_ones(labels: Sequence[int]) -> list[int]:
 class _ChunkMetric(Metric):
     k: int = cutoff(..., "how many ranks count")
     by: Relevance = param("exact", "relevance: the same id or text, or a cosine")
-    threshold: float = param(_THRESHOLD, "smallest cosine that is relevant", minimum=-1)
+    threshold: float = param(_THRESHOLD, "smallest cosine that is relevant", minimum=-1, maximum=1)
     rel: int = param(1, "smallest grade that is relevant", minimum=1)
     duplicates: Duplicates = param("miss", "copies of a chunk: a miss at their rank, or dropped")
 
@@ -218,8 +218,6 @@ class _ChunkMetric(Metric):
         super().__post_init__()
         if self.by == "exact" and self.threshold != _THRESHOLD:
             raise UsageError(f"{self.name}: threshold goes with by=cosine.")
-        if self.threshold > 1:
-            raise UsageError(f"{self.name}: a cosine is at most 1, not {self.threshold:g}.")
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where ``by=cosine`` and neither vectors nor texts are there."""
@@ -299,7 +297,7 @@ class ChunkF1(_ChunkMetric):
 class HybridLogRank(_ChunkMetric):
     """Recall and rank quality in one number; see `hybrid_score`. The cut-off is its depth."""
 
-    alpha: float = param(0.5, "weight of recall against rank quality", minimum=0)
+    alpha: float = param(0.5, "weight of recall against rank quality", minimum=0, maximum=1)
     gamma: float = param(1.0, "steepness of the worth of ranks (0: a straight line)", minimum=0)
 
     name = "hybrid"
@@ -309,8 +307,6 @@ class HybridLogRank(_ChunkMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.alpha > 1:
-            raise UsageError(f"{self.name}: alpha must be at most 1, not {self.alpha:g}.")
         if not math.isfinite(self.gamma * self.k):
             raise UsageError(f"{self.name}: gamma {self.gamma:g} is too large.")
 

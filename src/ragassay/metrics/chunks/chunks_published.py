@@ -8,13 +8,12 @@ rounding do not count, as published (with threshold 1 identical vectors, too); a
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ragassay.errors import RagassayWarning, UsageError
+from ragassay.errors import RagassayWarning
 from ragassay.metrics.chunks import chunks_datapizza as published
 from ragassay.metrics.chunks.chunk_overlap import comparable, relevant_gold
 from ragassay.metrics.chunks.chunk_vectors import ChunkVectors, Pair, lacks_vectors, texts_of
@@ -127,14 +126,7 @@ class _Similar(_Published):
 @dataclass(frozen=True)
 class _Hybrid(_Published):
     gamma: float = param(1.0, "steepness of the worth of ranks (0: a straight line)", minimum=0)
-    alpha: float = param(0.5, "weight of recall against rank quality", minimum=0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.alpha > 1:
-            raise UsageError(f"{self.name}: alpha must be at most 1, not {self.alpha:g}.")
-        if not math.isfinite(self.gamma):
-            raise UsageError(f"{self.name}: gamma must be finite.")
+    alpha: float = param(0.5, "weight of recall against rank quality", minimum=0, maximum=1)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
+from ragassay.discovery import word_lists
 from ragassay.metrics.citation.citable import PREFIX, bare
 
 _BRACKETED = re.compile(
@@ -30,11 +31,7 @@ _BETWEEN = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _JOINT = re.compile(r"[\s,;&]*(?:\band\b[\s]*)?")
 _LONGEST_RANGE = 50
-_NUMBER_WORDS = frozenset({
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-    "twenty", "thirty", "forty", "fifty",
-})  # fmt: skip
+_NUMBER_WORDS = frozenset(word_lists("ragassay.metrics.citation", "words.txt")["numbers"])
 _CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?。]|$)", re.MULTILINE)
 _WORD_BEFORE = re.compile(r"([\w%]+)[\"'”’)]*\s*$")
 _NEAR = 80

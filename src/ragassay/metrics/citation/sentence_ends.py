@@ -4,32 +4,16 @@ from __future__ import annotations
 
 import re
 
+from ragassay.discovery import word_lists
+
 _END = re.compile(r"(?<![.!?…])([.!?…]+[\"'”’»)\]]*)(?=\s|$)|([。！？｡]+[”’」』）]*)")
 _BREAK = re.compile(r"\n\s*")
 _ITEM = re.compile(r"(?:[-*•–+]|\d{1,3}[.)]|[a-zA-Z][.)]|#+|>)\s")
 """The beginning of a list's line or of a heading."""
 
-_ABBREVIATIONS = frozenset({
-    "approx", "ca", "cf", "ch", "col", "corp", "dept", "dr", "e.g", "ed", "eds", "eq", "etc",
-    "al", "fig", "figs", "gen", "gov", "i.e", "inc", "jr", "lt", "ltd", "max", "min", "mr", "mrs",
-    "ms", "mt", "no", "nos", "p", "pp", "prof", "rep", "resp", "rev", "sec", "sen", "sgt", "sr",
-    "st", "vol", "vs", "viz",
-})  # fmt: skip
-_STARTERS = frozenset({
-    "a", "an", "the", "this", "that", "these", "those", "it", "its", "he", "she", "they", "we",
-    "you", "i", "in", "on", "at", "by", "as", "if", "when", "while", "for", "from", "however",
-    "but", "and", "or", "so", "there", "here", "his", "her", "their", "our", "also", "since",
-    "after", "before", "both", "each", "most", "many", "some", "such", "to", "with", "what",
-    "who", "why", "how", "my",
-})  # fmt: skip
-"""Words that begin a sentence even after an acronym's last full stop."""
-
-_LABELS = frozenset({
-    "appendix", "class", "figure", "grade", "group", "hepatitis", "option", "part", "phase",
-    "plan", "section", "type", "vitamin",
-})  # fmt: skip
-"""Words whose letter is no initial: ``vitamin C. Oranges ...``."""
-
+_WORDS = word_lists("ragassay.metrics.citation", "words.txt")
+_ABBREVIATIONS, _STARTERS = frozenset(_WORDS["abbreviations"]), frozenset(_WORDS["starters"])
+_LABELS = frozenset(_WORDS["labels"])
 _NEAR = 40
 """Most characters that are searched for a word: longer words are no abbreviations."""
 

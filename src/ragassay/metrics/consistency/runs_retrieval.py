@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragassay.errors import UsageError
 from ragassay.metrics.consistency.runs import (
     Comparable,
     PairsMetric,
@@ -106,17 +105,18 @@ class RunsRbo(_RunsRetrieval):
     As ``runs_overlap``, but what stands first counts most.
     """
 
-    p: float = param(0.9, "how likely a reader goes on to the next rank, above 0 and below 1")
+    p: float = param(
+        0.9,
+        "how likely a reader goes on to the next rank, above 0 and below 1",
+        minimum=0,
+        maximum=1,
+        exclusive=True,
+    )
 
     name = "runs_rbo"
     title = "Agreement of the rankings of repeated runs, over all pairs (rank-biased overlap)"
     source = "Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings"
     recommended_for = "whether the same passages come back in the same order"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0.0 < self.p < 1.0:
-            raise UsageError(f"{self.name}: p must lie between 0 and 1, not at {self.p}.")
 
     def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
         """The rank-biased overlap of the two lists."""

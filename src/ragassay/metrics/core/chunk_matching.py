@@ -98,25 +98,11 @@ def credited(relevant: NDArray[np.bool_]) -> NDArray[np.bool_]:
         relevant: whether a retrieved chunk matches a gold chunk, shape ``(n_retrieved, n_gold)``.
     """
     n_retrieved, n_gold = relevant.shape
-    hits = np.zeros(n_retrieved, dtype=np.bool_)
     finder: dict[int, int] = {}  # gold -> the retrieved chunk that is credited with it
-    holds: dict[int, int] = {}  # the same, seen from the retrieved chunk
-    for row in range(n_retrieved):
-        if len(finder) == n_gold:
-            break
-        reached: dict[int, int] = {}
-        gold = _free_gold(relevant, row, finder, reached)
-        if gold is None:
-            continue
-        hits[row] = True
-        while True:
-            at = reached[gold]
-            handed_on = holds.get(at)
-            finder[gold], holds[at] = at, gold
-            if handed_on is None:
-                break
-            gold = handed_on
-    return hits
+    found = (
+        len(finder) < n_gold and _augmented(relevant, row, finder) for row in range(n_retrieved)
+    )
+    return np.fromiter(found, np.bool_, n_retrieved)
 
 
 def same_chunks(
@@ -152,20 +138,23 @@ def same_chunks(
     return [root(at) for at in range(len(chunks))]
 
 
-def _free_gold(
-    relevant: NDArray[np.bool_], row: int, finder: dict[int, int], reached: dict[int, int]
-) -> int | None:
-    """The end of an augmenting path from ``row``; ``reached`` maps each gold to the row before."""
-    queue = [row]
-    for at in queue:
+def _augmented(relevant: NDArray[np.bool_], row: int, finder: dict[int, int]) -> bool:
+    """Credits ``row`` with a gold chunk where an augmenting path from it leads to a free one."""
+    reached: dict[int, tuple[int, int | None]] = {}  # gold -> the row before, and the gold before
+    queue: list[tuple[int, int | None]] = [(row, None)]
+    for at, via in queue:
         for gold in np.flatnonzero(relevant[at]).tolist():
             if gold in reached:
                 continue
-            reached[gold] = at
-            if gold not in finder:
-                return int(gold)
-            queue.append(finder[gold])
-    return None
+            reached[gold] = (at, via)
+            if gold in finder:
+                queue.append((finder[gold], gold))
+                continue
+            free: int | None = gold
+            while free is not None:
+                finder[free], free = reached[free]
+            return True
+    return False
 
 
 def _unit(matrix: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -23,6 +23,7 @@ Adding one takes one file in this package::
 from __future__ import annotations
 
 import dataclasses
+import math
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -48,26 +49,23 @@ Kind = Literal["arithmetic", "model", "judge"]
 Says = Literal["number", "flag", "label"]
 
 
-def param(default: Any, doc: str, *, minimum: float | None = None, origin: bool = False) -> Any:
+def param(default: Any, doc: str, *, origin: bool = False, **bounds: float) -> Any:
     """A parameter written in parentheses: ``name(key=value)``.
 
     Args:
         default: the value when the name leaves it out.
         doc: what it does, in a few words; shown by ``ragassay metrics``.
-        minimum: smallest value allowed; ``None`` for no bound.
         origin: true where the parameter only says where values come from. Such a parameter does not
             change what the metric is: it stands beside the values in every report, and a published
             name does not show it.
+        bounds: ``minimum`` and ``maximum``, the smallest and the largest value allowed, and
+            ``exclusive=True`` where these themselves are not.
     """
-    metadata = {"doc": doc, "minimum": minimum, "origin": origin}
-    return dataclasses.field(default=default, metadata=metadata)
+    return dataclasses.field(default=default, metadata={"doc": doc, "origin": origin, **bounds})
 
 
 def cutoff(
-    default: Any = None,
-    doc: str = "rank cut-off (all ranks when left out)",
-    *,
-    minimum: float = 1,
+    default: Any = None, doc: str = "rank cut-off (all ranks when left out)", **bounds: float
 ) -> Any:
     """The parameter written after ``@``.
 
@@ -75,12 +73,11 @@ def cutoff(
         default: the rank when the name leaves it out, ``None`` for all ranks; ``...`` where a rank
             must be given.
         doc: what it does, in a few words.
-        minimum: smallest rank allowed.
+        bounds: as those of `param`; a rank is at least 1.
     """
-    metadata = {"doc": doc, "role": "cutoff", "minimum": minimum}
-    if default is ...:
-        return dataclasses.field(metadata=metadata)
-    return dataclasses.field(default=default, metadata=metadata)
+    metadata = {"doc": doc, "role": "cutoff", "minimum": 1, **bounds}
+    given = dataclasses.MISSING if default is ... else default
+    return dataclasses.field(default=given, metadata=metadata)
 
 
 def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
@@ -477,9 +474,15 @@ def _check_param(metric: Metric, spec: dataclasses.Field[Any], value: Any) -> No
     where = f"{metric.name}: {spec.name}"
     if choices is not None and value not in choices:
         raise UsageError(f"{where} must be one of {', '.join(map(str, choices))}, not {value!r}.")
-    minimum = spec.metadata.get("minimum")
-    if minimum is not None and not value >= minimum:
-        raise UsageError(f"{where} must be at least {minimum:g}, not {value}.")
+    if isinstance(value, float) and math.isinf(value):
+        raise UsageError(f"{where} must be finite, not {value}.")
+    low, high = spec.metadata.get("minimum"), spec.metadata.get("maximum")
+    exclusive = spec.metadata.get("exclusive", False)
+    if low is not None and not value >= low:
+        raise UsageError(f"{where} must be at least {low:g}, not {value}.")
+    if high is not None and (not value <= high or (exclusive and value in (low, high))):
+        ends = " (exclusive)" if exclusive else ""
+        raise UsageError(f"{where} must lie between {low:g} and {high:g}{ends}, not at {value}.")
 
 
 def reached(metrics: Iterable[Metric]) -> dict[Metric, None]:

@@ -82,8 +82,8 @@ class FactualCorrectness(JudgedMetric):
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
         """The claims of both sides, and whether the other side supports them."""
         del context
-        answer = "" if sample.answer is None else sample.answer.text
-        asked = f"user: {sample.query}"
+        answer = sample.answer_text
+        asked = f"user: {sample.query_text}"
         for reference in filter(str.strip, sample.references):
             for text, other in ((answer, reference), (reference, answer)):
                 if text.strip():
@@ -94,14 +94,13 @@ class FactualCorrectness(JudgedMetric):
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The value for the reference with the highest F1; all three values and the claims are in
         the parts."""
-        assert sample.query is not None and sample.answer is not None
-        answer = sample.answer.text
+        answer = sample.answer_text
         candidates: list[tuple[float, dict[str, Any]]] = []
         for at, reference in enumerate(sample.references):
             if not reference.strip():
                 continue
-            claimed = await ask.once(side, sample.query, answer, reference)
-            wanted = await ask.once(side, sample.query, reference, answer)
+            claimed = await ask.once(side, sample.query_text, answer, reference)
+            wanted = await ask.once(side, sample.query_text, reference, answer)
             if wanted.share is None:
                 continue
             precision, recall = claimed.share, wanted.share

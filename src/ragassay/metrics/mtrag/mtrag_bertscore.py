@@ -60,6 +60,27 @@ class ByBertScore(OnScale):
         return {spec.name: getattr(self, spec.name) for spec in fields(ByBertScore)}
 
 
+def against_passages(
+    window: Window, scale: Scale, rows: tuple[int, ...]
+) -> list[list[Match | None]]:
+    """Compares answers with their passages; for `Window.once`.
+
+    Args:
+        window: has the samples and the run's models.
+        scale: the model and how its values are shown.
+        rows: indices into ``window.samples``, of samples with an answer and texts of passages.
+
+    Returns:
+        For each sample one `Match` a passage; ``None`` where no token has any weight.
+    """
+    groups = []
+    for sample in (window.samples[at] for at in rows):
+        texts = passage_texts(sample)
+        assert not isinstance(texts, Unscored)
+        groups.append((sample.answer_text, texts))
+    return grouped(window, scale, groups)
+
+
 @dataclass(frozen=True)
 class _BertScore(ByBertScore, EncoderMetric):
     """A BERTScore, given or computed.
@@ -72,6 +93,8 @@ class _BertScore(ByBertScore, EncoderMetric):
     low = None
     uses = ("given",)
     source = "Zhang et al. 2020, BERTScore; MT-RAG benchmark, step 1"
+    nearest: ClassVar[bool] = False
+    """Whether the highest value over the passages counts, and not that for the first target."""
 
     @property
     @abstractmethod
@@ -82,27 +105,25 @@ class _BertScore(ByBertScore, EncoderMetric):
         """Whether the record brings the value and ``given`` is set."""
         return self.given and values_of(sample, *self.names) is not None
 
-    def taken_from(self, sample: Sample, n: int | None) -> list[float] | Unscored | None:
-        """The record's values; ``None`` where it brings none.
-
-        Args:
-            sample: the sample.
-            n: how many texts were compared: the record must have as many values, or one; ``None``
-                for any number.
-
-        Returns:
-            The values; `Unscored` where their number or one of them is not possible.
-        """
+    def read(self, sample: Sample) -> Outcome | None:
+        """The record's value that counts, with all values as parts; `Unscored` where their number
+        or one of them is not possible."""
         if not self.brings(sample):
             return None
         values = values_of(sample, *self.names) or []
-        if n is not None and len(values) not in (1, n):
+        texts = sample.passages if self.nearest else sample.references
+        if texts is not None and len(values) not in (1, len(texts)):
             return Unscored(
                 Reason.UNDEFINED,
                 f"the given {self.names[0]} has {plural(len(values), 'value')} for "
-                f"{plural(n, 'text')}",
+                f"{plural(len(texts), 'text')}",
             )
-        return in_range(self, self.names[0], values)
+        taken = in_range(self, self.names[0], values)
+        return taken if isinstance(taken, Unscored) else read(taken[self._at(taken)], values=taken)
+
+    def _at(self, values: Sequence[float]) -> int:
+        """The index of the value that counts."""
+        return max(range(len(values)), key=values.__getitem__) if self.nearest else 0
 
     def remarks(self, window: Window) -> Iterable[Tally]:
         """How many records bring impossible values."""
@@ -123,36 +144,28 @@ class _BertScore(ByBertScore, EncoderMetric):
         Raises:
             Unavailable: the model is not available.
         """
+        build = against_passages if self.nearest else against_references
         try:
-            return self.compared(window, tuple(rows))
+            compared = window.once(build, self.scale, tuple(rows))
         except Unavailable as error:
             raise error.saying(
                 f"{error}; values in the records' metrics, under the published names, need no model"
             ) from error
+        return [
+            self._outcome(window, [one for one in each if one is not None]) for each in compared
+        ]
 
-    @abstractmethod
-    def compared(self, window: Window, rows: tuple[int, ...]) -> Sequence[Outcome]:
-        """One outcome for each of these samples, by the model.
-
-        Args:
-            window: has the samples and the run's models.
-            rows: indices into ``window.samples``.
-
-        Raises:
-            Unavailable: the model is not available.
-        """
-
-    def notes(self, window: Window, matches: Sequence[Match], chosen: Match, other: str) -> str:
-        """Notes for a score: its text is empty, or texts were cut.
-
-        Args:
-            window: has the model.
-            matches: the matches of the answer with all texts.
-            chosen: the match that gives the score.
-            other: what a text is called.
-        """
-        cut = cut_note(matches, window, self.scale, other)
-        return "; ".join(filter(None, (EMPTY if chosen.empty else "", cut)))
+    def _outcome(self, window: Window, matches: Sequence[Match]) -> Score:
+        """The value that counts, with all values as parts; notes say that its text is empty, or
+        that texts were cut."""
+        values = [getattr(match, getattr(self, "part", "p")) for match in matches]
+        at = self._at(values)
+        if self.nearest:
+            cut = cut_note(matches, window, self.scale, "passage")
+        else:
+            cut = cut_note(matches[:1], window, self.scale, "target")
+        notes = filter(None, (EMPTY if matches[at].empty else "", cut))
+        return Score(values[at], {"values": values}, "; ".join(notes))
 
 
 @register
@@ -173,44 +186,6 @@ class ReferenceBertScore(_BertScore):
         """The spellings of the benchmark's records and of its analytics."""
         return {"p": ("BertscoreP", "Bert-Prec"), "r": ("BertscoreR", "Bert-Rec")}[self.part]
 
-    def read(self, sample: Sample) -> Outcome | None:
-        """The record's value for the first target, with all values as parts."""
-        values = self.taken_from(sample, len(sample.references))
-        if values is None or isinstance(values, Unscored):
-            return values
-        return read(values[0], values=values)
-
-    def compared(self, window: Window, rows: tuple[int, ...]) -> Sequence[Outcome]:
-        """The value for the first target, with the values of all targets as parts."""
-        outcomes = []
-        for matches in window.once(against_references, self.scale, rows):
-            each = [match for match in matches if match is not None]
-            values = [getattr(match, self.part) for match in each]
-            note = self.notes(window, each[:1], each[0], "target")
-            outcomes.append(Score(values[0], {"values": values}, note))
-        return outcomes
-
-
-def against_passages(
-    window: Window, scale: Scale, rows: tuple[int, ...]
-) -> list[list[Match | None]]:
-    """Compares answers with their passages; for `Window.once`.
-
-    Args:
-        window: has the samples and the run's models.
-        scale: the model and how its values are shown.
-        rows: indices into ``window.samples``, of samples with an answer and texts of passages.
-
-    Returns:
-        For each sample one `Match` a passage; ``None`` where no token has any weight.
-    """
-    groups = []
-    for sample in (window.samples[at] for at in rows):
-        texts = passage_texts(sample)
-        assert sample.answer is not None and not isinstance(texts, Unscored)
-        groups.append((sample.answer.text, texts))
-    return grouped(window, scale, groups)
-
 
 @register
 class PassageBertScore(_BertScore):
@@ -224,6 +199,7 @@ class PassageBertScore(_BertScore):
     title = "BERTScore precision against the nearest passage (MT-RAG BertKPrec)"
     needs: ClassVar[tuple[Need, ...]] = ("answer", "passages")
     names = ("BertKPrec", "Bert-KPrec")
+    nearest = True
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Unscored without passages, an answer, or (unless the record brings the value) their
@@ -234,20 +210,3 @@ class PassageBertScore(_BertScore):
             return missing(sample, ("answer",)) or none
         texts = passage_texts(sample)
         return super().lacks(sample) or (texts if isinstance(texts, Unscored) else None)
-
-    def read(self, sample: Sample) -> Outcome | None:
-        """The record's highest value, with the values of all passages as parts."""
-        values = self.taken_from(sample, None if sample.passages is None else len(sample.passages))
-        if values is None or isinstance(values, Unscored):
-            return values
-        return read(max(values), values=values)
-
-    def compared(self, window: Window, rows: tuple[int, ...]) -> Sequence[Outcome]:
-        """The highest value, with the values of all passages as parts."""
-        outcomes = []
-        for matches in window.once(against_passages, self.scale, rows):
-            each = [match for match in matches if match is not None]
-            values = [match.p for match in each]
-            note = self.notes(window, each, max(each, key=lambda match: match.p), "passage")
-            outcomes.append(Score(max(values), {"values": values}, note))
-        return outcomes

@@ -26,7 +26,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ragassay.errors import Tally
 from ragassay.metrics.core import Metric, Window, missing, param, register
@@ -115,7 +115,7 @@ class _Conditioned(Metric):
         An own value that this installation cannot compute is always lacking.
         """
         lacking = missing(sample, ("answer",))
-        if lacking is not None or self._brought(sample) is not None:
+        if lacking is not None or self._stands(sample):
             return lacking
         label = sample.answerability
         if label is None:
@@ -144,42 +144,33 @@ class _Conditioned(Metric):
         if label is None:
             return Unscored(Reason.MISSING_INPUT, NO_LABEL)
         outcome = _by_table(self._cell(sample, label, idk, underspecified), value)
-        wrong = self.contradicts(sample)
-        problem = self._impossible(sample)
+        brought, wrong = self.brought(sample), self.contradicts(sample)
+        problem = brought.detail if isinstance(brought, Unscored) else ""
         if wrong is not None:
             problem = f"the given {self.published[0]}, {wrong:g}, contradicts the label or a value"
             problem += " beside it"
         if problem and isinstance(outcome, Score):
             outcome = replace(outcome, explanation=f"{outcome.explanation}; {problem}")
-        if isinstance(outcome, Score) and not outcome.evidence:
-            return outcome
-        brought = self._brought(sample)
-        if brought is None:
-            return outcome
-        values = in_range(self, self.published[0], brought)
-        if isinstance(values, Unscored):
-            return values
-        by = givers(sample, *self.published, self.name)
-        return Score(values[0], {}, f"the conditioned value, {READ}", given=True, by=by)
+        decided = isinstance(outcome, Score) and not outcome.evidence
+        return outcome if decided or brought is None or wrong is not None else brought
 
     def remarks(self, window: Window) -> Iterable[Tally]:
         """How many given values contradict the table, and how many are impossible under any."""
         n = sum(self.contradicts(sample) is not None for sample in window.samples)
         if n:
             yield Tally(_CONTRADICTED, n)
-        wrong = sum(bool(self._impossible(sample)) for sample in window.samples)
+        wrong = sum(isinstance(self.brought(sample), Unscored) for sample in window.samples)
         yield from impossible(self, self.published[0], wrong)
 
     def contradicts(self, sample: Sample) -> float | None:
         """The conditioned value that the record brings, where the table cannot give it; else
         ``None``."""
-        brought = self._of_record(sample)
-        if brought is None or self._impossible(sample):
+        brought = self.brought(sample)
+        possible = self._possible(sample) if isinstance(brought, Score) else None
+        if possible is None or not isinstance(brought, Score):
             return None
-        possible = self._possible(sample)
-        if possible is None or any(abs(brought[0] - one) <= ROUNDING for one in possible):
-            return None
-        return float(brought[0])
+        value = brought.number or 0.0
+        return None if any(abs(value - one) <= ROUNDING for one in possible) else value
 
     def _possible(self, sample: Sample) -> tuple[float, ...] | None:
         """The values that the table can give for the record; ``None`` where any value is
@@ -202,22 +193,24 @@ class _Conditioned(Metric):
             return (0.0, 1.0)
         return None if stands is None else (0.0, *stands)
 
-    def _brought(self, sample: Sample) -> list[Any] | None:
-        """The conditioned value that the record brings, unless it contradicts the table."""
-        return None if self.contradicts(sample) is not None else self._of_record(sample)
+    def _stands(self, sample: Sample) -> bool:
+        """Whether the record brings the conditioned value, and nothing contradicts it."""
+        return self.brought(sample) is not None and self.contradicts(sample) is None
 
-    def _impossible(self, sample: Sample) -> str:
-        """Why the record's conditioned value is not valid; empty where it is, or there is none."""
-        brought = self._of_record(sample)
-        values = None if brought is None else in_range(self, self.published[0], brought)
-        return values.detail if isinstance(values, Unscored) else ""
-
-    def _of_record(self, sample: Sample) -> list[Any] | None:
-        """The conditioned value that the record brings; it follows the paper's table."""
+    def brought(self, sample: Sample) -> Outcome | None:
+        """The conditioned value that the record brings, which follows the paper's table; `Unscored`
+        where it is not valid, ``None`` where there is none."""
         if sample.answerability is None or self.rule != "paper" or not self.given:
             return None
-        values = values_of(sample, *self.published, self.name)
-        return None if values is None else values[:1]
+        names = (*self.published, self.name)
+        values = values_of(sample, *names)
+        if values is None:
+            return None
+        taken = in_range(self, self.published[0], values[:1])
+        if isinstance(taken, Unscored):
+            return taken
+        by = givers(sample, *names)
+        return Score(taken[0], {}, f"the conditioned value, {READ}", given=True, by=by)
 
     def _ignores_idk(self, label: Answerability) -> bool:
         return self.rule == "spec" and label is not Answerability.UNANSWERABLE

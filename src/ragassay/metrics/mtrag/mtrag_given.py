@@ -125,28 +125,6 @@ def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[Ta
         )
 
 
-def verdict(sample: Sample, name: str) -> float | Unscored | None:
-    """A judge's 1, 0.5 or 0 that came with the record; ``None`` where it has none.
-
-    Any other value is a reply that was not understood, and `Unscored`; so is a null that the record
-    explains.
-
-    Args:
-        sample: the sample.
-        name: the value's name.
-    """
-    values = values_of(sample, name)
-    if values is None:
-        return explained(sample, name)
-    if values[0] in (0, 0.5, 1):
-        return float(values[0])
-    return Unscored(
-        Reason.UNDEFINED,
-        f"the given {name} is {values[0]!r}, none of 0, 0.5 and 1: the judge's reply was not "
-        "understood",
-    )
-
-
 def read(value: float, **parts: Any) -> Score:
     """The score of a value that the record brings.
 

@@ -41,7 +41,6 @@ from ragassay.metrics.mtrag.mtrag_given import (
     in_range,
     read_judged,
     values_of,
-    verdict,
 )
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
 from ragassay.samples import Answerability, Sample
@@ -66,8 +65,8 @@ class _Judged(JudgedMetric):
     given: bool = param(True, GIVEN, origin=True)
 
     published: ClassVar[str]
-    rule: ClassVar[str] = ""
-    """What a given value should be, where that is not every number in the range."""
+    verdicts: ClassVar[tuple[float, ...]] = ()
+    """What a given value can be, where that is not every number in the range."""
 
     family = "mtrag"
     needs: ClassVar[tuple[Need, ...]] = ("query", "answer")
@@ -88,6 +87,14 @@ class _Judged(JudgedMetric):
         values = values_of(sample, self.published)
         if values is None:
             return explained(sample, self.published)
+        if values[0] in self.verdicts:
+            return read_judged(float(values[0]), sample, self.published)
+        if self.verdicts:
+            return Unscored(
+                Reason.UNDEFINED,
+                f"the given {self.published} is {values[0]!r}, none of 0, 0.5 and 1: the judge's "
+                "reply was not understood",
+            )
         taken = in_range(self, self.published, values[:1])
         if isinstance(taken, Unscored):
             return taken
@@ -100,7 +107,7 @@ class _Judged(JudgedMetric):
             and isinstance(self.brought(sample), Unscored)
             for sample in window.samples
         )
-        return impossible(self, self.published, n, self.rule)
+        return impossible(self, self.published, n, "0, 0.5 or 1" if self.verdicts else "")
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The record's value, else the judge's."""
@@ -124,15 +131,8 @@ class _Judged(JudgedMetric):
 class _Classified(_Judged):
     """A verdict with one of the values 1, 0.5 and 0."""
 
-    rule = "0, 0.5 or 1"
+    verdicts = (0.0, 0.5, 1.0)
     higher_is_better = None
-
-    def brought(self, sample: Sample) -> Outcome | None:
-        """The record's verdict; `Unscored` where it is none of the three values."""
-        value = verdict(sample, self.published) if self.given else None
-        if value is None or isinstance(value, Unscored):
-            return value
-        return read_judged(value, sample, self.published)
 
 
 @register
@@ -154,8 +154,7 @@ class IdkEval(_Classified):
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """1, 0.5 or 0, by the judge's answer."""
-        assert sample.answer is not None
-        reply = (await ask(SaysIdk(conversation(sample), sample.answer.text))).says_idk
+        reply = (await ask(SaysIdk(conversation(sample), sample.answer_text))).says_idk
         return scored(*_IDK[reply])
 
 
@@ -194,8 +193,7 @@ class UnderspecifiedEval(_Classified):
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """1 or 0, by the judge's answer."""
-        assert sample.answer is not None
-        reply = await ask(SaysUnderspecified(conversation(sample), sample.answer.text))
+        reply = await ask(SaysUnderspecified(conversation(sample), sample.answer_text))
         return scored(float(reply.asks == "yes"))
 
 
@@ -228,13 +226,13 @@ class ReferencelessFaithfulness(_Judged):
         del context
         texts = passage_texts(sample)
         if sample.answer is not None and not isinstance(texts, Unscored):
-            yield ClaimSupport((conversation(sample), sample.answer.text), texts)
+            yield ClaimSupport((conversation(sample), sample.answer_text), texts)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """Supported claims over all claims, with the claims and their support as parts."""
         texts = passage_texts(sample)
-        assert sample.answer is not None and not isinstance(texts, Unscored)
-        extracted = await ask(ExtractClaims(conversation(sample), sample.answer.text))
+        assert not isinstance(texts, Unscored)
+        extracted = await ask(ExtractClaims(conversation(sample), sample.answer_text))
         claims = tuple(claim for claim in extracted.claims if claim.strip())
         if not claims:
             return Unscored(Reason.UNDEFINED, "the answer makes no claim that could be supported")
@@ -291,13 +289,12 @@ class ReferenceJudge(_Judged):
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """The rating divided by ten, with the judge's explanation."""
         texts = passage_texts(sample)
-        assert sample.query is not None and sample.answer is not None
         assert not isinstance(texts, Unscored)
         question = ReferenceRating(
             history=earlier_turns(sample),
-            query=sample.query,
+            query=sample.query_text,
             reference=sample.references[0],
-            answer=sample.answer.text,
+            answer=sample.answer_text,
             passages=texts,
         )
         reply = await ask.verdict(question)

@@ -124,9 +124,8 @@ class _AgainstPassages(SampleMetric):
 
     def score_sample(self, sample: Sample) -> Outcome:
         """Unscored where a passage has no text."""
-        assert sample.answer is not None
         texts = passage_texts(sample)
-        return texts if isinstance(texts, Unscored) else self.against(sample.answer.text, texts)
+        return texts if isinstance(texts, Unscored) else self.against(sample.answer_text, texts)
 
     @abstractmethod
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
@@ -218,8 +217,7 @@ class _Length(SampleMetric):
 
     def score_sample(self, sample: Sample) -> Outcome:
         """The length; the parts hold it once for each target."""
-        assert sample.answer is not None
-        length = self.measure(sample.answer.text)
+        length = self.measure(sample.answer_text)
         return scored(length, values=[length] * len(sample.references))
 
     @staticmethod

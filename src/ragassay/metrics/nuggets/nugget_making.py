@@ -14,42 +14,33 @@ contribute too.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ragassay.formats import Nugget
 from ragassay.judges import Ask, Question
 from ragassay.judges.questions import ExtractNuggets, NuggetImportance
+from ragassay.metrics.core import param
 from ragassay.metrics.nuggets.nugget_likeness import Distinct
-from ragassay.metrics.relevance import Shots, grades
+from ragassay.metrics.relevance import SHOTS_DOC, Shots, grades
 from ragassay.scores import Reason, Unscored
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NuggetOptions:
-    """How nuggets are made; the defaults are Open RAG Eval's.
+    """How nuggets are made, which metrics of nuggets have as parameters; the defaults are Open RAG
+    Eval's."""
 
-    Attributes:
-        iterations: most rounds of extraction.
-        most: most nuggets of a query before the best are chosen.
-        best: how many are kept, vital ones first.
-        words: most words in a nugget; longer ones are left out.
-        batch: nuggets in one question about importance or assignment.
-        min_grade: smallest UMBRELA grade of a passage that nuggets are taken from.
-        window: passages read together.
-        shots: the prompt of the grades.
-        always: where no passage has that grade, nuggets are taken from all of them.
-    """
-
-    iterations: int = 5
-    most: int = 30
-    best: int = 20
-    words: int = 12
-    batch: int = 10
-    min_grade: int = 1
-    window: int = 10
-    shots: Shots = "zero"
-    always: bool = False
+    iterations: int = param(5, "most rounds of extraction", minimum=1)
+    most: int = param(30, "most nuggets before the best are chosen", minimum=1)
+    best: int = param(20, "nuggets kept, vital ones first", minimum=1)
+    words: int = param(12, "most words in a nugget; longer ones are left out", minimum=1)
+    batch: int = param(10, "nuggets in one question about importance or support", minimum=1)
+    min_grade: int = param(
+        1, "smallest UMBRELA grade of a passage with nuggets", minimum=0, maximum=3
+    )
+    window: int = param(10, "passages read together", minimum=1)
+    shots: Shots = param("zero", SHOTS_DOC)
 
 
 async def make_nuggets(
@@ -58,6 +49,7 @@ async def make_nuggets(
     texts: tuple[str, ...],
     options: NuggetOptions,
     earlier: tuple[str, ...] = (),
+    always: bool = False,
 ) -> tuple[Nugget, ...] | Unscored:
     """The nuggets of a query from its passages; for `Ask.once`. `Unscored` where there are none.
 
@@ -67,6 +59,7 @@ async def make_nuggets(
         texts: passages; copies count once.
         options: the limits.
         earlier: what the user said in earlier turns.
+        always: where no passage has the smallest grade, nuggets are taken from all of them.
 
     Raises:
         Unanswered: a question on the way has no answer.
@@ -74,7 +67,7 @@ async def make_nuggets(
     if not texts:
         return Unscored(Reason.UNDEFINED, "nothing was retrieved, so there are no nuggets")
     by_text = await ask.once(grades, query, texts, options.shots, earlier)
-    chosen = _relevant(by_text, options.min_grade) or (list(by_text) if options.always else [])
+    chosen = _relevant(by_text, options.min_grade) or (list(by_text) if always else [])
     if not chosen:
         return Unscored(
             Reason.UNDEFINED,
@@ -138,7 +131,7 @@ def most_asked(
         options: the limits.
         earlier: what the user said in earlier turns.
     """
-    nuggets = placeholders(options.most, (query, *texts), earlier, replace(options, always=False))
+    nuggets = placeholders(options.most, (query, *texts), earlier, options)
     distinct = list(dict.fromkeys(texts))
     rounds = min(options.iterations, options.most)
     for passages in batched(distinct, options.window):

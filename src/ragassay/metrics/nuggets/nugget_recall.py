@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, get_args
 
 from ragassay.counts import plural
-from ragassay.errors import UsageError
 from ragassay.formats import Importance, Nugget, QueryNuggets
 from ragassay.judges import Ask, Question
 from ragassay.judges.questions import (
@@ -22,7 +21,7 @@ from ragassay.judges.questions import (
     NuggetImportance,
     RelevanceGrade,
 )
-from ragassay.metrics.core import JudgedMetric, missing, param, part, register
+from ragassay.metrics.core import JudgedMetric, missing, part, register
 from ragassay.metrics.nuggets.nugget_making import (
     NuggetOptions,
     batched,
@@ -31,7 +30,7 @@ from ragassay.metrics.nuggets.nugget_making import (
     placeholders,
 )
 from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score, published_nugget_score
-from ragassay.metrics.relevance import SHOTS_DOC, Shots, earlier_queries, textless, texts_of
+from ragassay.metrics.relevance import earlier_queries, textless, texts_of
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -67,18 +66,10 @@ async def assign(
 
 
 @dataclass(frozen=True)
-class _Nuggets(JudgedMetric):
+class _Nuggets(JudgedMetric, NuggetOptions):
     part: NuggetScore = part(
         "all", get_args(NuggetScore), "which nuggets count, and whether partial support does"
     )
-    iterations: int = param(5, "most rounds of extraction", minimum=1)
-    most: int = param(30, "most nuggets before the best are chosen", minimum=1)
-    best: int = param(20, "nuggets kept, vital ones first", minimum=1)
-    words: int = param(12, "most words in a nugget; longer ones are left out", minimum=1)
-    batch: int = param(10, "nuggets in one question about importance or support", minimum=1)
-    min_grade: int = param(1, "smallest UMBRELA grade of a passage with nuggets", minimum=0)
-    window: int = param(10, "passages read together", minimum=1)
-    shots: Shots = param("zero", SHOTS_DOC)
 
     family = "trecrag"
     needs = ("query", "answer")
@@ -96,11 +87,6 @@ class _Nuggets(JudgedMetric):
     always: ClassVar[bool] = False
     """Whether nuggets are made where nothing relevant was retrieved."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.min_grade > 3:
-            raise UsageError(f"{self.name}: min_grade is a grade, 0 to 3, not {self.min_grade}.")
-
     @property
     def options(self) -> NuggetOptions:
         """How nuggets are made."""
@@ -108,24 +94,22 @@ class _Nuggets(JudgedMetric):
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
         """As many rounds and nuggets as the limits allow."""
-        assert sample.query is not None and sample.answer is not None
         texts, earlier = texts_of(sample), earlier_queries(sample)
-        made_from: tuple[Hashable, ...] = texts, earlier, replace(self.options, always=False)
+        made_from: tuple[Hashable, ...] = texts, earlier, self.options
         if CONTEXT in context:
             made_from = (sample.id,)
         else:
-            yield from most_asked(sample.query, texts, self.options, earlier)
+            yield from most_asked(sample.query_text, texts, self.options, earlier)
         nuggets = placeholders(min(self.best, self.most), *made_from)
-        for batch in batched(nuggets if sample.answer.text.strip() else (), self.batch):
-            yield AssignNuggets(sample.query, sample.answer.text, batch)
+        for batch in batched(nuggets if sample.answer_text.strip() else (), self.batch):
+            yield AssignNuggets(sample.query_text, sample.answer_text, batch)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The score, with every nugget and its labels as parts."""
-        assert sample.query is not None and sample.answer is not None
         nuggets = await self._nuggets(sample, ask)
         if isinstance(nuggets, Unscored):
             return nuggets
-        held = await ask.once(assign, sample.query, sample.answer.text, nuggets, self.batch)
+        held = await ask.once(assign, sample.query_text, sample.answer_text, nuggets, self.batch)
         labels = [one.importance for one in nuggets]
         value = self.combine(labels, held)
         if value is None:
@@ -147,9 +131,10 @@ class _Nuggets(JudgedMetric):
         lacking = missing(sample, ("passages",)) or textless(sample)
         if lacking is not None:
             return lacking
-        assert sample.query is not None
         texts, earlier = texts_of(sample), earlier_queries(sample)
-        return await ask.once(make_nuggets, sample.query, texts, self.options, earlier)
+        return await ask.once(
+            make_nuggets, sample.query_text, texts, self.options, earlier, self.always
+        )
 
     @abstractmethod
     def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:

@@ -6,6 +6,7 @@ Metrics of the ranking by these grades are in `ragassay.metrics.relevance.umbrel
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from ragassay.counts import either, share
@@ -64,8 +65,38 @@ def texts_of(sample: Sample) -> tuple[str, ...]:
     return tuple(passage.text or "" for passage in sample.passages or ())
 
 
+@dataclass(frozen=True)
+class GradesMetric(JudgedMetric):
+    """A metric of the grades of a sample's passages, which are asked for once for all of them."""
+
+    shots: Shots = param("zero", SHOTS_DOC)
+
+    family = "trecrag"
+    source = SOURCE
+    needs = ("query", "passages")
+    uses = ("history",)
+    asks = (RelevanceGrade,)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also unscored where a passage has no text."""
+        return super().lacks(sample) or textless(sample)
+
+    async def graded(self, sample: Sample, ask: Ask, depth: int | None = None) -> list[int]:
+        """The grades of the passages, in rank order.
+
+        Args:
+            sample: lacks nothing.
+            ask: asks the judge.
+            depth: how many passages are graded; ``None`` for all.
+        """
+        texts = texts_of(sample)[:depth]
+        earlier = earlier_queries(sample)
+        by_text = await ask.once(grades, sample.query_text, texts, self.shots, earlier)
+        return [by_text[text] for text in texts]
+
+
 @register
-class Umbrela(JudgedMetric):
+class Umbrela(GradesMetric):
     """Mean of the passages' grades: 0 not related to the query, 1 related, 2 some answer, 3 the
     exact answer.
 
@@ -76,29 +107,15 @@ class Umbrela(JudgedMetric):
     passage, the sample is unscored: a mean over the rest would describe another sample.
     """
 
-    shots: Shots = param("zero", SHOTS_DOC)
-
     name = "umbrela"
     title = "Mean UMBRELA grade of the retrieved passages, 0 to 3"
-    family = "trecrag"
-    source = SOURCE
-    needs = ("query", "passages")
-    uses = ("history",)
     high = 3.0
     recommended_for = "how relevant what was retrieved is, without gold passages"
-    asks = (RelevanceGrade,)
-
-    def lacks(self, sample: Sample) -> Unscored | None:
-        """Also unscored where a passage has no text."""
-        return super().lacks(sample) or textless(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The mean grade, with every grade as part."""
-        assert sample.query is not None and sample.passages is not None
         if not sample.passages:
             return Unscored(Reason.UNDEFINED, "nothing was retrieved, and no grades have no mean")
-        texts = texts_of(sample)
-        by_text = await ask.once(grades, sample.query, texts, self.shots, earlier_queries(sample))
-        passage_grades = [by_text[text] for text in texts]
+        passage_grades = await self.graded(sample, ask)
         by_passage = dict(zip(passage_keys(sample.passages), passage_grades, strict=True))
         return Score(sum(passage_grades) / len(passage_grades), {"grades": by_passage})

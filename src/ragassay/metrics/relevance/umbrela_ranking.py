@@ -14,19 +14,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragassay.judges import Ask
-from ragassay.judges.questions import RelevanceGrade
-from ragassay.metrics.core import JudgedMetric, cutoff, param, register
-from ragassay.metrics.relevance.umbrela import (
-    SHOTS_DOC,
-    SOURCE,
-    Shots,
-    earlier_queries,
-    grades,
-    textless,
-    texts_of,
-)
+from ragassay.metrics.core import cutoff, param, register
+from ragassay.metrics.relevance.umbrela import GradesMetric
 from ragassay.samples import Sample
-from ragassay.scores import Outcome, Score, Unscored
+from ragassay.scores import Outcome, Score
 
 
 def precision_at(relevant: Sequence[bool], k: int) -> float:
@@ -77,34 +68,18 @@ def ndcg(gains: Sequence[float], k: int | None) -> float:
 
 
 @dataclass(frozen=True)
-class _ByGrades(JudgedMetric):
-    shots: Shots = param("zero", SHOTS_DOC)
-
-    family = "trecrag"
-    source = SOURCE
-    needs = ("query", "passages")
-    uses = ("history",)
-    asks = (RelevanceGrade,)
-
+class _ByGrades(GradesMetric):
     @property
     def depth(self) -> int | None:
         """How many ranks the value depends on; ``None`` for all. A missing grade below them does no
         harm."""
         return None
 
-    def lacks(self, sample: Sample) -> Unscored | None:
-        """Also unscored where a passage has no text."""
-        return super().lacks(sample) or textless(sample)
-
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The value of the grades that count; every passage is graded once for all metrics."""
-        assert sample.query is not None
         if not sample.passages:
             return Score(0.0, explanation="nothing was retrieved")
-        texts = texts_of(sample)[: self.depth]
-        earlier = earlier_queries(sample)
-        by_text = await ask.once(grades, sample.query, texts, self.shots, earlier)
-        return Score(self.value([by_text[text] for text in texts]))
+        return Score(self.value(await self.graded(sample, ask, self.depth)))
 
     @abstractmethod
     def value(self, passage_grades: Sequence[int]) -> float:

@@ -8,7 +8,7 @@ documents gain nothing. The ideal ranking holds every judged document with a pos
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -210,6 +210,11 @@ class BinaryG(RankingMetric):
         return share(rankings.total(relevant.query, worth), relevant.known)
 
 
+def _persistence() -> Any:
+    """How likely a reader goes on to the next rank."""
+    return param(0.8, "persistence, between 0 and 1", minimum=0, maximum=1, exclusive=True)
+
+
 @register
 class RankBiasedPrecision(RankingMetric):
     """Expected usefulness for a reader who goes on to the next rank with probability p.
@@ -218,7 +223,7 @@ class RankBiasedPrecision(RankingMetric):
     1 (as trec_eval does); otherwise a document is relevant or not.
     """
 
-    p: float = param(0.8, "persistence, between 0 and 1", minimum=0)
+    p: float = _persistence()
     rel: int = level()
     graded: bool = param(False, "weigh grades")
 
@@ -226,10 +231,6 @@ class RankBiasedPrecision(RankingMetric):
     title = "Rank-biased precision"
     source = "Moffat and Zobel, ACM TOIS 2008; trec_eval rbp (p=0.9, graded)"
     recommended_for = "a model of how far readers (or prompts) go down a ranking"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_persistence(self.name, self.p)
 
     def values(self, rankings: Rankings) -> Floats:
         """The weighted gains times ``1 - p``."""
@@ -254,7 +255,7 @@ class RankBiasedResidual(RankingMetric):
     leaves out the ranks below the end.
     """
 
-    p: float = param(0.8, "persistence, between 0 and 1", minimum=0)
+    p: float = _persistence()
     published: bool = param(False, "trec_eval's value")
 
     name = "RBPResid"
@@ -262,10 +263,6 @@ class RankBiasedResidual(RankingMetric):
     source = "Moffat and Zobel, ACM TOIS 2008; trec_eval rbp_resid (p=0.9, published)"
     higher_is_better = False
     recommended_for = "how uncertain RBP is because of missing judgements"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_persistence(self.name, self.p)
 
     def values(self, rankings: Rankings) -> Floats:
         """One minus the weight of the judged ranks."""
@@ -355,8 +352,3 @@ def _last_before(
     out = np.zeros(len(query))
     out[inside] = sums[at[inside]]
     return out
-
-
-def _check_persistence(name: str, p: float) -> None:
-    if not 0 < p < 1:
-        raise UsageError(f"{name}: p must lie between 0 and 1 (exclusive), not {p:g}.")

@@ -25,17 +25,13 @@ class InterpolatedPrecision(RankingMetric):
     (halves upwards), as in trec_eval 10; versions before 2023 cut it off and differ.
     """
 
-    recall: float = cutoff(..., "recall level, from 0 to 1", minimum=0)
+    recall: float = cutoff(..., "recall level, from 0 to 1", minimum=0, maximum=1)
     rel: int = level()
 
     name = "IPrec"
     title = "Interpolated precision at a recall level"
     source = "trec_eval iprec_at_recall"
     recommended_for = "precision-recall curves"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_recall(self.name, self.recall)
 
     def values(self, rankings: Rankings) -> Floats:
         """The highest precision at any rank with that recall; 0 where it is never reached."""
@@ -68,8 +64,8 @@ class ElevenPointAverage(RankingMetric):
             raise UsageError(
                 f"AP11(levels={self.levels}): write numbers, as in 0.25;0.5;0.75."
             ) from None
-        for recall in levels:
-            _check_recall(self.name, recall)
+        if not all(0 <= recall <= 1 for recall in levels):
+            raise UsageError(f"AP11(levels={self.levels}): a recall level lies between 0 and 1.")
         return levels
 
     def values(self, rankings: Rankings) -> Floats:
@@ -165,8 +161,3 @@ def _interpolated(rankings: Rankings, recall: float, rel: int) -> Floats:
 def _pooled_above(rankings: Rankings, rel: int) -> Floats:
     """For each retrieved relevant document: documents above it that the qrels name."""
     return (nth_of_query(rankings.hit_query)[rankings.hit_grade >= rel] - 1).astype(np.float64)
-
-
-def _check_recall(name: str, recall: float) -> None:
-    if not 0 <= recall <= 1:
-        raise UsageError(f"{name}: a recall level lies between 0 and 1, not {recall:g}.")

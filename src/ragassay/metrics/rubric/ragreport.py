@@ -119,7 +119,7 @@ class _OnContext(ReportMetric):
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
         """The outcome by one field of the judge's report on the context."""
-        report = await ask(ReportOnContext(sample.query or "", _chunks(sample)))
+        report = await ask(ReportOnContext(sample.query_text, _chunks(sample)))
         value = getattr(report, self.part)
         if value is None:
             lost = report.lost[self.part]
@@ -275,7 +275,7 @@ class ReportFaithfulness(ReportMetric):
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
         """The judge's stars."""
-        reply = await ask(Contradiction(_chunks(sample), _response(sample)))
+        reply = await ask(Contradiction(_chunks(sample), sample.answer_text))
         return scored(reply.stars, reply.explanation)
 
 
@@ -294,7 +294,7 @@ class ReportSatisfaction(ReportMetric):
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
         """The judge's stars."""
-        reply = await ask(Satisfaction(sample.query or "", _response(sample)))
+        reply = await ask(Satisfaction(sample.query_text, sample.answer_text))
         return scored(reply.stars, reply.explanation)
 
 
@@ -316,7 +316,7 @@ def missing_components(sample: Sample, needed: Sequence[Component]) -> Mapping[C
             absent, why = _blank(sample.query), "it is empty" if sample.query is not None else ""
         elif component == "response":
             absent, why = (
-                _blank(_response(sample)),
+                _blank(sample.answer_text),
                 "it is empty" if sample.answer is not None else "",
             )
             if sample.answer is None and sample.failure:
@@ -344,10 +344,6 @@ def _sentence(absent: Mapping[Component, str]) -> str:
 
 def _blank(text: str | None) -> bool:
     return text is None or not text.strip()
-
-
-def _response(sample: Sample) -> str:
-    return "" if sample.answer is None else sample.answer.text
 
 
 def _texts(sample: Sample) -> tuple[str | None, ...]:

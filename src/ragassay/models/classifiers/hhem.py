@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
@@ -47,20 +48,8 @@ PROMPT = (
 )
 TOKENIZER = "tokenizer.json"
 
-SHAPE: Mapping[str, Any] = {
-    "vocab_size": 32128,
-    "d_model": 768,
-    "d_kv": 64,
-    "d_ff": 2048,
-    "num_layers": 12,
-    "num_heads": 12,
-    "relative_attention_num_buckets": 32,
-    "relative_attention_max_distance": 128,
-    "feed_forward_proj": "gated-gelu",
-    "layer_norm_epsilon": 1e-6,
-    "pad_token_id": 0,
-    "eos_token_id": 1,
-}
+_SHAPE_FILE = files("ragassay.models.classifiers").joinpath("flan_t5_base.json")
+SHAPE: Mapping[str, Any] = json.loads(_SHAPE_FILE.read_text(encoding="utf-8"))
 """google/flan-t5-base's, for a folder that has no configuration of a T5."""
 
 _SHARED = ("t5.transformer.shared.weight", "t5.transformer.encoder.embed_tokens.weight")

@@ -1,5 +1,5 @@
 from .fetching import fetch as fetch, readable as readable
-from .known import KNOWN as KNOWN, Known as Known, facts as facts
+from .known import KNOWN as KNOWN, Known as Known
 from .weight_files import (
     BY_MODEL as BY_MODEL,
     CONFIG as CONFIG,
@@ -7,6 +7,7 @@ from .weight_files import (
     Unavailable as Unavailable,
     Unusable as Unusable,
     Weights as Weights,
+    facts as facts,
     folder_of as folder_of,
     identity as identity,
     is_path as is_path,

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from ragassay.counts import plural
 from ragassay.errors import UsageError
-from ragassay.models.weights.known import facts
 from ragassay.models.weights.weight_files import (
     CONFIG,
     WEIGHT_FILES,
     Unavailable,
     Weights,
+    facts,
     folder_of,
     place_of,
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
-from ragassay.models.classifiers import FOUNDATION, HHEM
-from ragassay.models.weights.weight_files import PINNED, Weights
+from ragassay.yaml_files import value_of
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Known:
         what: one line for people.
         licence: SPDX name; empty where nobody wrote it down here.
         size: bytes of the files that are needed, about; 0 where unknown.
+        commit: that is taken where none is named.
         tokenizer: whether only its tokenizer is needed.
         companions: models of which it needs the tokenizer.
         examples: a source, a text and the score that the model's page gives them.
@@ -25,48 +27,14 @@ class Known:
     what: str = ""
     licence: str = ""
     size: int = 0
+    commit: str = ""
     tokenizer: bool = False
-    companions: tuple[str, ...] = ()
-    examples: tuple[tuple[str, str, float], ...] = ()
+    companions: Sequence[str] = ()
+    examples: Sequence[Sequence[Any]] = ()
 
 
-_FACTS: Mapping[str, Known] = {
-    HHEM.name: Known(
-        "HHEM-2.1-Open, a classifier of factual consistency, English",
-        "Apache-2.0",
-        438_536_000,
-        companions=(FOUNDATION.name,),
-        examples=(
-            (
-                "A person on a horse jumps over a broken down airplane.",
-                "A person is outdoors, on a horse.",
-                0.8969419002532959,
-            ),
-            (
-                "The capital of France is Berlin.",
-                "The capital of France is Paris.",
-                0.011061512865126133,
-            ),
-        ),
-    ),
-    FOUNDATION.name: Known(
-        "FLAN-T5 base, of which HHEM has the tokenizer", "Apache-2.0", 2_424_000, tokenizer=True
-    ),
-    "microsoft/deberta-xlarge-mnli": Known(
-        "DeBERTa, an encoder of English text", "MIT", 3_041_000_000
-    ),
-    "xlm-roberta-large": Known(
-        "XLM-RoBERTa, an encoder of text in 100 languages", "MIT", 2_254_000_000
-    ),
-    "sentence-transformers/all-MiniLM-L6-v2": Known(
-        "MiniLM, a small embedder of English sentences", "Apache-2.0", 91_600_000
-    ),
+_FILE = files("ragassay.models").joinpath("known.yaml")
+KNOWN: Mapping[str, Known] = {
+    name: Known(**facts) for name, facts in value_of(_FILE.read_text("utf-8"), _FILE).items()
 }
-
-KNOWN: Mapping[str, Known] = {name: _FACTS.get(name, Known()) for name in PINNED}
 """By name on the hub; all that are pinned."""
-
-
-def facts(weights: Weights) -> Known:
-    """What is known about a model; no facts about one that only a user names."""
-    return KNOWN.get(weights.name, Known())

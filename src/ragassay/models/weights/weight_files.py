@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
+from ragassay.models.weights.known import KNOWN, Known
 from ragassay.scores import Reason
 
 WEIGHT_FILES = (
@@ -25,13 +26,7 @@ WEIGHT_FILES = (
 
 CONFIG = "config.json"
 
-PINNED: Mapping[str, str] = {
-    "microsoft/deberta-xlarge-mnli": "5b07a9086c1dbb79981ff7b05b4d1ad83b3af51c",
-    "xlm-roberta-large": "c23d21b0620b635a76227c604d44e43a9f0ee389",
-    "vectara/hallucination_evaluation_model": "8e4a2e6e96c708cc76c2344f7e4757df2515292c",
-    "google/flan-t5-base": "7bcac572ce56db69c1ea7c8af255c5d7c9672fc2",
-    "sentence-transformers/all-MiniLM-L6-v2": "c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
-}
+PINNED: Mapping[str, str] = {name: known.commit for name, known in KNOWN.items()}
 """The commit of each model that ragassay uses by itself. Others may be pinned as NAME@COMMIT."""
 
 
@@ -89,6 +84,11 @@ class Weights:
 
     def __str__(self) -> str:
         return f"{self.name}@{self.revision[:12]}" if self.revision else self.name
+
+
+def facts(weights: Weights) -> Known:
+    """What is known about a model; no facts about one that only a user names."""
+    return KNOWN.get(weights.name, Known())
 
 
 def folder_of(weights: Weights, folders: Mapping[str, str]) -> Path:

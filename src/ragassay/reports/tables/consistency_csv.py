@@ -24,7 +24,6 @@ from ragassay.reports.tables.ore_values import SpecValues
 from ragassay.reports.tables.rows_by_sample import Rows, with_samples
 from ragassay.samples import Sample
 from ragassay.stats import spread
-from ragassay.suites import PUBLISHED
 
 STATS: Mapping[str, str] = {
     "mean": "mean",
@@ -37,6 +36,17 @@ STATS: Mapping[str, str] = {
     "coefficient_of_variation": "cv",
 }
 """Fields of `Spread` by the names that Open RAG Eval has for them, and ours."""
+
+PUBLISHED: Mapping[str, str] = {
+    "runs_bertscore.f": "consistency_bert_score",
+    "runs_rougeL.f": "consistency_rouge_score",
+    "umbrela": "consistency_mean_umbrela_score",
+    "nuggets.all": "consistency_mean_nugget_assignment_score",
+    "nuggets.vital": "consistency_vital_nuggetizer_score",
+    "hhem": "consistency_hallucination_score",
+    "citation.f1": "consistency_citation_f1_score",
+}
+"""Open RAG Eval's columns by metric; others are ``consistency_METRIC``."""
 
 
 def write_csv(result: Result, path: str | Path) -> None:
