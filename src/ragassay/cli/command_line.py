@@ -36,7 +36,7 @@ from ragassay.errors import OptionError, RagassayError, RagassayWarning
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
 
-COMMANDS: tuple[Callable[..., int], ...] = (
+COMMANDS: tuple[Callable[..., int | None], ...] = (
     *(demo, run, compare, explain, report, plot, trec, mtrag),
     *(validate, metrics, rescore, serve, worker),
 )

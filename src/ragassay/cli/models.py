@@ -11,8 +11,7 @@ from cyclopts import App, Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import INCOMPLETE, OK
-from ragassay.cli.flag_words import pairs
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Switch, pairs
 from ragassay.errors import UsageError
 
 Folders = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
@@ -34,7 +33,7 @@ ragassay models --json
 
 
 @models.default
-def listing(*, model: Folders = None, json: Switch = False) -> int:
+def listing(*, model: Folders = None, json: Switch = False) -> None:
     """List the models.
 
     Args:
@@ -54,7 +53,6 @@ def listing(*, model: Folders = None, json: Switch = False) -> int:
             needs_packages()
         except Unavailable as error:
             show.warn([f"{error}."])
-    return OK
 
 
 @models.command
@@ -64,7 +62,7 @@ def fetch(
     *,
     revision: str | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-) -> int:
+) -> None:
     """Download a model: the pinned commit, the files that are needed, and none of its code.
 
     It goes into the hub's cache, where metrics find it, or into a folder that can be copied to a
@@ -94,7 +92,6 @@ def fetch(
         show.lines(f"{one.weights} {done}: {one.folder}")
     if output is not None:
         show.lines(f"Use it with --model {shlex.quote(f'{weights.name}={output}')}")
-    return OK
 
 
 @models.command
@@ -129,7 +126,7 @@ def check(
         with show.status(f"loading {name}"):
             checked = tried(name, options)
         works = works and checked.ok
-        show.lines(f"{name}: {'ok' if checked.ok else 'not usable'}: {checked.message}")
+        show.lines(f"{name}: {'ok' if checked.ok else 'not usable'}: {checked.said}")
     return OK if works else INCOMPLETE
 
 

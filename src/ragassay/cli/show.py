@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragassay.engine.results import GateResult, Result
+    from ragassay.engine.run import Job
 
 PATIENCE_S = 2.0
 """Work that takes longer than this shows how far it is."""
@@ -55,6 +56,25 @@ def result(shown: Result) -> None:
         warn(shown.summary.warnings)
     if inner is not None:
         out.print(consistency_table.terminal_table(inner.summary))
+
+
+def preview(job: Job, *, as_json: bool) -> None:
+    """Reads the data of a job and prints what it would compute, ask and pay.
+
+    Args:
+        job: that is not run.
+        as_json: prints JSON in place of tables.
+    """
+    from ragassay.engine.plan import preview as previewed
+    from ragassay.reports.text import preview_table
+
+    with progress("reading", job.source.count) as done:
+        found = previewed(job, done)
+    if as_json:
+        json(found.to_json())
+    else:
+        console().print(preview_table(found))
+    warn(found.warnings)
 
 
 def result_json(shown: Result) -> dict[str, Any]:
