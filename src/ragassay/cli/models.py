@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import INCOMPLETE, OK
 from ragassay.cli.flags import Switch, pairs
 from ragassay.errors import UsageError
 
@@ -120,14 +119,14 @@ def check(
     chosen = names or tuple(one.name for one in survey(named) if one.folder is not None)
     if not chosen:
         show.lines("No model is on this machine. 'ragassay models' lists them.")
-        return INCOMPLETE
+        return show.INCOMPLETE
     works = True
     for name in chosen:
         with show.status(f"loading {name}"):
             checked = tried(name, options)
         works = works and checked.ok
         show.lines(f"{name}: {'ok' if checked.ok else 'not usable'}: {checked.said}")
-    return OK if works else INCOMPLETE
+    return show.OK if works else show.INCOMPLETE
 
 
 def _folders(given: list[str] | None) -> dict[str, str]:

@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from ragassay.cli import show
-from ragassay.cli.exits import INCOMPLETE, OK
 from ragassay.cli.flags import Switch
 from ragassay.counts import either, plural
 
@@ -68,4 +67,4 @@ def rescore(
                 out.print(f"... and {len(rescored.different) - SHOWN:,} more (--json lists them).")
                 break
             out.print(f"  {sentence}", markup=False)
-    return INCOMPLETE if rescored.different else OK
+    return show.INCOMPLETE if rescored.different else show.OK

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import OK, exit_code
 from ragassay.cli.flags import Switch, configured, takes_options
 from ragassay.errors import UsageError
 
@@ -67,7 +66,7 @@ def run(
     out = show.console()
     if dry_run:
         show.preview(job, as_json=json)
-        return OK
+        return show.OK
     doing = None
     if job.session is not None and job.session.costs:
         doing = job.session.doing
@@ -91,4 +90,4 @@ def run(
     if json:
         show.warn(result.summary.warnings)
     inner = () if result.consistency is None else (result.consistency.summary,)
-    return exit_code(result.gates, result.summary, *inner)
+    return show.exit_code(result.gates, result.summary, *inner)

@@ -1,11 +1,11 @@
-"""What every command needs to talk to a person or to a machine."""
+"""What every command needs to talk to a person or to a machine; its exit codes."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,7 +15,7 @@ from ragassay.cli import interrupt
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ragassay.engine.results import GateResult, Result
+    from ragassay.engine.results import GateResult, Result, Summary
     from ragassay.engine.run import Job
 
 PATIENCE_S = 2.0
@@ -25,6 +25,15 @@ EVERY_S = 30.0
 """Between two lines about long work, where there is no terminal."""
 
 MAX_WARNINGS = 12
+
+OK = 0
+GATE_FAILED = 1
+USAGE = 2
+INCOMPLETE = 3
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+"""The program that reads the output (``head``) ended first: the code of a process that SIGPIPE
+ended, so that it is never taken for a failed gate."""
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -238,3 +247,17 @@ def _plain(text: str) -> str:
     from rich.markup import escape
 
     return escape(text)
+
+
+def exit_code(gates: Sequence[GateResult], *summaries: Summary) -> int:
+    """1 when a gate failed, 3 when something went unscored that should not have, else 0.
+
+    ``summaries`` are that of the run and, where there is one, that of its consistency.
+    """
+    if any(gate.passed is False for gate in gates):
+        return GATE_FAILED
+    nothing = not any(m.n_scored for summary in summaries for m in summary.metrics.values())
+    incomplete = any(summary.incomplete for summary in summaries)
+    if incomplete or nothing or any(gate.passed is None for gate in gates):
+        return INCOMPLETE
+    return OK
