@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.memory [--quick]``: 1,000,000 samples (20,000 when quick), and a tenth of
 them before, to show how the peak grows with the number of samples: by the scores kept as arrays
-(nine bytes a score) and the ids, not by the texts.
+(twelve bytes a score) and the ids, not by the texts.
 """
 
 from __future__ import annotations

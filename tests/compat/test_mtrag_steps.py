@@ -19,7 +19,7 @@ from ragassay import InputError, Reason, UsageError
 from ragassay.cli import call
 from ragassay.cli.mtrag_command import judge_words, mtrag
 from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
-from ragassay.engine.comparison.split_systems import by_system
+from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.rescoring import rescore
 from ragassay.judges.asking import Asker

@@ -7,7 +7,7 @@ import pytest
 
 import ragassay
 from ragassay.engine.comparison.compare_runs import compare_arrays
-from ragassay.engine.comparison.split_systems import by_system
+from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.errors import UsageError
 
 
@@ -213,7 +213,7 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
 
 
 def test_a_name_that_both_show_is_never_matched_with_another() -> None:
-    from ragassay.engine.comparison.metric_renaming import aligned
+    from ragassay.engine.comparison.derived_runs import aligned
 
     run = ragassay.evaluate(records([True]), ["em", "f1"])
     assert aligned(run, run) is run

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import ragassay
-from ragassay.engine.comparison.split_systems import by_system
+from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results.run_folder import open_run
 from ragassay.errors import InputError, UsageError
 from ragassay.metrics.core.metric import SampleMetric, scored

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.cli.exits import exit_code
+from ragassay.cli.show import exit_code
 from ragassay.engine.comparison import drops, gates
 from ragassay.engine.results.result import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, summarise

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from ragassay.engine.results.run_aggregates import totals
+from ragassay.engine.results.summarising import totals
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.scores import Reason
 from ragassay.suites import Suite, Total

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
-from ragassay.engine.config.user_metrics import load_rubric
+from ragassay.engine.config.metric_selection import load_rubric
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge

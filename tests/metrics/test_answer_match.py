@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.engine.config.user_metrics import load_judge_prompt
+from ragassay.engine.config.metric_selection import load_judge_prompt
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge

@@ -16,7 +16,6 @@ from ragassay import __version__, extensions, printable
 from ragassay.cli import interrupt, show
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
-from ragassay.cli.exits import INTERRUPTED, PIPE_CLOSED, USAGE
 from ragassay.cli.explain import explain
 from ragassay.cli.flags import OptionsCommand
 from ragassay.cli.ledger import ledger
@@ -36,7 +35,7 @@ from ragassay.errors import OptionError, RagassayError, RagassayWarning
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
 
-COMMANDS: tuple[Callable[..., int], ...] = (
+COMMANDS: tuple[Callable[..., int | None], ...] = (
     *(demo, run, compare, explain, report, plot, trec, mtrag),
     *(validate, metrics, rescore, serve, worker),
 )
@@ -77,7 +76,7 @@ def call(argv: list[str]) -> int:
     if sys.stderr is None:  # it was closed
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     if sys.stdout is None:
-        return _complain("Standard output is closed: nothing could be shown.", USAGE)
+        return _complain("Standard output is closed: nothing could be shown.", show.USAGE)
     try:
         with interrupt.heard(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
@@ -107,23 +106,23 @@ def call(argv: list[str]) -> int:
         return _complain(
             "Interrupted. No file is half-written. What judges and endpoints answered is kept: the "
             "same command asks only for what is missing.",
-            INTERRUPTED,
+            show.INTERRUPTED,
         )
     except CycloptsError as error:
         show.console(stderr=True).print(CycloptsPanel(error))
-        return USAGE
+        return show.USAGE
     except BrokenPipeError:
         _give_output_up()
-        return PIPE_CLOSED
+        return show.PIPE_CLOSED
     except SystemExit as error:
         # How rich ends a program whose reader went away: with the code of a failed gate.
         if isinstance(error.__context__, BrokenPipeError):
-            return PIPE_CLOSED
+            return show.PIPE_CLOSED
         raise
     except Exception as error:
         if debug:
             raise
-        return _complain(_in_words(error), USAGE)
+        return _complain(_in_words(error), show.USAGE)
     return result if isinstance(result, int) else 0
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import GATE_FAILED, INCOMPLETE, OK
 from ragassay.cli.flags import Switch
 from ragassay.errors import UsageError
 
@@ -127,9 +126,9 @@ def compare(
     else:
         show.gates(gates)
     if any(gate.passed is False for gate in gates):
-        return GATE_FAILED
+        return show.GATE_FAILED
     nothing = not any(d.n for comparison in comparisons for d in comparison.differences)
-    return INCOMPLETE if nothing or any(gate.passed is None for gate in gates) else OK
+    return show.INCOMPLETE if nothing or any(gate.passed is None for gate in gates) else show.OK
 
 
 def _not_worse(differences: list[Difference]) -> GateResult:

@@ -9,7 +9,6 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import OK
 from ragassay.cli.flags import Switch
 
 
@@ -17,7 +16,7 @@ def demo(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("ragassay-demo"),
     json: Switch = False,
-) -> int:
+) -> None:
     """Evaluate two small RAG systems on a bundled dataset, compare them, write HTML reports.
 
     No key, no network, no configuration. The dataset is invented but real-looking: documents,
@@ -46,7 +45,7 @@ def demo(
         pages.write_comparison(comparison, new, old, page)
     if json:
         show.json(comparison.to_json())
-        return OK
+        return
     out.print(terminal.summary_table(new.summary))
     out.print(terminal.comparison_table(comparison))
     out.print("Look at them:", style="bold")
@@ -54,4 +53,3 @@ def demo(
     runs = shlex.join(str(output / name) for name in SYSTEMS)
     by_hand = f"The same by hand:  ragassay compare {runs}"
     show.lines(*(f"  {path.resolve()}" for path in paths), by_hand)
-    return OK

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragassay.cli import show
-from ragassay.cli.exits import OK
 from ragassay.cli.flags import Switch
 
 
@@ -19,7 +18,7 @@ def explain(
     repeat: int | None = None,
     full: Switch = False,
     json: Switch = False,
-) -> int:
+) -> None:
     """Show why a sample has the scores it has: the verdicts, the prompts, the raw replies.
 
     ```sh
@@ -49,4 +48,3 @@ def explain(
         if lines := labels_to_give(explanation):
             out.print("Lines to add to the file of labels, with an answer each:\n", style="bold")
             show.lines(*lines)
-    return OK

@@ -1,20 +1,22 @@
-"""Makes flags of the options that `RunConfig` declares, and reads their values."""
+"""Makes flags of the options that `RunConfig` declares, reads the words that they are given, and
+joins them with the configuration file that a command names."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Group, Parameter
 
-from ragassay.cli.flag_words import listed, numbers, pairs
+from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
+    from ragassay.engine.config import RunConfig
 
 NONE = type(None)
 
@@ -34,7 +36,9 @@ class OptionsCommand:
         takes: whether it takes the option of this name and group.
     """
 
-    def __init__(self, command: Callable[..., int], takes: Callable[[str, str], bool]) -> None:
+    def __init__(
+        self, command: Callable[..., int | None], takes: Callable[[str, str], bool]
+    ) -> None:
         functools.update_wrapper(self, command)
         self.name = command.__name__
         self._command, self._takes = command, takes
@@ -51,7 +55,7 @@ class OptionsCommand:
             if self._takes(name, group)
         }
 
-    def __call__(self, *arguments: Any, **words: Any) -> int:
+    def __call__(self, *arguments: Any, **words: Any) -> int | None:
         """Runs the command with what cyclopts read."""
         given = {
             name: value_of(name, field, words.pop(name))
@@ -75,7 +79,7 @@ class OptionsCommand:
 
 def takes_options(
     *groups: str, names: Collection[str] = (), without: Collection[str] = ("data",)
-) -> Callable[[Callable[..., int]], OptionsCommand]:
+) -> Callable[[Callable[..., int | None]], OptionsCommand]:
     """Makes a function with ``**given`` a command that takes them as flags.
 
     Args:
@@ -161,3 +165,118 @@ def _kind(field: FieldInfo) -> Any:
 
 def _takes_many(kind: Any) -> bool:
     return get_origin(kind) in (list, dict) and kind != list[int]
+
+
+def listed(flag: str, values: Sequence[str] | None) -> list[str] | None:
+    """Repeated and comma-separated values as one list.
+
+    Args:
+        flag: that they were given to, for messages.
+        values: as they were given; ``None`` for a flag that was not.
+
+    Raises:
+        UsageError: one of them is empty: an unset variable of the shell must not silently change
+            the meaning.
+    """
+    if values is None:
+        return None
+    names = [piece.strip() for value in values for piece in value.split(",")]
+    if not all(names):
+        raise UsageError(f"{flag} {','.join(values)!r}: a name is empty (an unset variable?).")
+    return names
+
+
+def _split(
+    flag: str, piece: str, form: str, example: str, *, empty: bool = False
+) -> tuple[str, str]:
+    """The texts before and after the first equals sign; with ``empty`` the second may be empty."""
+    key, sep, value = (part.strip() for part in piece.partition("="))
+    if not sep or not key or not (value or empty):
+        raise UsageError(f"{flag} {piece!r}: write {form}, as in {example}.")
+    return key, value
+
+
+def pairs(
+    flag: str,
+    pieces: Sequence[str] | None,
+    form: str = "NAME=VALUE",
+    example: str = "min_grade=2",
+    *,
+    scalars: bool = False,
+) -> dict[str, Any]:
+    """``name=value`` pieces as a mapping.
+
+    Args:
+        flag: that they were given to, for messages.
+        pieces: one a pair.
+        form, example: how a piece is written, for messages.
+        scalars: values are YAML scalars (3, 0.5, true, words, or nothing), not texts.
+
+    Raises:
+        UsageError: a piece has no equals sign, or a name has two values.
+    """
+    import yaml
+
+    values: dict[str, Any] = {}
+    for piece in pieces or ():
+        name, text = _split(flag, piece, form, example, empty=scalars)
+        value = yaml.safe_load(text) if scalars else text
+        if values.get(name, value) != value:
+            what = form.partition("=")[2].casefold()
+            raise UsageError(f"{flag}: two {what}s are named for {name}. Keep one of them.")
+        values[name] = value
+    return values
+
+
+def numbers(flag: str, text: str | None) -> list[int] | None:
+    """``1,5,10`` as whole numbers of at least 1.
+
+    Args:
+        flag: that they were given to, for messages.
+        text: as it was given; ``None`` for a flag that was not.
+
+    Raises:
+        UsageError: something else.
+    """
+    if text is None:
+        return None
+    try:
+        values = [int(piece) for piece in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"{flag} {text!r}: write whole numbers, as in 1,5,10.") from error
+    if min(values) < 1:
+        raise UsageError(f"{flag} {text!r}: each must be at least 1.")
+    return values
+
+
+def is_config(path: Path) -> bool:
+    """Whether a file is a configuration and not data."""
+    return path.suffix.casefold() in (".yaml", ".yml")
+
+
+def configured(data: Path | None, config: Path | None, flags: Mapping[str, Any]) -> RunConfig:
+    """The configuration that a command is to use.
+
+    Args:
+        data: DATA: samples, or a configuration.
+        config: the file that ``--config`` names.
+        flags: the keys that flags set; they win over the file's, as DATA does.
+
+    Raises:
+        UsageError: nothing is named, or two configurations are, or an impossible flag.
+        InputError: the file cannot be read, or something in it is wrong.
+    """
+    from ragassay.engine.config import make_config, read_config
+
+    if data is not None and is_config(data):
+        if config is not None:
+            raise UsageError(
+                f"{data} and {config} are both configurations. Name one of them, and the data."
+            )
+        data, config = None, data
+    given = dict(flags) if data is None else {**flags, "data": str(data)}
+    if config is not None:
+        return read_config(config, given).config(given)
+    if data is None:
+        raise UsageError("No data is named. Give a file, or a configuration with --config.")
+    return make_config(**given)

@@ -14,7 +14,6 @@ from cyclopts import App, Parameter
 
 from ragassay import printable
 from ragassay.cli import show
-from ragassay.cli.exits import OK
 from ragassay.cli.flags import Switch
 from ragassay.counts import plural
 from ragassay.errors import UsageError
@@ -48,7 +47,7 @@ ragassay ledger prune --failed
 
 
 @ledger.command
-def stats(path: Place = LEDGER, *, json: Switch = False) -> int:
+def stats(path: Place = LEDGER, *, json: Switch = False) -> None:
     """Show what a ledger holds: answers, failures, tokens and money, by judge and question.
 
     ```sh
@@ -66,13 +65,12 @@ def stats(path: Place = LEDGER, *, json: Switch = False) -> int:
         counted = ledger_admin.stats(book)
     if json:
         show.json(counted.to_json())
-        return OK
+        return
     out = show.console()
     for table in _tables(counted.rows):
         out.print(table)
     refused = (f"{judge} does not take: {', '.join(p)}" for judge, p in counted.rejected.items())
     show.lines(_summary(counted), *refused)
-    return OK
 
 
 @ledger.command
@@ -84,7 +82,7 @@ def export(
     kind: str | None = None,
     failed: Switch = False,
     messages: Switch = False,
-) -> int:
+) -> None:
     """Write the answers as JSON lines, one an answer, the oldest first.
 
     Each line has the question's kind, version and key, the answer (or the reason why there is
@@ -118,7 +116,7 @@ def export(
             sys.stdout.flush()
             sys.stdout.buffer.writelines(map(printable.in_json, lines))
             sys.stdout.buffer.flush()
-            return OK
+            return
         _check_target(output)
         n = 0
         with atomic(output) as stream:
@@ -126,7 +124,6 @@ def export(
                 stream.write(line)
                 n += 1
     show.lines(f"{output}: {plural(n, 'answer')}")
-    return OK
 
 
 def _check_target(output: Path) -> None:
@@ -167,7 +164,7 @@ def prune(
     everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
     dry_run: Switch = False,
     json: Switch = False,
-) -> int:
+) -> None:
     """Throw answers away that all given options describe. Asking them again costs again.
 
     Run folders keep copies of the answers that they used and are not touched.
@@ -201,7 +198,8 @@ def prune(
     if rejected:
         if everything or selection != ledger_admin.Selection(model=model):
             raise UsageError("--rejected throws no answers away: it goes with --model only.")
-        return _forget(path, model, dry_run=dry_run, json=json)
+        _forget(path, model, dry_run=dry_run, json=json)
+        return
     if selection.all != everything:
         raise UsageError(
             "--all goes with no other option: it throws the whole ledger away."
@@ -218,17 +216,16 @@ def prune(
         after = ledger_admin.stats(book)
     if json:
         show.json({"pruned": gone, "dry_run": dry_run, "what": counted.to_json()["rows"]})
-        return OK
+        return
     out = show.console()
     for table in _tables(counted.rows):
         out.print(table)
     verb = "would go" if dry_run else "thrown away"
     left = after.entries - gone if dry_run else after.entries
     show.lines(f"{plural(gone, 'answer')} {verb}, {left:,} left in {path}.")
-    return OK
 
 
-def _forget(path: Path, model: str | None, *, dry_run: bool, json: bool) -> int:
+def _forget(path: Path, model: str | None, *, dry_run: bool, json: bool) -> None:
     """Forgets rejected parameters, and prints them."""
     from ragassay.judges.ledger import Ledger, ledger_admin
 
@@ -239,13 +236,12 @@ def _forget(path: Path, model: str | None, *, dry_run: bool, json: bool) -> int:
     n = sum(map(len, rejections.values()))
     if json:
         show.json({"forgotten": n, "dry_run": dry_run, "rejected_parameters": rejections})
-        return OK
+        return
     verb = "would be forgotten" if dry_run else "forgotten"
     show.lines(
         *(f"{judge} did not take: {', '.join(p)}" for judge, p in rejections.items()),
         f"{plural(n, 'rejected parameter')} {verb}, no answers thrown away from {path}.",
     )
-    return OK
 
 
 def _tables(rows: Sequence[Row]) -> Iterator[Table]:

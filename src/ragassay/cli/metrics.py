@@ -7,7 +7,6 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import OK
 from ragassay.cli.flags import Switch
 
 
@@ -17,7 +16,7 @@ def metrics(
     *,
     suite: Annotated[str | None, Parameter(name=["--suite", "-s"])] = None,
     json: Switch = False,
-) -> int:
+) -> None:
     """List every metric, or explain one.
 
     For each: the suites (and published step) that it belongs to, its kind (arithmetic, model or
@@ -44,7 +43,7 @@ def metrics(
             show.json(meant[0] if len(meant) == 1 else meant)
         for entry in () if json else meant:
             show.console().print(catalogue.page(entry))
-        return OK
+        return
     entries = catalogue.all_entries(suite)
     if json:
         show.json(entries)
@@ -54,4 +53,3 @@ def metrics(
         if suite is not None:
             out.print()
             out.print(catalogue.about(suite))
-    return OK

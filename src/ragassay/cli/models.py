@@ -10,9 +10,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import INCOMPLETE, OK
-from ragassay.cli.flag_words import pairs
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Switch, pairs
 from ragassay.errors import UsageError
 
 Folders = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
@@ -34,7 +32,7 @@ ragassay models --json
 
 
 @models.default
-def listing(*, model: Folders = None, json: Switch = False) -> int:
+def listing(*, model: Folders = None, json: Switch = False) -> None:
     """List the models.
 
     Args:
@@ -54,7 +52,6 @@ def listing(*, model: Folders = None, json: Switch = False) -> int:
             needs_packages()
         except Unavailable as error:
             show.warn([f"{error}."])
-    return OK
 
 
 @models.command
@@ -64,7 +61,7 @@ def fetch(
     *,
     revision: str | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-) -> int:
+) -> None:
     """Download a model: the pinned commit, the files that are needed, and none of its code.
 
     It goes into the hub's cache, where metrics find it, or into a folder that can be copied to a
@@ -94,7 +91,6 @@ def fetch(
         show.lines(f"{one.weights} {done}: {one.folder}")
     if output is not None:
         show.lines(f"Use it with --model {shlex.quote(f'{weights.name}={output}')}")
-    return OK
 
 
 @models.command
@@ -123,14 +119,14 @@ def check(
     chosen = names or tuple(one.name for one in survey(named) if one.folder is not None)
     if not chosen:
         show.lines("No model is on this machine. 'ragassay models' lists them.")
-        return INCOMPLETE
+        return show.INCOMPLETE
     works = True
     for name in chosen:
         with show.status(f"loading {name}"):
             checked = tried(name, options)
         works = works and checked.ok
-        show.lines(f"{name}: {'ok' if checked.ok else 'not usable'}: {checked.message}")
-    return OK if works else INCOMPLETE
+        show.lines(f"{name}: {'ok' if checked.ok else 'not usable'}: {checked.said}")
+    return show.OK if works else show.INCOMPLETE
 
 
 def _folders(given: list[str] | None) -> dict[str, str]:

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import exit_code
 from ragassay.cli.flags import Switch, takes_options
 from ragassay.errors import UsageError
 
@@ -122,7 +121,7 @@ def mtrag(
     else:
         show.console().print(terminal.summary_table(summary))
         show.lines(f"records: {chosen.output}")
-    return exit_code((), summary)
+    return show.exit_code((), summary)
 
 
 def published_form(words: Sequence[str]) -> list[str] | None:

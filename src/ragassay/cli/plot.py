@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import OK
-from ragassay.cli.flag_words import listed
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Switch, listed
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 
@@ -38,7 +36,7 @@ def plot(
     | None = None,
     compare: Switch = False,
     force: Switch = False,
-) -> int:
+) -> None:
     """Draw result files beside each other: box plots with their points, for slides.
 
     For each metric a panel, in it for each file a box, every value, the mean with its 95 %
@@ -75,7 +73,7 @@ def plot(
         with show.status("drawing"):
             drawing.save(extra[evaluator](files, wanted), output_file)
         show.lines(f"plot: {output_file}")
-        return OK
+        return
     kind = next((one for one in sources.EVALUATORS if one == evaluator), None)
     if kind is None:
         every = [*sources.EVALUATORS, *extra]
@@ -111,7 +109,6 @@ def plot(
         with show.status("drawing"):
             drawing.save(spec, target)
         show.lines(f"plot: {target}")
-    return OK
 
 
 def _differences(

@@ -8,9 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import OK
-from ragassay.cli.flag_words import listed
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Switch, listed
 
 
 def report(
@@ -20,7 +18,7 @@ def report(
     format: Annotated[list[str] | None, Parameter(negative=())] = None,  # noqa: A002
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     json: Switch = False,
-) -> int:
+) -> None:
     """Show a run folder's summary and write its reports.
 
     ```sh
@@ -46,7 +44,6 @@ def report(
         written = reports.write_reports(result, output or folder, listed("--format", format))
     if json:
         show.json(show.result_json(result))
-        return OK
+        return
     show.result(result)
     show.lines(*(f"{what}: {path}" for what, path in written.items()))
-    return OK

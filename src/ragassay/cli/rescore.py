@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 from ragassay.cli import show
-from ragassay.cli.exits import INCOMPLETE, OK
 from ragassay.cli.flags import Switch
 from ragassay.counts import either, plural
 
@@ -40,13 +40,9 @@ def rescore(
 
     if ledger is not None and not ledger.is_file():
         raise InputError("is not there", path=ledger, hint="Name the --ledger of the run.")
-    store = None if ledger is None else Ledger(ledger)
-    try:
-        with show.status("computing every score again"):
-            rescored = rescoring.rescore(open_run(folder), store)
-    finally:
-        if store is not None:
-            store.close()
+    opened = nullcontext() if ledger is None else Ledger(ledger)
+    with opened as store, show.status("computing every score again"):
+        rescored = rescoring.rescore(open_run(folder), store)
     if json:
         show.json(rescored.to_json())
     else:
@@ -71,4 +67,4 @@ def rescore(
                 out.print(f"... and {len(rescored.different) - SHOWN:,} more (--json lists them).")
                 break
             out.print(f"  {sentence}", markup=False)
-    return INCOMPLETE if rescored.different else OK
+    return show.INCOMPLETE if rescored.different else show.OK

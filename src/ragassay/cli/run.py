@@ -9,9 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.configured import configured
-from ragassay.cli.exits import OK, exit_code
-from ragassay.cli.flags import Switch, takes_options
+from ragassay.cli.flags import Switch, configured, takes_options
 from ragassay.errors import UsageError
 
 
@@ -52,10 +50,9 @@ def run(
         json: Print the summary as JSON.
     """
     from ragassay import formats
-    from ragassay.engine.plan import preview
     from ragassay.engine.run import prepare
     from ragassay.reports import folder
-    from ragassay.reports.text import preview_table, terminal
+    from ragassay.reports.text import terminal
 
     kind = given.get("format")
     if kind in folder.known() and kind not in formats.known():
@@ -68,14 +65,8 @@ def run(
     job = prepare(configured(data, config, given), dry=dry_run)
     out = show.console()
     if dry_run:
-        with show.progress("reading", job.source.count) as progress:
-            previewed = preview(job, progress)
-        if json:
-            show.json(previewed.to_json())
-        else:
-            out.print(preview_table(previewed))
-        show.warn(previewed.warnings)
-        return OK
+        show.preview(job, as_json=json)
+        return show.OK
     doing = None
     if job.session is not None and job.session.costs:
         doing = job.session.doing
@@ -99,4 +90,4 @@ def run(
     if json:
         show.warn(result.summary.warnings)
     inner = () if result.consistency is None else (result.consistency.summary,)
-    return exit_code(result.gates, result.summary, *inner)
+    return show.exit_code(result.gates, result.summary, *inner)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import OK
 from ragassay.cli.flags import Switch
 from ragassay.errors import UsageError
 
@@ -33,7 +32,7 @@ def serve(
     name: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)] = None,
     no_worker: Switch = False,
     sample: Switch = False,
-) -> int:
+) -> None:
     """Serve web pages and the REST interface, with a worker that computes reports.
 
     Everything is kept in FOLDER (SQLite), made on first start; --store names a PostgreSQL database
@@ -81,7 +80,6 @@ def serve(
             app, host=host, port=port, log_level="warning", server_header=False,
             timeout_graceful_shutdown=5,  # streams of events may never end by themselves
         )  # fmt: skip
-    return OK
 
 
 def worker(
@@ -90,7 +88,7 @@ def worker(
     *,
     store: str | None = None,
     until_idle: Switch = False,
-) -> int:
+) -> None:
     """Compute the reports that wait, until it is stopped. Any number of workers share a store.
 
     ```sh
@@ -117,7 +115,6 @@ def worker(
     show.lines(f"{made.name} works for {opened.where}. Ctrl-C ends it.")
     with closing(opened):
         made.run(until_idle=until_idle)
-    return OK
 
 
 def _opened(folder: Path | None, store: str | None) -> tuple[Store, Path]:

@@ -1,11 +1,11 @@
-"""What every command needs to talk to a person or to a machine."""
+"""What every command needs to talk to a person or to a machine; its exit codes."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,7 +15,8 @@ from ragassay.cli import interrupt
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ragassay.engine.results import GateResult, Result
+    from ragassay.engine.results import GateResult, Result, Summary
+    from ragassay.engine.run import Job
 
 PATIENCE_S = 2.0
 """Work that takes longer than this shows how far it is."""
@@ -24,6 +25,15 @@ EVERY_S = 30.0
 """Between two lines about long work, where there is no terminal."""
 
 MAX_WARNINGS = 12
+
+OK = 0
+GATE_FAILED = 1
+USAGE = 2
+INCOMPLETE = 3
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+"""The program that reads the output (``head``) ended first: the code of a process that SIGPIPE
+ended, so that it is never taken for a failed gate."""
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -55,6 +65,25 @@ def result(shown: Result) -> None:
         warn(shown.summary.warnings)
     if inner is not None:
         out.print(consistency_table.terminal_table(inner.summary))
+
+
+def preview(job: Job, *, as_json: bool) -> None:
+    """Reads the data of a job and prints what it would compute, ask and pay.
+
+    Args:
+        job: that is not run.
+        as_json: prints JSON in place of tables.
+    """
+    from ragassay.engine.plan import preview as previewed
+    from ragassay.reports.text import preview_table
+
+    with progress("reading", job.source.count) as done:
+        found = previewed(job, done)
+    if as_json:
+        json(found.to_json())
+    else:
+        console().print(preview_table(found))
+    warn(found.warnings)
 
 
 def result_json(shown: Result) -> dict[str, Any]:
@@ -218,3 +247,17 @@ def _plain(text: str) -> str:
     from rich.markup import escape
 
     return escape(text)
+
+
+def exit_code(gates: Sequence[GateResult], *summaries: Summary) -> int:
+    """1 when a gate failed, 3 when something went unscored that should not have, else 0.
+
+    ``summaries`` are that of the run and, where there is one, that of its consistency.
+    """
+    if any(gate.passed is False for gate in gates):
+        return GATE_FAILED
+    nothing = not any(m.n_scored for summary in summaries for m in summary.metrics.values())
+    incomplete = any(summary.incomplete for summary in summaries)
+    if incomplete or nothing or any(gate.passed is None for gate in gates):
+        return INCOMPLETE
+    return OK

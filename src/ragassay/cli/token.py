@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import App, Parameter
 
 from ragassay.cli import show
-from ragassay.cli.exits import OK
 from ragassay.cli.serve import FOLDER
 from ragassay.errors import UsageError
 
@@ -35,7 +34,7 @@ def create(
     scope: Literal["read", "write"] = "write",
     project: str | None = None,
     store: At = None,
-) -> int:
+) -> None:
     """Make a token and print it, once: only its hash is kept.
 
     Args:
@@ -59,11 +58,10 @@ def create(
         "TOKEN'.",
         markup=False,
     )
-    return OK
 
 
 @token.command(name="list")
-def listing(*, store: At = None) -> int:
+def listing(*, store: At = None) -> None:
     """List the tokens: id, name, what they allow. The tokens themselves are not kept."""
     from ragassay.service.store import list_projects, list_tokens
 
@@ -75,11 +73,10 @@ def listing(*, store: At = None) -> int:
     for one in found:
         where = "all projects" if one.project_id is None else names.get(one.project_id, "?")
         show.lines(f"{one.id}  {one.name}  {one.scope}  {where}")
-    return OK
 
 
 @token.command
-def revoke(key: str, /, *, store: At = None) -> int:
+def revoke(key: str, /, *, store: At = None) -> None:
     """Revoke a token: from now on it allows nothing.
 
     Args:
@@ -90,7 +87,6 @@ def revoke(key: str, /, *, store: At = None) -> int:
     with _opened(store) as opened:
         revoke_token(opened, key)
     show.lines("Revoked.")
-    return OK
 
 
 def _opened(address: str | None, *, create: bool = False) -> closing[Store]:

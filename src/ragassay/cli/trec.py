@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from contextlib import ExitStack
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,11 +14,8 @@ from cyclopts import Parameter
 
 from ragassay import printable
 from ragassay.cli import show
-from ragassay.cli.exits import OK
-from ragassay.cli.flag_words import numbers
-from ragassay.cli.flags import Switch
-from ragassay.cli.piped import NAME, STANDARD_INPUT, seekable
-from ragassay.errors import UsageError
+from ragassay.cli.flags import Switch, numbers
+from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ def trec(
     n_resamples: int = 10_000,
     seed: int = 0,
     json: Switch = False,
-) -> int:
+) -> None:
     """Evaluate a TREC run against qrels, as trec_eval does, or compare several runs.
 
     With one RUN its measures are printed. With several, each is tested against the LAST one, the
@@ -174,7 +174,7 @@ def trec(
             )
 
     if more:
-        return _compare(
+        _compare(
             runs,
             chosen,
             scored,
@@ -182,6 +182,7 @@ def trec(
             json=json,
             ultrarag=ultrarag,
         )
+        return
     from ragassay.compat.trec_eval import trec_printing as shown
 
     scores = scored(run, chosen, complete=complete)
@@ -198,7 +199,6 @@ def trec(
         show.lines(f"{_name(run)}: {shown.averaged_over(scores)}")
         show.console().print(shown.table(scores, per_query=per_query, summary=not no_summary))
     show.warn(shown.warnings(scores, _path(run)))
-    return OK
 
 
 def _only_query(debug_level: str) -> str | None:
@@ -221,7 +221,7 @@ def _compare(
     *,
     json: bool,
     ultrarag: bool,
-) -> int:
+) -> None:
     import numpy as np
 
     from ragassay.compat.trec_eval import trec_printing as shown
@@ -273,7 +273,6 @@ def _compare(
         for scores, run in zip(results, runs, strict=True)
         for sentence in shown.warnings(scores, _path(run))
     )
-    return OK
 
 
 def _name(run: Path) -> str:
@@ -290,3 +289,30 @@ def _names(runs: list[Path], tags: list[str]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     return [_path(run) for run in runs]
+
+
+STANDARD_INPUT = Path("-")
+NAME = "standard input"
+
+
+@contextmanager
+def seekable(path: Path) -> Iterator[Path]:
+    """The file itself; for ``-`` a copy of standard input, which exists inside the block.
+
+    Formats are told by the first bytes and read again where a line is at fault, so a pipe does not
+    do. Errors that name the copy name standard input instead.
+    """
+    if path != STANDARD_INPUT:
+        yield path
+        return
+    with tempfile.NamedTemporaryFile(prefix="ragassay-") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        try:
+            yield Path(copy.name)
+        except InputError as error:
+            if str(error.path) != copy.name:
+                raise
+            raise InputError(
+                error.problem, path=NAME, line=error.line, field=error.field, hint=error.hint
+            ) from None

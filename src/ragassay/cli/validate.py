@@ -8,9 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.configured import configured
-from ragassay.cli.exits import OK
-from ragassay.cli.flags import Switch, takes_options
+from ragassay.cli.flags import Switch, configured, takes_options
 
 NOT_OF_DATA = (
     *("data", "output", "fail_under", "trust_offline"),
@@ -27,7 +25,7 @@ def validate(
     config: Annotated[Path | None, Parameter(name=["--config", "-c"])] = None,
     json: Switch = False,
     **given: Any,
-) -> int:
+) -> None:
     """Read DATA (or what a YAML configuration names) to its end and say what is in it.
 
     The first fault is named with its file, line and field, and the exit code is 2. With --suite or
@@ -44,16 +42,6 @@ def validate(
         config: YAML configuration, beside DATA.
         json: Print what was found as JSON.
     """
-    from ragassay.engine.plan import preview
     from ragassay.engine.run import prepare
-    from ragassay.reports.text import preview_table
 
-    job = prepare(configured(data, config, given), dry=True)
-    with show.progress("reading", job.source.count) as progress:
-        previewed = preview(job, progress)
-    if json:
-        show.json(previewed.to_json())
-    else:
-        show.console().print(preview_table(previewed))
-    show.warn(previewed.warnings)
-    return OK
+    show.preview(prepare(configured(data, config, given), dry=True), as_json=json)

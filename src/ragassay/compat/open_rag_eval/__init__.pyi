@@ -1,4 +1,8 @@
-from .evaluator import TRECEvaluator as TRECEvaluator
+from .evaluators import (
+    ConsistencyEvaluator as ConsistencyEvaluator,
+    GoldenAnswerEvaluator as GoldenAnswerEvaluator,
+    TRECEvaluator as TRECEvaluator,
+)
 from .judge_models import (
     AnthropicModel as AnthropicModel,
     GeminiModel as GeminiModel,
@@ -13,9 +17,5 @@ from .metric_classes import (
     HallucinationMetric as HallucinationMetric,
     NoAnswerMetric as NoAnswerMetric,
     UMBRELAMetric as UMBRELAMetric,
-)
-from .others import (
-    ConsistencyEvaluator as ConsistencyEvaluator,
-    GoldenAnswerEvaluator as GoldenAnswerEvaluator,
 )
 from .query_data import RAGResultsLoader as RAGResultsLoader

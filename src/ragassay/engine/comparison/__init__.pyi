@@ -1,13 +1,12 @@
 from . import gates as gates
 from .comparability import OWN_NUGGETS as OWN_NUGGETS
 from .compare_runs import compare as compare, compare_arrays as compare_arrays
-from .metric_renaming import aligned as aligned
+from .derived_runs import aligned as aligned, by_system as by_system
 from .pairs import (
     query_differences as query_differences,
     query_matrix as query_matrix,
     rows_by_query as rows_by_query,
 )
-from .split_systems import by_system as by_system
 from .standing import (
     OFFLINE as OFFLINE,
     agreements as agreements,

@@ -19,9 +19,8 @@ from ragassay.engine.comparison.comparability import (
     own_nuggets,
     warnings_of,
 )
-from ragassay.engine.comparison.metric_renaming import aligned
+from ragassay.engine.comparison.derived_runs import aligned, systems_of
 from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix
-from ragassay.engine.comparison.split_systems import systems_of
 from ragassay.engine.comparison.standing import offline_figure, offline_reason, unmeasured_judge
 from ragassay.engine.results import (
     Comparison,
@@ -89,7 +88,7 @@ def compare(
 
     Raises:
         UsageError: no common queries or metrics, an unknown correction, or a run that holds
-            several systems (``ragassay.engine.comparison.split_systems.by_system`` takes it apart).
+            several systems (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
     a, b = _one_system(new), _one_system(old)
     b = aligned(b, a)

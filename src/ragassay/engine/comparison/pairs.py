@@ -134,7 +134,7 @@ def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix
     Args:
         a: the new run.
         b: the old run, which shows the metrics under the same names
-            (`ragassay.engine.comparison.metric_renaming.aligned`).
+            (`ragassay.engine.comparison.derived_runs.aligned`).
         names: of the metrics.
 
     Returns:

@@ -27,7 +27,7 @@ def offline_reason(metric: MetricSummary) -> str:
         As in "offline judge, AUC .71 against people's yes or no on relevance (n = 1,674 passages)".
     """
     agreement = offline_agreement(metric)
-    return "" if agreement is None or agreement.sufficient else _in_words(agreement)
+    return "" if agreement is None or agreement.sufficient else offline_figure(metric)
 
 
 def offline_figure(metric: MetricSummary) -> str:
@@ -35,11 +35,8 @@ def offline_figure(metric: MetricSummary) -> str:
     empty where no judgment was made offline.
     """
     agreement = offline_agreement(metric)
-    return "" if agreement is None else _in_words(agreement)
-
-
-def _in_words(agreement: Agreement) -> str:
-    return ", ".join(filter(None, ("offline judge", str(agreement), agreement.caveat)))
+    words = () if agreement is None else ("offline judge", str(agreement), agreement.caveat)
+    return ", ".join(filter(None, words))
 
 
 def offline_agreement(metric: MetricSummary) -> Agreement | None:

@@ -1,15 +1,16 @@
 from .config_file import SAMPLING as SAMPLING, ConfigFile as ConfigFile
-from .config_keys import variable_of as variable_of
 from .config_paths import (
     found_from as found_from,
     make_absolute as make_absolute,
     make_relative as make_relative,
 )
 from .config_reading import read_config as read_config
+from .environment import variable_of as variable_of
 from .judging import OWN as OWN, POOLED as POOLED, Judging as Judging
 from .metric_selection import (
     Plan as Plan,
     make_plan as make_plan,
+    own_metrics as own_metrics,
     published_names as published_names,
     with_options as with_options,
 )
@@ -21,4 +22,3 @@ from .run_config import (
     make_config as make_config,
     model_kwargs as model_kwargs,
 )
-from .user_metrics import own_metrics as own_metrics

@@ -12,9 +12,14 @@ from typing import Any
 from ragassay import formats, suites
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.judging import OWN, POOLED
-from ragassay.engine.config.metric_selection import Plan, make_plan, published_names, with_options
+from ragassay.engine.config.metric_selection import (
+    Plan,
+    make_plan,
+    own_metrics,
+    published_names,
+    with_options,
+)
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.config.user_metrics import own_metrics
 from ragassay.engine.consistency import templates
 from ragassay.engine.models import check_folders, check_names, models_used
 from ragassay.errors import OptionError, UsageError

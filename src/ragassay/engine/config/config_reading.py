@@ -13,11 +13,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.engine.config.config_file import SAMPLING, ConfigFile
-from ragassay.engine.config.config_keys import is_for_a_key, refuse_keys
 from ragassay.engine.config.config_paths import found_from, make_absolute
-from ragassay.engine.config.environment import read_filled
+from ragassay.engine.config.environment import is_for_a_key, read_filled, refuse_keys
 from ragassay.engine.config.run_config import RunConfig, first_problem
-from ragassay.engine.published import command_for, is_published, translate
+from ragassay.engine.published import EVALUATOR, command_for, translate
 from ragassay.errors import InputError, did_you_mean
 from ragassay.yaml_files import Marked, Place, text_of
 
@@ -54,7 +53,7 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
     body = {str(key): value for key, value in content.value.items() if key not in _RECORDED}
     file.sample(_mapping(content, SAMPLING), (SAMPLING,))
     body.pop(SAMPLING, None)
-    if is_published(body):
+    if EVALUATOR in body:
         translate(file)
         # Translated paths are complete; our own keys beside them are as in our own files.
         body = {key: value for key, value in body.items() if key in RunConfig.model_fields}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from ragassay import suites
 from ragassay.engine.config.run_config import RunConfig
@@ -16,7 +17,8 @@ from ragassay.engine.consistency import (
     make_consistency_plan,
     templates,
 )
-from ragassay.errors import OptionError, UsageError, did_you_mean
+from ragassay.errors import InputError, OptionError, UsageError, did_you_mean
+from ragassay.judges.rubrics import JudgePrompt, Rubric, read_judge_prompt, read_rubric
 from ragassay.metrics.core import Metric, choices_of, naming
 from ragassay.suites import Suite
 
@@ -210,3 +212,55 @@ def _usual(config: RunConfig, data_format: str) -> Suite:
 
 def _published(used: Sequence[Suite]) -> dict[str, str]:
     return {name: target for suite in used for name, target in suite.published.items()}
+
+
+T = TypeVar("T", Rubric, JudgePrompt)
+
+
+def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Metric]:
+    """The metrics that a configuration's ``rubric`` and ``judge_prompt`` files define.
+
+    Args:
+        config: keys of a configuration.
+        base: folder that relative paths start from; the working directory when left out.
+
+    Raises:
+        InputError: a file cannot be read, or does not define a metric.
+    """
+    start = base or Path()
+    metrics = [load_rubric(start / name) for name in config.get("rubric") or ()]
+    if config.get("judge_prompt"):
+        metrics.append(load_judge_prompt(start / config["judge_prompt"]))
+    return metrics
+
+
+def load_rubric(path: str | Path) -> Metric:
+    """The metric that a rubric's YAML file describes (docs/own-metrics.md).
+
+    Its name is known from then on; loading the edited file again replaces it.
+
+    Raises:
+        InputError: the file cannot be read, is no rubric, or has the name of a built-in metric.
+    """
+    from ragassay.metrics.rubric import rubric_metric
+
+    return _made(rubric_metric, read_rubric(path), path)
+
+
+def load_judge_prompt(path: str | Path) -> Metric:
+    """``answer_match`` by the instructions in a text or YAML file, as a metric of its own.
+
+    Raises:
+        InputError: the file cannot be read, holds no instructions, or has the name of a built-in
+            metric.
+    """
+    from ragassay.metrics.answer import with_prompt
+
+    return _made(with_prompt, read_judge_prompt(path), path)
+
+
+def _made(make: Callable[[T], Metric], definition: T, path: str | Path) -> Metric:
+    try:
+        return make(definition)
+    except UsageError as error:
+        raise InputError(str(error), path=path, field="name") from error

@@ -71,7 +71,12 @@ def make_config(**values: Any) -> RunConfig:
     try:
         return RunConfig(**{key: value for key, value in values.items() if value is not None})
     except ValidationError as error:
-        raise _explained(error) from error
+        place, problem = first_problem(error)
+        where = ".".join(place)
+        if error.errors()[0]["type"] == "extra_forbidden":
+            hint = did_you_mean(where, RunConfig.model_fields)
+            raise UsageError(f"Unknown option {where!r}. {hint}") from error
+        raise OptionError(where, problem) from error
 
 
 def first_problem(error: ValidationError) -> tuple[tuple[str, ...], str]:
@@ -80,12 +85,3 @@ def first_problem(error: ValidationError) -> tuple[tuple[str, ...], str]:
     problem = str(first["msg"]).removeprefix("Value error, ")
     wrong = "" if first["type"] == "value_error" else f", not {shown(first['input'])}"
     return tuple(map(str, first["loc"])), f"{problem[0].lower()}{problem[1:]}{wrong}"
-
-
-def _explained(error: ValidationError) -> UsageError:
-    place, problem = first_problem(error)
-    where = ".".join(place)
-    if error.errors()[0]["type"] == "extra_forbidden":
-        hint = did_you_mean(where, RunConfig.model_fields)
-        return UsageError(f"Unknown option {where!r}. {hint}")
-    return OptionError(where, problem)

@@ -66,7 +66,7 @@ def templates(config: RunConfig, metrics: Sequence[Metric]) -> list[Metric]:
     Raises:
         UsageError: an unknown name, or a metric that is not over runs.
     """
-    own = [metric for metric in metrics if is_over_runs(metric)]
+    own = [*filter(is_over_runs, metrics)]
     suite = suites.get(CONSISTENCY)
     if not config.consistency_metrics:
         return own or suite.resolve()
@@ -153,15 +153,10 @@ def make_consistency_plan(
         for metric in over:
             if not isinstance(metric, OfMetric) or shown.get(metric.of, "") not in ("", name):
                 continue
-            if metric.of or _suits(metric, looked):
+            # Verdicts flip, numbers spread; flags do both.
+            unsuited = "number" if isinstance(metric, RunsFlip) else "label"
+            if metric.of or looked.says != unsuited:
                 add(dataclasses.replace(metric, of=name), f"{CONSISTENCY}_{name}.{metric.stat}")
     numeric = tuple(name for name, looked in of.items() if looked.says != "label")
     labels = tuple(name for name in of if name not in numeric)
     return ConsistencyPlan(named, (*numeric, *labels), tuple(map(str, over)))
-
-
-def _suits(metric: OfMetric, looked: Metric) -> bool:
-    """Verdicts flip, numbers spread; flags do both."""
-    if isinstance(metric, RunsFlip):
-        return looked.says != "number"
-    return looked.says != "label"

@@ -1,5 +1,3 @@
-from .absence import AbsentModels as AbsentModels
-from .embedding_plan import EmbeddingPlan as EmbeddingPlan, EmbeddingPlanner as EmbeddingPlanner
 from .model_checks import (
     check_folders as check_folders,
     check_models as check_models,

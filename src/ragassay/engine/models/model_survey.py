@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ragassay import suites
 from ragassay.engine.models.modelling import by_cosine, embedding_among, weights_among
@@ -51,13 +52,11 @@ class Surveyed:
     problem: str
 
 
-@dataclass(frozen=True)
-class Checked:
-    """Whether a model loads and scores, and a message that says so."""
+class Checked(NamedTuple):
+    """Whether a model loads and scores, and a sentence that says so."""
 
-    name: str
     ok: bool
-    message: str
+    said: str
 
 
 def survey(folders: Mapping[str, str]) -> list[Surveyed]:
@@ -151,50 +150,50 @@ def check(name: str, options: ModelOptions) -> Checked:
         raise UsageError(f"No metric uses the model {name!r}. {near} 'ragassay models' lists them.")
     known = facts(weights)
     if known.tokenizer:
-        return _tokenizer(name, options)
+        return _tokenizer(options)
     models = Models(options)
     direct = [metric for metric in metrics if weights in metric.weights or metric.embeds]
     trouble: Unscored | None = None
     for metric in direct or metrics:
         found = Window([_sample(known)], models=models).outcomes(metric)[0]
         if isinstance(found, Score):
-            return _compared(name, metric, found, models)
+            return _compared(known, metric, found, models)
         trouble = trouble or found
     assert trouble is not None
-    return Checked(name, False, trouble.detail)
+    return Checked(False, trouble.detail)
 
 
-def _compared(name: str, metric: Metric, score: Score, models: Models) -> Checked:
+def _compared(known: Known, metric: Metric, score: Score, models: Models) -> Checked:
     """The score of the metric, with the value that the model's page has, if any."""
-    examples = facts(Weights.parse(name)).examples
     remarks = [f"{metric} {score.number:.4f}"]
     near = NEAR.get(models.options.dtype or "float32", ROUGH)
-    for source, text, published in examples:
+    for source, text, published in known.examples:
         outcome = Window([_pair(source, text)], models=models).outcomes(metric)[0]
         if not isinstance(outcome, Score) or outcome.number is None:
-            return Checked(name, False, outcome.detail if isinstance(outcome, Unscored) else "")
+            return Checked(False, outcome.detail if isinstance(outcome, Unscored) else "")
         if abs(outcome.number - published) > near:
             return Checked(
-                name,
                 False,
                 f"loads and scores, but {text!r} has {outcome.number:.4f} where the model's page "
                 f"says {published:.4f}: these are other weights",
             )
-    if examples:
-        remarks.append(f"as published ({published:.4f} for the last of {len(examples)} pairs)")
-    return Checked(name, True, ", ".join(remarks))
+    if known.examples:
+        remarks.append(
+            f"as published ({published:.4f} for the last of {len(known.examples)} pairs)"
+        )
+    return Checked(True, ", ".join(remarks))
 
 
-def _tokenizer(name: str, options: ModelOptions) -> Checked:
+def _tokenizer(options: ModelOptions) -> Checked:
     """A model of which only the tokenizer is needed."""
     from ragassay.models.classifiers import tokenizer_of
 
     try:
         tokenizer = tokenizer_of(options)
     except Unavailable as error:
-        return Checked(name, False, str(error))
+        return Checked(False, str(error))
     n = len(tokenizer.encode("Paris is the capital of France.").ids)
-    return Checked(name, True, f"the tokenizer cuts a sentence into {n} tokens")
+    return Checked(True, f"the tokenizer cuts a sentence into {n} tokens")
 
 
 def _sample(known: Known) -> Sample:

@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 _OF_ENDPOINTS = ("embedder_dimensions", "embedder_key_file")
 """Keys of a configuration that only an endpoint understands."""
 
-_COMPATIBLE = "/v1beta/openai"
-"""Where Google's endpoint speaks OpenAI's protocol."""
-
 
 def address_for(
     config: RunConfig,

@@ -1,13 +1,20 @@
-"""What a run would ask its judge: calls, tokens, money, time. `planning` finds it out."""
+"""What a run would ask its judge: calls, tokens, money, time. `planning` finds it out. How fast a
+judge answers, its ledger tells by the latencies, or else an assumption."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal
 
-from ragassay.transport import Budget
+from ragassay.engine.config import RunConfig
+from ragassay.judges import Judge
+from ragassay.transport import MOST, Budget
+
+if TYPE_CHECKING:
+    from ragassay.judges.ledger import Ledger
 
 SECONDS_A_CALL = 2.0
 """Assumed where no answer of the judge was timed yet."""
@@ -27,10 +34,6 @@ class Range:
 
     def __add__(self, other: Range) -> Range:
         return Range(self.low + other.low, self.high + other.high)
-
-    def to_json(self) -> dict[str, float]:
-        """``{"low": ..., "high": ...}``, rounded."""
-        return {"low": round(self.low, 6), "high": round(self.high, 6)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,6 @@ class Amount:
         shares = [held / (held + calls) if held else 0.0 for held, calls in pairs]
         return Range(min(shares), max(shares))
 
-    def to_json(self) -> dict[str, Any]:
-        """A mapping of plain values."""
-        ends = {spec.name: getattr(self, spec.name) for spec in fields(self)}
-        return {name: None if one is None else one.to_json() for name, one in ends.items()}
-
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
@@ -94,7 +92,8 @@ class Throughput:
             tokens: of all requests, input and output.
         """
         waves = math.ceil(calls / self.concurrency) * self.seconds
-        return max(waves, calls / (self.rpm or math.inf) * 60, tokens / (self.tpm or math.inf) * 60)
+        by_limits = calls / (self.rpm or math.inf) * 60, tokens / (self.tpm or math.inf) * 60
+        return max(waves, *by_limits)
 
     def span(self, amount: Amount) -> Range:
         """The same for both ends of an amount."""
@@ -158,27 +157,26 @@ class CallPlan:
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; an interval is ``{"low": ..., "high": ...}``."""
-        body = {spec.name: getattr(self, spec.name) for spec in fields(self)}
-        pace: Throughput = body.pop("pace")
-        lines = [
-            {
-                "metrics": list(names),
-                **amount.to_json(),
-                "seconds": pace.span(amount).to_json(),
-            }
+        body, pace = _plain(self), self.pace
+        del body["pace"]
+        body["metrics"] = [
+            {"metrics": list(names), **_plain(amount), "seconds": _plain(pace.span(amount))}
             for names, amount in self.metrics.items()
         ]
-        return {
-            **body,
-            "total": self.total.to_json(),
-            "metrics": lines,
-            "questions": {kind: calls.to_json() for kind, calls in self.questions.items()},
-            "seconds": self.seconds.to_json(),
+        return body | {
             "seconds_a_call": pace.seconds,
             "seconds_measured": pace.measured,
             "concurrency": pace.concurrency,
-            "budget": None if self.budget is None else asdict(self.budget),
         }
+
+
+def _plain(part: CallPlan | Amount | Range) -> dict[str, Any]:
+    """A part of a plan as a mapping, its numbers rounded."""
+
+    def rounded(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {key: round(one, 6) if isinstance(one, float) else one for key, one in pairs}
+
+    return asdict(part, dict_factory=rounded)
 
 
 def fit(total: Amount, budget: str) -> BudgetFit:
@@ -208,3 +206,62 @@ def _fit(limit: float, needed: Range | None) -> Fit:
     if needed.high <= limit:
         return "fits"
     return "may not fit" if needed.low <= limit else "does not fit"
+
+
+_RECENT = 200
+"""The newest answers of a model that are looked at."""
+
+
+def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None = None) -> Throughput:
+    """The pace of a judge: the median latency of each model's last answers; the slowest model of a
+    panel counts.
+
+    Args:
+        judge: who would be asked.
+        config: has the limits.
+        ledger: with the judge's earlier answers.
+    """
+    leaves = judge.leaves()
+    models = {leaf.model for leaf in leaves}
+    timed = [] if ledger is None else [_median(ledger, model) for model in sorted(models)]
+    known = [seconds for seconds in timed if seconds is not None]
+    endpoints = {_endpoint(leaf.label) for leaf in leaves}
+    return Throughput(
+        seconds=max(known, default=SECONDS_A_CALL),
+        measured=bool(known),
+        concurrency=(config.concurrency or MOST) * max(1, len(endpoints)),
+        rpm=config.rpm,
+        tpm=config.tpm,
+    )
+
+
+def is_fresh(judge: Judge, ledger: Ledger | None) -> bool:
+    """Whether a ledger holds nothing of the judge's models. ``False`` without a ledger: a judge of
+    the user's own may remember answers in another way.
+
+    Args:
+        judge: who would be asked.
+        ledger: of the run.
+    """
+    if ledger is None:
+        return False
+    models = {leaf.model for leaf in judge.leaves()}
+    return not any(
+        ledger.select("SELECT 1 FROM verdicts WHERE model = ? LIMIT 1", (model,))
+        for model in models
+    )
+
+
+def _median(ledger: Ledger, model: str) -> float | None:
+    rows = ledger.select(
+        "SELECT latency / CASE WHEN attempts > 1 THEN attempts ELSE 1 END FROM verdicts "
+        "WHERE model = ? AND reason IS NULL "
+        "ORDER BY rowid DESC LIMIT ?",
+        (model, _RECENT),
+    )
+    return median(row[0] for row in rows) if rows else None
+
+
+def _endpoint(label: str) -> str:
+    """``URL`` of ``URL#model``, ``openai`` of ``openai:model``."""
+    return label.partition("#")[0] if "://" in label else label.partition(":")[0]

@@ -6,14 +6,13 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ragassay.engine.config import POOLED
-from ragassay.engine.models import AbsentModels, EmbeddingPlan, EmbeddingPlanner
-from ragassay.engine.plan.cost_estimate import CallPlan
+from ragassay.engine.plan.cost_estimate import CallPlan, is_fresh, throughput_of
+from ragassay.engine.plan.model_plan import AbsentModels, EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.planning import WINDOW, Planner
-from ragassay.engine.plan.throughput import is_fresh, throughput_of
 from ragassay.engine.run import Job, Progress, bank_metric, batched, pools_of
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import AllSamples
@@ -72,11 +71,8 @@ class Preview:
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
-        body = {spec.name: getattr(self, spec.name) for spec in fields(self)}
-        body["warnings"] = list(self.warnings)
-        for plan in ("calls", "embedding"):
-            body[plan] = None if body[plan] is None else body[plan].to_json()
-        return body
+        calls = None if self.calls is None else self.calls.to_json()
+        return asdict(self) | {"calls": calls}
 
 
 def preview(

@@ -7,29 +7,46 @@ example files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ragassay import suites
 from ragassay.engine.config import SAMPLING, ConfigFile, RunConfig, found_from
-from ragassay.engine.published.published_consistency import add_spread, translate_consistency
-from ragassay.engine.published.published_judge import translate_golden
-from ragassay.engine.published.published_options import Evaluator, top_notes
+from ragassay.engine.published.published_consistency import translate_consistency
+from ragassay.engine.published.published_judge import Evaluator, translate_golden
 from ragassay.engine.published.published_trec import translate_trec
 from ragassay.errors import did_you_mean
 from ragassay.yaml_files import Place
 
+_RESULTS = (
+    "is not written by a run; 'ragassay report RUN --format ore' writes Open RAG Eval's results."
+)
+
+NOTES = {
+    "connector": "is not called: ragassay evaluates answers that are there already. Give the "
+    "file that the connector wrote as DATA, or as generated_answers.",
+    "eval_results_file": _RESULTS,
+    "evaluation_results": _RESULTS,
+    "metrics_file": "no picture is drawn by a run; 'ragassay plot' draws them.",
+    "log_level": "has no meaning here: what is worth telling is told.",
+}
+"""The keys of a file that mean nothing here, with what to know about each."""
+
 EVALUATOR = "evaluator"
+"""The key by which one of Open RAG Eval's configurations is known."""
 
 _EVALUATORS = {
     "trecrag": "trecrag",
     "trec": "trecrag",
-    "trecevaluator": "trecrag",
     "consistency": "consistency",
-    "consistencyevaluator": "consistency",
-    "goldenanswerevaluator": "golden",
+    "goldenanswer": "golden",
     "golden_answer": "golden",
+}
+_TRANSLATIONS = {
+    "trecrag": translate_trec,
+    "golden": translate_golden,
+    "consistency": translate_consistency,
 }
 _SHOWN = (
     "trecrag",
@@ -38,11 +55,6 @@ _SHOWN = (
     "ConsistencyEvaluator",
     "GoldenAnswerEvaluator",
 )
-
-
-def is_published(body: Mapping[str, Any]) -> bool:
-    """Whether a configuration is one of Open RAG Eval's."""
-    return EVALUATOR in body
 
 
 def translate(file: ConfigFile) -> None:
@@ -61,7 +73,10 @@ def translate(file: ConfigFile) -> None:
     for body, place in _listed(file):
         _evaluator(file, body, place, seen)
     _queries(file, "golden" in seen)
-    add_spread(file)
+    if file.over_runs and file.values.get("consistency_metrics"):
+        # The spread of the TREC evaluator's metrics beside the similarities that are listed. Where
+        # none are listed, the whole suite is computed anyway.
+        file.values["consistency_metrics"] += ("runs_mean", "runs_variance", "runs_cv")
     _check_once(file)
 
 
@@ -70,9 +85,8 @@ def translate(file: ConfigFile) -> None:
 
 def _check_keys(file: ConfigFile) -> None:
     """Refuses unknown keys, and notes those that mean nothing here."""
-    notes = top_notes()
     known = [
-        *notes,
+        *NOTES,
         EVALUATOR,
         "results_folder",
         "generated_answers",
@@ -86,8 +100,8 @@ def _check_keys(file: ConfigFile) -> None:
             raise file.wrong(
                 (str(key),), f"unknown key {key!r}", hint or f"There are: {', '.join(known)}."
             )
-        if key in notes:
-            file.note((str(key),), notes[str(key)])
+        if key in NOTES:
+            file.note((str(key),), NOTES[str(key)])
 
 
 def _files(file: ConfigFile) -> None:
@@ -175,12 +189,7 @@ def _evaluator(
             "is not used: no metric of this evaluator asks an embedding model.",
         )
     file.add_suite(kind, place)
-    if kind == "trecrag":
-        translate_trec(file, one, place)
-    elif kind == "golden":
-        translate_golden(file, one, place)
-    else:
-        translate_consistency(file, one, place)
+    _TRANSLATIONS[kind](file, one, place)
 
 
 def _kind(file: ConfigFile, one: Evaluator, place: Place) -> str:
@@ -190,7 +199,7 @@ def _kind(file: ConfigFile, one: Evaluator, place: Place) -> str:
         raise file.wrong(place, "has neither a name nor a type", _one_of())
     kinds = {}
     for key, word in words.items():
-        kinds[key] = _EVALUATORS.get(word.strip().casefold())
+        kinds[key] = _EVALUATORS.get(word.strip().casefold().removesuffix("evaluator"))
         if kinds[key] is None:
             hint = did_you_mean(word, _SHOWN)
             if word in suites.known():

@@ -2,19 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
 
 from ragassay.engine.config import ConfigFile, found_from
-from ragassay.engine.published.published_options import (
-    SIMILARITIES,
-    BertOptions,
-    ConsistencyOptions,
-    Evaluator,
-)
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.engine.published.published_judge import Cutoff, Evaluator, Keys
+from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
+from ragassay.models.encoders import has_baseline
 from ragassay.models.weights import is_path, no_folder
 from ragassay.yaml_files import Place
+
+
+class ConsistencyOptions(Keys):
+    """``options`` of the consistency evaluator."""
+
+    metrics: Annotated[list[Any], Field(min_length=1)] | None = None
+
+
+class BertOptions(Keys):
+    """``bert_score`` of the consistency evaluator, with the page's defaults."""
+
+    model_type: str = "xlm-roberta-large"
+    lang: str = "en"
+    rescale_with_baseline: bool = True
+    max_length: Cutoff | None = None
+    layer: Annotated[int, Field(ge=0)] | None = None
+
+    @property
+    def rescaled(self) -> bool:
+        """As on the page unless the file says otherwise, if there is a baseline."""
+        return self.rescale_with_baseline and has_baseline(self.lang, self.model_type)
+
+    @property
+    def metrics(self) -> list[str]:
+        """Our name for it: the page speaks of F1 alone."""
+        scale = f"lang={self.lang}" if self.rescaled else "rescale=false"
+        layer = "" if self.layer is None else f"layer={self.layer},"
+        return [f"runs_bertscore(model={self.model_type},{layer}{scale}).f"]
+
+
+class RougeOptions(Keys):
+    """``rouge_score`` of the consistency evaluator: it has no options."""
+
+    @property
+    def metrics(self) -> list[str]:
+        """Our names for it: precision, recall and F of each variant, and the tool's own ROUGE-L."""
+        parts = [f"runs_rouge{variant}.{part}" for variant in "12L" for part in "fpr"]
+        return [*parts, "runs_rouge_ore.f"]
+
+
+class Similarities(Keys):
+    """An entry of the consistency evaluator's list: a name, or names with their options."""
+
+    bert_score: BertOptions | None = None
+    rouge_score: RougeOptions | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, entry: Any) -> Any:
+        named = {entry: None} if isinstance(entry, str) else entry
+        if not isinstance(named, dict) or not named:
+            raise ValueError("is no metric. Write 'bert_score: {}' or 'rouge_score: {}'")
+        for name, options in named.items():
+            if not isinstance(options, dict | None):
+                raise ValueError(f"{name} is not a mapping of keys. Write '{name}: {{}}'")
+        return {name: options or {} for name, options in named.items()}
 
 
 def translate_consistency(file: ConfigFile, one: Evaluator, place: Place) -> None:
@@ -37,41 +91,16 @@ def translate_consistency(file: ConfigFile, one: Evaluator, place: Place) -> Non
     where = (*place, "options", "metrics")
     places: dict[str, Place] = {}
     for at, entry in enumerate(options.metrics):
-        pairs = {entry: None} if isinstance(entry, str) else entry
-        if not isinstance(pairs, dict) or not pairs:
-            raise file.wrong(
-                (*where, str(at)),
-                "is no metric",
-                "Write 'bert_score: {}' or 'rouge_score: {}'.",
-            )
-        for name, parameters in pairs.items():
-            here = (*where, str(at), *([] if isinstance(entry, str) else [str(name)]))
-            for metric in _similarity(file, str(name), parameters, here):
+        named = file.validated(Similarities, entry, (*where, str(at)))
+        for name in [entry] if isinstance(entry, str) else entry:
+            here = (*where, str(at), *([] if isinstance(entry, str) else [name]))
+            for metric in _metrics(file, getattr(named, name), here):
                 places.setdefault(metric, here)
     file.put("consistency_metrics", list(places), where, *places.values())
 
 
-def add_spread(file: ConfigFile) -> None:
-    """Adds the spread of the metrics of the TREC evaluator, where it has repeated runs, to the
-    similarities that are listed. Where none are listed, the whole suite is computed anyway.
-    """
-    if file.over_runs and file.values.get("consistency_metrics"):
-        file.values["consistency_metrics"] += ("runs_mean", "runs_variance", "runs_cv")
-
-
-def _similarity(file: ConfigFile, name: str, parameters: Any, place: Place) -> list[str]:
+def _metrics(file: ConfigFile, chosen: BertOptions | RougeOptions, place: Place) -> list[str]:
     """The metrics that an entry of the evaluator's list stands for."""
-    form = SIMILARITIES.get(name)
-    if form is None:
-        hint = did_you_mean(name, SIMILARITIES)
-        raise file.wrong(
-            place,
-            f"there is no metric {name!r}",
-            f"{hint} There are: {', '.join(SIMILARITIES)}.",
-        )
-    if parameters is not None and not isinstance(parameters, dict):
-        raise file.wrong(place, "is not a mapping of keys", f"Write '{name}: {{}}'.")
-    chosen = file.validated(form, parameters, place)
     if isinstance(chosen, BertOptions):
         folder = found_from(file.path.parent, chosen.model_type)
         if is_path(chosen.model_type) and not folder.is_dir():
@@ -83,12 +112,12 @@ def _similarity(file: ConfigFile, name: str, parameters: Any, place: Place) -> l
                 place,
                 f"is not rescaled: there is no baseline for this model and lang {chosen.lang}.",
             )
-    if getattr(chosen, "max_length", None) is not None:
-        file.note(
-            (*place, "max_length"),
-            "is not used: as much is read as the model takes, and a score says where that was "
-            "not all.",
-        )
+        if chosen.max_length is not None:
+            file.note(
+                (*place, "max_length"),
+                "is not used: as much is read as the model takes, and a score says where that was "
+                "not all.",
+            )
     try:
         return [str(naming.parse(metric)) for metric in chosen.metrics]
     except UsageError as error:

@@ -4,13 +4,44 @@ golden-answer evaluator, the suite ``golden``, has nothing else."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay import suites
 from ragassay.engine.config import ConfigFile, variable_of
-from ragassay.engine.published.published_options import Evaluator, JudgeModel
 from ragassay.errors import did_you_mean
 from ragassay.transport import OWN_KEY, aliases, providers
 from ragassay.yaml_files import Place
+
+Cutoff = Annotated[int, Field(ge=1)]
+
+
+class Keys(BaseModel):
+    """Keys of Open RAG Eval's configurations."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+class JudgeModel(Keys):
+    """``model``: who is asked."""
+
+    type: str
+    name: str | None = None
+    api_key: str | None = None
+    base_url: str | None = None
+    model_kwargs: dict[str, Any] | None = None
+
+
+class Evaluator(Keys):
+    """An entry of ``evaluator``. The page calls it by ``name``, the tool by ``type``."""
+
+    name: str | None = None
+    type: str | None = None
+    model: JudgeModel | None = None
+    embedding_model: Any = None
+    options: dict[str, Any] | None = None
+
 
 MODELS = ("OpenAIModel", "GeminiModel", "AnthropicModel", "TogetherModel")
 

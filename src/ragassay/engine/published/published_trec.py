@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, create_model
+
 from ragassay import suites
 from ragassay.engine.config import ConfigFile, found_from
-from ragassay.engine.published.published_judge import translate_judge
-from ragassay.engine.published.published_options import Evaluator, Hallucination, TrecOptions
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.engine.published.published_judge import Cutoff, Evaluator, Keys, translate_judge
+from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers import HHEM
 from ragassay.yaml_files import Place
+
+
+class Hallucination(Keys):
+    """``hallucination_metric`` of the TREC evaluator."""
+
+    backend_type: str | None = None
+    model_name: str | Path | None = None
+    detection_threshold: float | None = None
+    max_chars: Cutoff | None = None
+    api_key: str | None = None
+    base_url: str | None = None
+
+
+class TrecOptions(Keys):
+    """``options`` of the TREC evaluator."""
+
+    k_values: Annotated[list[Cutoff], Field(min_length=1)] | None = None
+    run_consistency: bool = False
+    metrics_to_run_consistency: list[str] | None = None
+    hallucination_metric: Hallucination | None = None
+    model_kwargs: dict[str, Any] | None = None
 
 
 def translate_trec(file: ConfigFile, one: Evaluator, place: Place) -> None:
@@ -27,16 +52,9 @@ def translate_trec(file: ConfigFile, one: Evaluator, place: Place) -> None:
     translate_judge(file, one.model, suites.get("trecrag").default_model, (*place, "model"))
     body, place = one.options or {}, (*place, "options")
     parameters = naming.parameters(*suites.get("trecrag").resolve())
-    rest = {key: value for key, value in body.items() if key not in parameters}
-    for key in rest:
-        if key not in TrecOptions.model_fields:
-            known = [*TrecOptions.model_fields, *sorted(parameters)]
-            raise file.wrong(
-                (*place, key),
-                "is not a key that is known",
-                did_you_mean(str(key), known) or f"There are: {', '.join(known)}.",
-            )
-    options = file.validated(TrecOptions, rest, place)
+    fields: dict[str, Any] = dict.fromkeys(parameters, (Any, None))
+    form = create_model("Options", __base__=TrecOptions, **fields)
+    options = file.validated(form, body, place)
     file.sample(options.model_kwargs, (*place, "model_kwargs"))
     if options.k_values is not None:
         file.put("ks", options.k_values, (*place, "k_values"))

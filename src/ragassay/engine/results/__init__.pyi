@@ -12,10 +12,8 @@ from .result import (
     Result as Result,
     ScoreColumns as ScoreColumns,
     ScoreRow as ScoreRow,
-    no_consistency as no_consistency,
 )
 from .result_sink import ResultSink as ResultSink
-from .run_aggregates import lacks_no_sample as lacks_no_sample, plain as plain, totals as totals
 from .run_folder import (
     IN_CLUSTER as IN_CLUSTER,
     NUGGETS as NUGGETS,
@@ -48,9 +46,12 @@ from .summarising import (
     count_incomplete as count_incomplete,
     describe as describe,
     interval_of as interval_of,
+    lacks_no_sample as lacks_no_sample,
+    plain as plain,
     sample_clusters as sample_clusters,
     slice_summaries as slice_summaries,
     summarise as summarise,
+    totals as totals,
 )
 from .summary import (
     Comparison as Comparison,

@@ -1,7 +1,7 @@
 """What an evaluation leaves in memory: scores in columns, rows on demand.
 
-Only nine bytes a score stay in memory; explanations and parts are rows, kept in memory for a small
-evaluation and on disk (the run folder) for a large one.
+Only twelve bytes a score stay in memory; explanations and parts are rows, kept in memory for a
+small evaluation and on disk (the run folder) for a large one.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 import ragassay
 from ragassay.engine.results.attribution import judges_of
@@ -61,39 +62,24 @@ class ScoreRow:
         judge = judges_of(outcome, judge)
         if isinstance(outcome, Score):
             status = "assumed" if outcome.assumed else "given" if outcome.given else "ok"
-            explanation = outcome.explanation
             return cls(
-                *identity, metric, outcome.value, status, None, explanation, outcome.parts,
-                outcome.evidence, judge,
+                *identity, metric, outcome.value, status, None, outcome.explanation,
+                outcome.parts, outcome.evidence, judge,
             )  # fmt: skip
         reason, detail = str(outcome.reason), outcome.detail
-        row = cls(*identity, metric, None, "unscored", reason, detail)
-        return replace(row, evidence=outcome.evidence, judge=judge)
+        return cls(*identity, metric, None, "unscored", reason, detail, {}, outcome.evidence, judge)
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> ScoreRow:
+    def from_record(cls, record: Any) -> ScoreRow:
         """The row that a line of ``scores.jsonl`` holds.
 
         Raises:
-            AttributeError, KeyError, TypeError, ValueError: the line is no score.
+            ValueError: the line is no score.
         """
-        record["evidence"] = tuple(record.get("evidence", ()))
-        record.setdefault("judge", "")
-        row = cls(**{name: record[name] for name in ROW_FIELDS})
-        row._check()
+        row = _row_form().validate_python(record)
+        if row.value is None:
+            Reason(row.reason or "")
         return row
-
-    def _check(self) -> None:
-        """Checks that the fields of a row that was read have their types."""
-        for name, types in _TYPES.items():
-            if not isinstance(getattr(self, name), types):
-                raise TypeError(f"{name} is {getattr(self, name)!r:.80}")
-        if isinstance(self.value, list) and not all(type(one) is int for one in self.value):
-            raise TypeError(f"value is {self.value!r:.80}")
-        if not all(isinstance(one, str) for one in self.evidence):
-            raise TypeError("evidence is no list of texts")
-        if self.value is None:
-            Reason(self.reason or "")
 
     @property
     def identity(self) -> Identity:
@@ -133,27 +119,29 @@ CONSISTENCY = "consistency"
 """The suite of repeated runs, and the folder within a run's that holds what it found: a run folder
 itself."""
 
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("sample", "system", "metric", "status", "explanation", "judge"), str),
-    "repeat": int,
-    "value": (bool, int, float, str, list, type(None)),
-    "reason": (str, type(None)),
-    "parts": dict,
-}
-
 ROW_FIELDS = tuple(spec.name for spec in fields(ScoreRow))
 """Keys of a line of ``scores.jsonl``, and columns of the long tables."""
-
-_NUMBER, _LABEL, _ASSUMED = 0, 1, 2
-_REASONS = tuple(Reason)
-_FIRST = 3
-_CODES = {reason: code for code, reason in enumerate(_REASONS, start=_FIRST)}
 
 Mask = NDArray[np.bool_]
 
 
+@cache
+def _row_form() -> TypeAdapter[ScoreRow]:
+    return TypeAdapter(ScoreRow)
+
+
+class _Kind(NamedTuple):
+    """What a score is beside its number; most scores of a run are of a few kinds."""
+
+    judges: str
+    given: bool = False
+    assumed: bool = False
+    label: str | None = None
+    reason: Reason | None = None
+
+
 class ScoreColumns:
-    """The numbers of all scores: one float and one byte a sample and metric.
+    """The numbers of all scores: a float and the number of its kind for each sample and metric.
 
     Attributes:
         identities: query id, system and repeat of each sample, in the order of evaluation.
@@ -169,12 +157,9 @@ class ScoreColumns:
         self.clusters: list[str] | None = None
         self.asked = array("Q")
         self._values = {name: array("d") for name in metrics}
-        self._codes = {name: array("B") for name in self._values}
-        self._labels: dict[str, dict[int, str]] = {name: {} for name in self._values}
-        # Whether a value was given, and by which judges: a code a sample, only for metrics with a
-        # value that was given or judged.
-        self._judged_by: dict[str, array[int]] = {}
-        self._groups: dict[tuple[bool, str], int] = {(False, ""): 0}
+        self._codes = {name: array("I") for name in self._values}
+        self._kinds: list[_Kind] = []
+        self._code_of: dict[_Kind, int] = {}
 
     def __len__(self) -> int:
         return len(self.identities)
@@ -192,21 +177,16 @@ class ScoreColumns:
             outcome: of the next sample.
             judge: label of the run's judge.
         """
-        number, code = 0.0, _NUMBER
+        number, judges = 0.0, judges_of(outcome, judge)
         if isinstance(outcome, Unscored):
-            code = _CODES[outcome.reason]
+            kind = _Kind(judges, reason=outcome.reason)
         elif isinstance(outcome.value, str | list):
-            code = _LABEL
-            self._labels[metric][len(self._codes[metric])] = label_of(outcome.value)
+            kind = _Kind(judges, outcome.given, label=label_of(outcome.value))
         else:
-            number = float(outcome.value)
-            code = _ASSUMED if outcome.assumed else _NUMBER
-        given = isinstance(outcome, Score) and outcome.given
-        group = self._groups.setdefault((given, judges_of(outcome, judge)), len(self._groups))
-        if group and metric not in self._judged_by:
-            self._judged_by[metric] = array("I", bytes(4 * len(self._codes[metric])))
-        if metric in self._judged_by:
-            self._judged_by[metric].append(group)
+            number, kind = float(outcome.value), _Kind(judges, outcome.given, outcome.assumed)
+        code = self._code_of.setdefault(kind, len(self._kinds))
+        if code == len(self._kinds):
+            self._kinds.append(kind)
         self._values[metric].append(number)
         self._codes[metric].append(code)
 
@@ -222,18 +202,14 @@ class ScoreColumns:
             taken.asked = array("Q", [self.asked[at] for at in kept])
         for name in self.metrics:
             taken._values[name] = array("d", self.values(name)[rows].tobytes())
-            taken._codes[name] = array("B", self._code_array(name)[rows].tobytes())
-            labels = self._labels[name]
-            taken._labels[name] = {new: labels[at] for new, at in enumerate(kept) if at in labels}
-            if name in self._judged_by:
-                taken._judged_by[name] = array("I", [self._judged_by[name][at] for at in kept])
-        taken._groups = self._groups
+            taken._codes[name] = array("I", self._code_array(name)[rows].tobytes())
+        taken._kinds, taken._code_of = self._kinds, self._code_of
         return taken
 
     def renamed(self, names: Mapping[str, str]) -> ScoreColumns:
         """The same columns, with some of the metrics under other names; nothing is copied."""
         copied = copy(self)
-        for held in ("_values", "_codes", "_labels", "_judged_by"):
+        for held in ("_values", "_codes"):
             columns = getattr(self, held)
             setattr(copied, held, {names.get(name, name): columns[name] for name in columns})
         return copied
@@ -245,19 +221,16 @@ class ScoreColumns:
             metric: name of the column.
             reasons: that are looked for.
         """
-        mask: Mask = np.isin(self._code_array(metric), [_CODES[reason] for reason in reasons])
-        return mask
+        wanted = set(reasons)
+        return self._where(metric, lambda kind: kind.reason in wanted)
 
     def scored(self, metric: str) -> Mask:
         """Which samples have a number, shape ``(n_samples,)``."""
-        codes = self._code_array(metric)
-        scored: Mask = (codes == _NUMBER) | (codes == _ASSUMED)
-        return scored
+        return self._where(metric, lambda kind: kind.label is None and kind.reason is None)
 
     def assumed(self, metric: str) -> Mask:
         """Which samples have a number that stands for a missing part, shape ``(n_samples,)``."""
-        assumed: Mask = self._code_array(metric) == _ASSUMED
-        return assumed
+        return self._where(metric, lambda kind: kind.assumed)
 
     def values(self, metric: str) -> NDArray[np.float64]:
         """The numbers, shape ``(n_samples,)``; read them only where `scored` is true."""
@@ -270,12 +243,11 @@ class ScoreColumns:
             metric: name of the column.
             mask: the samples that count, shape ``(n_samples,)``; all when left out.
         """
-        codes = self._code_array(metric)
-        counts = np.bincount(
-            codes if mask is None else codes[mask], minlength=len(_REASONS) + _FIRST
-        )
-        numbers = {str(reason): int(counts[_CODES[reason]]) for reason in _REASONS}
-        return dict(sorted(((r, n) for r, n in numbers.items() if n), key=lambda item: -item[1]))
+        numbers = Counter(dict.fromkeys(Reason, 0))
+        for kind, n in self._counted(metric, mask):
+            if kind.reason is not None:
+                numbers[kind.reason] += n
+        return {str(reason): n for reason, n in numbers.most_common() if n}
 
     def labels(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
         """The number of samples by label, most frequent first.
@@ -284,10 +256,10 @@ class ScoreColumns:
             metric: name of the column.
             mask: the samples that count, shape ``(n_samples,)``; all when left out.
         """
-        labels = self._labels[metric].items()
-        return dict(
-            Counter(label for at, label in labels if mask is None or mask[at]).most_common()
-        )
+        labelled = self._where(metric, lambda kind: kind.label is not None)
+        codes = self._code_array(metric)[labelled if mask is None else labelled & mask]
+        labels = Counter(self._kinds[code].label or "" for code in codes.tolist())
+        return dict(labels.most_common())
 
     def n_given(self, metric: str, mask: Mask | None = None) -> int:
         """The number of values that the records brought.
@@ -296,7 +268,7 @@ class ScoreColumns:
             metric: name of the column.
             mask: the samples that count, shape ``(n_samples,)``; all when left out.
         """
-        return sum(n for (given, _), n in self._grouped(metric, mask) if given)
+        return sum(n for kind, n in self._counted(metric, mask) if kind.given)
 
     def judges(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
         """The number of values by label of judges (`ragassay.engine.results.attribution`), most
@@ -307,21 +279,19 @@ class ScoreColumns:
             mask: the samples that count, shape ``(n_samples,)``; all when left out.
         """
         numbers: Counter[str] = Counter()
-        for (_, label), n in self._grouped(metric, mask):
-            if label:
-                numbers[label] += n
-        return dict(numbers.most_common())
+        for kind, n in self._counted(metric, mask):
+            numbers[kind.judges] += n if kind.reason is None else 0
+        return {label: n for label, n in numbers.most_common() if label and n}
 
-    def _grouped(self, metric: str, mask: Mask | None) -> Iterator[tuple[tuple[bool, str], int]]:
-        """The groups of the values of the mask with their sizes."""
-        if metric not in self._judged_by:
-            return
-        chosen = self._code_array(metric) < _FIRST
-        if mask is not None:
-            chosen &= mask
-        codes = np.frombuffer(self._judged_by[metric], dtype=np.uint32)[chosen]
-        counts = np.bincount(codes, minlength=len(self._groups))
-        yield from ((group, int(counts[at])) for group, at in self._groups.items() if counts[at])
+    def _counted(self, metric: str, mask: Mask | None) -> Iterator[tuple[_Kind, int]]:
+        """All kinds with the number of the metric's scores among the samples of the mask."""
+        codes = self._code_array(metric)
+        counts = np.bincount(codes if mask is None else codes[mask], minlength=len(self._kinds))
+        return zip(self._kinds, counts.tolist(), strict=True)
+
+    def _where(self, metric: str, holds: Callable[[_Kind], bool]) -> Mask:
+        """Where a score is of one of the kinds for which a condition holds."""
+        return np.array([holds(kind) for kind in self._kinds], np.bool_)[self._code_array(metric)]
 
     def value(self, metric: str, row: int) -> float | str | None:
         """A sample's number or label; ``None`` where it is unscored.
@@ -330,10 +300,10 @@ class ScoreColumns:
             metric: name of the column.
             row: number of the sample.
         """
-        code = self._codes[metric][row]
-        if code == _LABEL:
-            return self._labels[metric][row]
-        return self._values[metric][row] if code < _FIRST else None
+        kind = self._kinds[self._codes[metric][row]]
+        if kind.label is not None:
+            return kind.label
+        return self._values[metric][row] if kind.reason is None else None
 
     def reason(self, metric: str, row: int) -> Reason | None:
         """Why a sample is unscored; ``None`` where it is not.
@@ -342,15 +312,10 @@ class ScoreColumns:
             metric: name of the column.
             row: number of the sample.
         """
-        code = self._codes[metric][row]
-        return None if code < _FIRST else _REASONS[code - _FIRST]
+        return self._kinds[self._codes[metric][row]].reason
 
-    def _code_array(self, metric: str) -> NDArray[np.uint8]:
-        return np.frombuffer(self._codes[metric], dtype=np.uint8)
-
-
-def no_consistency() -> None:
-    """The consistency of a result where none was asked for: ``None``."""
+    def _code_array(self, metric: str) -> NDArray[np.uint32]:
+        return np.frombuffer(self._codes[metric], dtype=np.uint32)
 
 
 @dataclass
@@ -379,12 +344,13 @@ class Result:
     gates: tuple[GateResult, ...] = ()
     bank: NuggetBank | None = None
     verdicts: Verdicts = field(default_factory=KeptVerdicts)
-    _consistency: Callable[[], Result | None] = no_consistency
+    _consistency: Result | Path | None = None
 
     @cached_property
     def consistency(self) -> Result | None:
         """The consistency of the runs of each query; ``None`` where it was not asked for."""
-        return self._consistency()
+        inner = self._consistency
+        return ragassay.open_run(inner) if isinstance(inner, Path) else inner
 
     @property
     def scores(self) -> Iterator[ScoreRow]:

@@ -49,7 +49,10 @@ class ResultSink:
             outcomes: one list for each metric, in the order of the samples.
         """
         if self._writer is not None:
-            self._writer.add(samples, self._names, outcomes)
+            for sample in samples:
+                self._writer.add_sample(sample)
+            for row in self._rows_of(samples, outcomes):
+                self._writer.add_row(row)
         if self._windows is not None:
             self._windows.append((samples, outcomes))
 
@@ -63,9 +66,7 @@ class ResultSink:
             yield from read_rows(self._folder)
             return
         for samples, outcomes in self._kept():
-            for at, sample in enumerate(samples):
-                for name, column in zip(self._names, outcomes, strict=True):
-                    yield ScoreRow.of(sample.identity, name, column[at], self._judge)
+            yield from self._rows_of(samples, outcomes)
 
     def samples(self) -> Iterator[Sample]:
         """The samples, in order. Raises as `rows` does."""
@@ -74,6 +75,13 @@ class ResultSink:
             return
         for samples, _ in self._kept():
             yield from samples
+
+    def _rows_of(
+        self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]
+    ) -> Iterator[ScoreRow]:
+        for at, sample in enumerate(samples):
+            for name, column in zip(self._names, outcomes, strict=True):
+                yield ScoreRow.of(sample.identity, name, column[at], self._judge)
 
     def _kept(self) -> Sequence[Scored]:
         if self._windows is None:

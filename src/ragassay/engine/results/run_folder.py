@@ -7,7 +7,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import orjson
@@ -24,7 +23,6 @@ from ragassay.extensions import added
 from ragassay.formats import to_record
 from ragassay.judges import Asked, to_record as verdict_record
 from ragassay.samples import Sample
-from ragassay.scores import Outcome
 from ragassay.strict import dumps
 from ragassay.yaml_files import text_of, value_of
 
@@ -85,9 +83,8 @@ def report_files() -> dict[str, str]:
 class FolderWriter:
     """Streams samples and scores to disk; the files appear under their names only at the end.
 
-    ``judge`` is the label of who is asked, for the rows that have evidence. Use as a context
-    manager; call `replace`, then `finish` inside it. Leaving earlier (an error, Ctrl-C) leaves the
-    folder as it was.
+    Use as a context manager; call `replace`, then `finish` inside it. Leaving earlier (an error,
+    Ctrl-C) leaves the folder as it was.
 
     Raises:
         UsageError: the folder cannot be written to, or holds files that are not a run's.
@@ -95,7 +92,6 @@ class FolderWriter:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.judge = ""
         self._files = ExitStack()
         self._samples: BinaryIO
         self._scores: BinaryIO
@@ -109,28 +105,8 @@ class FolderWriter:
         self._scores = self._files.enter_context(files.atomic(self.folder / SCORES))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._files.__exit__(kind, error, trace)
-
-    def add(
-        self, samples: Sequence[Sample], names: Sequence[str], outcomes: Sequence[Sequence[Outcome]]
-    ) -> None:
-        """Writes the samples and scores of a window.
-
-        Args:
-            samples: of the window.
-            names: of the metrics, as the run shows them.
-            outcomes: one list for each metric, in the order of the samples.
-        """
-        for at, sample in enumerate(samples):
-            self.add_sample(sample)
-            for name, column in zip(names, outcomes, strict=True):
-                self.add_row(ScoreRow.of(sample.identity, name, column[at], self.judge))
+    def __exit__(self, *error: Any) -> None:
+        self._files.__exit__(*error)
 
     def add_sample(self, sample: Sample) -> None:
         """Writes one sample."""
@@ -291,12 +267,8 @@ def open_run(folder: str | Path) -> Result:
         partial(read_rows, base),
         partial(read_samples, base),
         verdicts=verdicts,
-        _consistency=partial(_consistency, base),
+        _consistency=base / CONSISTENCY if holds_consistency(base) else None,
     )
-
-
-def _consistency(folder: Path) -> Result | None:
-    return open_run(folder / CONSISTENCY) if holds_consistency(folder) else None
 
 
 def read_rows(folder: Path) -> Iterator[ScoreRow]:
@@ -342,8 +314,10 @@ def _numbered_rows(folder: Path) -> Iterator[tuple[int, ScoreRow]]:
         for number, line in enumerate(stream, start=1):
             try:
                 row = ScoreRow.from_record(orjson.loads(line))
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
-                raise InputError(f"is not a score ({error})", path=path, line=number) from error
+            except ValueError as error:
+                raise InputError(
+                    f"is not a score ({problem_of(error)})", path=path, line=number
+                ) from error
             yield number, row
 
 

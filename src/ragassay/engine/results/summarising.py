@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,9 +14,10 @@ from ragassay.engine.results.attribution import label_of
 from ragassay.engine.results.result import Mask, ScoreColumns
 from ragassay.engine.results.slicing import CONVERSATION_KEYS, labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
-from ragassay.metrics.core import Metric
+from ragassay.metrics.core import Metric, naming
 from ragassay.scores import Reason
 from ragassay.stats import Interval, mean_interval
+from ragassay.suites import Suite
 
 GEOMETRIC_FLOOR = 1e-5
 """Zeros count as this in a geometric mean (trec_eval's MIN_GEO_MEAN)."""
@@ -248,3 +249,43 @@ def interval_of(
     if geometric:
         mean, low, high = (None if x is None else float(np.exp(x)) for x in (mean, low, high))
     return replace(interval, mean=mean, low=low, high=high)
+
+
+FACTS = frozenset({Reason.NOT_APPLICABLE, Reason.UNDEFINED})
+"""Reasons that lie in the sample. A mean without such samples is still the metric's mean; one that
+lacks samples for any other reason (a judge's failure, a missing model) is not."""
+
+
+def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[str, float]:
+    """The totals of the suites, by name.
+
+    A total is left out where one of its metrics was not computed, or lacks samples for a reason
+    other than the data: the total would describe other samples than it says.
+
+    Args:
+        suites: of the run.
+        metrics: summaries of its metrics.
+    """
+    means = {plain(metric.metric): metric.mean for metric in metrics if lacks_no_sample(metric)}
+    return {
+        name: total.compute(**{role: means[metric] for role, metric in total.means.items()})
+        for suite in suites
+        for name, total in suite.totals.items()
+        if means.keys() >= set(total.means.values())
+    }
+
+
+def lacks_no_sample(metric: MetricSummary) -> bool:
+    """Whether a metric has a mean, and each sample that it lacks could not be scored because of its
+    data.
+    """
+    return metric.mean is not None and FACTS.issuperset(map(Reason, metric.unscored))
+
+
+def plain(name: str) -> str:
+    """A metric's name whether or not it takes given values: both are the same metric's mean."""
+    return (
+        str(naming.with_parameters(naming.parse(name), {"given": True}))
+        if "given=" in name
+        else name
+    )

@@ -47,6 +47,7 @@ class Accumulator:
     """What stays in memory while samples stream past: numbers, ids and counts, no texts.
 
     Attributes:
+        intervals: how they are computed.
         judge: label of the run's judge, to be set before samples are added.
         cause: why scores are missing, where the caller knows better than the scores; a sentence.
     """
@@ -55,6 +56,9 @@ class Accumulator:
         self.config = config
         self.metrics = metrics
         self.columns = ScoreColumns(metrics)
+        self.intervals = IntervalOptions(
+            config.interval, config.level, config.n_resamples, config.seed
+        )
         self.systems: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self._slicer = Slicer(self.config.slice_by)
@@ -159,7 +163,6 @@ class Accumulator:
         if config.cluster_by is not None:
             known = self._metadata | {CONVERSATION_KEYS[1]} if self._turns else self._metadata
             self._demand(config.cluster_by, "clustering", self._clustered > 0, known)
-        options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
         described = [
             describe(
                 name,
@@ -172,7 +175,7 @@ class Accumulator:
             for name, m in self.metrics.items()
         ]
         families = {metric.family for metric in described}
-        summary_of = summarise(columns, described, options)
+        summary_of = summarise(columns, described, self.intervals)
         return Summary(
             title=title,
             suite=suite,
@@ -183,7 +186,7 @@ class Accumulator:
                 columns, families, self.clustered_by, from_ids=not self._named
             ),
             metrics=summary_of,
-            slices=slice_summaries(columns, described, options),
+            slices=slice_summaries(columns, described, self.intervals),
             failures=dict(self.failures),
             incomplete=count_incomplete(columns)
             + self._without

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,13 +33,11 @@ from ragassay.engine.results import (
     NUGGETS,
     VERDICTS,
     FolderWriter,
-    IntervalOptions,
     KeptVerdicts,
     Result,
     ResultSink,
     VerdictFile,
     check_consistency,
-    no_consistency,
 )
 from ragassay.engine.run.accumulator import Accumulator, collect, noted
 from ragassay.engine.run.judge_session import (
@@ -227,11 +224,6 @@ def _warn_of_two_instructions(plan: Plan) -> None:
         )
 
 
-def _consistency_of(repeats: Result) -> Result:
-    """Its argument: a partial of this function gives a result's consistency and can be pickled."""
-    return repeats
-
-
 @dataclass(frozen=True)
 class Job:
     """A run that is ready to go. It can be run once.
@@ -278,8 +270,6 @@ class Job:
             asker = self._asker(stack, keeper)
             judge = "" if asker is None else asker.judge.label
             collected.judge = judge
-            if writer is not None:
-                writer.judge = judge
             sink = ResultSink(list(plan.metrics), writer, keep=keep, judge=judge)
             bank = None if asker is None else self.bank(asker)
             models = models_for(config, self.embedding, stack, asker, self.session)
@@ -335,14 +325,15 @@ class Job:
                     bank.write(writer.folder / NUGGETS)
                 writer.finish(resolved, summary)
         folder = None if config.output is None else Path(config.output)
-        options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
         tables = [(summary, collected.columns)]
         if repeats is not None:
             tables.append((repeats.summary, repeats.columns))
         gate_results = tuple(
             one
             for part in tables
-            for one in gates.decide(self.gates, *part, options, trust_offline=config.trust_offline)
+            for one in gates.decide(
+                self.gates, *part, collected.intervals, trust_offline=config.trust_offline
+            )
         )
         verdicts = kept if folder is None else VerdictFile(folder / VERDICTS)
         return Result(
@@ -355,7 +346,7 @@ class Job:
             gates=gate_results,
             bank=bank,
             verdicts=verdicts,
-            _consistency=no_consistency if repeats is None else partial(_consistency_of, repeats),
+            _consistency=repeats,
         )
 
     def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:

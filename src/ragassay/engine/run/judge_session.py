@@ -76,18 +76,10 @@ class JudgeSession:
             pieces.append(f"${usage.cost:,.2f}")
         return ", ".join(pieces)
 
-    def asker(
-        self,
-        keep: Callable[[Asked], None] | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> Asker:
-        """A new asker of this judge; `doing` describes its state from then on.
-
-        Args:
-            keep: called with each verdict.
-            context: what questions may look up, such as the nugget bank.
-        """
-        self._asker = Asker(self.judge, keep=keep, context=context)
+    def asker(self, keep: Callable[[Asked], None] | None = None) -> Asker:
+        """A new asker of this judge, which calls ``keep`` with each verdict; `doing` describes its
+        state from then on."""
+        self._asker = Asker(self.judge, keep=keep)
         return self._asker
 
     def close(self) -> None:

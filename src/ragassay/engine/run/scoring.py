@@ -61,18 +61,25 @@ def score_stream(
     """
     judged = judged_among(metrics)
     shared = models or Models(), all_samples or AllSamples(None)
-    batches = batched(samples, size or (JUDGED_WINDOW if judged else WINDOW))
-    if not judged or asker is None:
-        for batch in batches:
-            yield _scored(Window(batch, asker, *shared), metrics)
-        return
-    out: deque[tuple[Sequence[Sample], Future[Judged]]] = deque()
-    for batch in batches:
-        out.append((batch, asker.submit(judge_all(batch, judged, asker))))
-        if len(out) >= AHEAD:
-            yield _scored(_joined(*out.popleft(), asker, *shared), metrics)
+    out: deque[tuple[Window, Future[Judged] | None]] = deque()
+
+    def scored() -> tuple[Sequence[Sample], list[Sequence[Outcome]]]:
+        window, asked = out.popleft()
+        for one, found in ({} if asked is None else asked.result()).items():
+            window.put(one, found)
+        outcomes = [window.outcomes(metric) for metric in metrics]
+        for metric in reached(metrics):
+            for remark in metric.remarks(window):
+                warnings.warn(remark, stacklevel=2)
+        return window.samples, outcomes
+
+    for batch in batched(samples, size or (JUDGED_WINDOW if judged else WINDOW)):
+        asked = asker.submit(judge_all(batch, judged, asker)) if judged and asker else None
+        out.append((Window(batch, asker, *shared), asked))
+        if asked is None or len(out) >= AHEAD:
+            yield scored()
     while out:
-        yield _scored(_joined(*out.popleft(), asker, *shared), metrics)
+        yield scored()
 
 
 def judged_among(metrics: Iterable[Metric]) -> list[JudgedMetric]:
@@ -100,29 +107,6 @@ async def judge_all(
         *(asker.finish_sample(partial(every, sample)) for sample in samples)
     )
     return {metric: [row[at] for row in rows] for at, metric in enumerate(judged)}
-
-
-def _joined(
-    samples: Sequence[Sample],
-    judged: Future[Judged],
-    asker: Asker,
-    models: Models,
-    all_samples: AllSamples,
-) -> Window:
-    window = Window(samples, asker, models, all_samples)
-    for metric, outcomes in judged.result().items():
-        window.put(metric, outcomes)
-    return window
-
-
-def _scored(
-    window: Window, metrics: Sequence[Metric]
-) -> tuple[Sequence[Sample], list[Sequence[Outcome]]]:
-    outcomes = [window.outcomes(metric) for metric in metrics]
-    for metric in reached(metrics):
-        for remark in metric.remarks(window):
-            warnings.warn(remark, stacklevel=2)
-    return window.samples, outcomes
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:

@@ -98,6 +98,13 @@ def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -
 
 
 def _opened(data: Data, config: RunConfig, *, refuse_joined: bool) -> Source:
+    reading: dict[str, Any] = {
+        "columns": config.columns or None,
+        "separator": config.separator,
+        "single_chunk": config.single_chunk,
+        "refuse_joined": refuse_joined,
+        "system": config.system,
+    }
     if not isinstance(data, str | Path):
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
             raise UsageError(
@@ -105,14 +112,7 @@ def _opened(data: Data, config: RunConfig, *, refuse_joined: bool) -> Source:
                 "a data frame."
             )
         source = Source(iter(()), "samples in memory", "memory")
-        samples = formats.from_records(
-            data,
-            columns=config.columns or None,
-            separator=config.separator,
-            single_chunk=config.single_chunk,
-            refuse_joined=refuse_joined,
-            system=config.system,
-        )
+        samples = formats.from_records(data, **reading)
         inside = _within(_hashed(samples, source), config, None)
         source.samples = islice(inside, config.limit)
         return source
@@ -125,11 +125,7 @@ def _opened(data: Data, config: RunConfig, *, refuse_joined: bool) -> Source:
     samples = formats.read(
         path,
         format=name,
-        columns=config.columns or None,
-        separator=config.separator,
-        single_chunk=config.single_chunk,
-        refuse_joined=refuse_joined,
-        system=config.system,
+        **reading,
         limit=None if _is_bounded(config) else config.limit,
         gold=config.qrels,
     )

@@ -7,8 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from ragassay.engine.models import EmbeddingPlan
-from ragassay.engine.plan import Preview
+from ragassay.engine.plan import EmbeddingPlan, Preview
 from ragassay.reports.text import wording
 from ragassay.reports.text.grouping import grouped
 from ragassay.reports.text.plan import plan_table

@@ -1,21 +1,27 @@
-"""Which scores a run would lack because a neural model is not on this machine."""
+"""What a run would do with its models: which scores it would lack because one is not on this
+machine, and what it would send to its embedder's endpoint. Nothing is loaded or sent."""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from ragassay.engine.config import RunConfig
-from ragassay.engine.models.modelling import embedding_among, model_options, weights_among
+from ragassay.engine.models import embedding_among, model_options, weights_among
 from ragassay.engine.run import judged_among
+from ragassay.judges import Address, ledger
+from ragassay.judges.llm import token_estimate
 from ragassay.metrics.core import AllSamples, Metric, Window
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
-from ragassay.models.embedders import DEFAULT, Embedder
+from ragassay.models.embedders import DEFAULT, Embedder, is_blank
 from ragassay.models.weights import facts, folder_of, needs_packages, place_of
 from ragassay.samples import Sample
 from ragassay.scores import Reason, Unscored
+from ragassay.transport import price_of
 
 I = TypeVar("I")  # noqa: E741
 _NOBODY = Unscored(Reason.UNSUPPORTED, "nobody is asked")
@@ -109,3 +115,74 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> Una
             if error.reason is Unavailable.reason:
                 return error
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingPlan:
+    """Exact, but for the tokens and what follows from them.
+
+    Attributes:
+        embedder: its label.
+        texts: distinct texts that need a vector.
+        held: how many of these the ledger has.
+        input_tokens: of those to send, estimated.
+        cost: US dollars; ``None`` where no price is known.
+    """
+
+    embedder: str
+    texts: int
+    held: int
+    input_tokens: int
+    cost: float | None
+
+
+class EmbeddingPlanner:
+    """Counts the texts of samples that stream past; closed by `plan`.
+
+    Args:
+        config: of the run.
+        address: where its embedder is.
+        metrics: of the run.
+    """
+
+    def __init__(self, config: RunConfig, address: Address, metrics: Iterable[Metric]) -> None:
+        self._address, self._metrics = address, [metric for metric in metrics if metric.embeds]
+        self._prefix = config.embedder_prefix or ""
+        self._seen: set[bytes] = set()
+        self._held, self._tokens = 0, 0.0
+        self._ledger: ledger.Ledger | None = None
+        self._store: ledger.VectorStore | None = None
+        place = config.ledger or ledger.DEFAULT
+        if ledger.is_there(place) and not config.refresh:
+            self._ledger = ledger.Ledger(place, create=False)
+            if ledger.exists(self._ledger):
+                space = (address.url, address.model, config.embedder_dimensions)
+                self._store = ledger.VectorStore(self._ledger, *space)
+
+    def add(self, sample: Sample) -> None:
+        """Takes in a sample."""
+        texts = {text for metric in self._metrics for text in metric.texts_to_embed(sample)}
+        new = []
+        for text in texts:
+            if is_blank(text):
+                continue
+            name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            if name not in self._seen:
+                self._seen.add(name)
+                new.append(self._prefix + text)
+        held = self._store.find(new) if self._store is not None and new else {}
+        self._held += len(held)
+        self._tokens += sum(token_estimate.estimate(text) for text in new if text not in held)
+
+    def plan(self) -> EmbeddingPlan:
+        """What was found."""
+        if self._ledger is not None:
+            self._ledger.close()
+        price = price_of(self._address.model, self._address.url)
+        return EmbeddingPlan(
+            self._address.label,
+            len(self._seen),
+            self._held,
+            round(self._tokens),
+            None if price is None else price.cost(self._tokens, 0),
+        )
