@@ -47,9 +47,9 @@ def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
     steps = {name: dict.fromkeys(_USAGE, 0) for name in dict.fromkeys(STEPS.values())}
     asked = dict.fromkeys(
         name
-        for named in values.named
-        if isinstance(named.metric, _ASKING) and named.name in rows
-        for name in rows[named.name].evidence
+        for shown, metric in values.metrics.items()
+        if isinstance(metric, _ASKING) and shown in rows
+        for name in rows[shown].evidence
     )
     for name in asked:
         record = result.verdicts.get(name)

@@ -7,7 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, get_args
+from typing import Any
 
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.errors import UsageError
@@ -74,21 +74,20 @@ COLUMNS = (
 """The columns of one run of a query, in their order; docs/open-rag-eval.md says what they hold."""
 
 
-class Named(NamedTuple):
-    """A metric and the name under which the result shows it."""
+NUMBERS = {
+    "umbrela": _MEAN,
+    "nuggets.all": _ALL,
+    "nuggets.vital": _VITAL,
+    "hhem": _HHEM,
+    "citation.f1": _F1,
+}
+"""The columns that hold one number, by the metric that it is of."""
 
-    name: str
-    metric: Metric
 
-
-def judged_rows(result: Result) -> list[Named]:
-    """The metrics of a result that these files speak of."""
-    named_metrics = []
-    for name, entry in result.summary.metrics.items():
-        metric = _parsed(entry.metric)
-        if isinstance(metric, _OURS):
-            named_metrics.append(Named(name, metric))
-    return named_metrics
+def judged_rows(result: Result) -> dict[str, Metric]:
+    """The metrics of a result that these files speak of, by the names under which it shows them."""
+    parsed = {name: _parsed(entry.metric) for name, entry in result.summary.metrics.items()}
+    return {name: metric for name, metric in parsed.items() if isinstance(metric, _OURS)}
 
 
 def demand(result: Result) -> None:
@@ -108,7 +107,7 @@ class Values(ABC):
     """The columns of one run of a query."""
 
     def __init__(self, result: Result) -> None:
-        self.named = judged_rows(result)
+        self.metrics = judged_rows(result)
 
     @abstractmethod
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
@@ -123,12 +122,12 @@ class Values(ABC):
     def of(self, rows: Rows) -> Mapping[str, Any]:
         """The values by column; ``None``, or nothing, where there is none."""
 
-    def scored(self, rows: Rows, *kinds: type[Metric]) -> Iterator[tuple[Metric, ScoreRow]]:
+    def scored(self, rows: Rows, *kinds: type[Metric]) -> Iterator[tuple[Any, ScoreRow]]:
         """The scores of metrics of some types."""
-        for named in self.named:
-            row = rows.get(named.name)
-            if isinstance(named.metric, kinds) and row is not None and row.value is not None:
-                yield named.metric, row
+        for name, metric in self.metrics.items():
+            row = rows.get(name)
+            if isinstance(metric, kinds) and row is not None and row.value is not None:
+                yield metric, row
 
     def first(self, rows: Rows, kind: type[Metric]) -> ScoreRow | None:
         """The first score of a metric of that type.
@@ -155,14 +154,6 @@ class Values(ABC):
 class SpecValues(Values):
     """As Open RAG Eval's page has them, with our scores."""
 
-    def cell(self, value: Any) -> Any:
-        """Numbers as they are, objects as JSON."""
-        return value if isinstance(value, int | float | str) else self.as_json(value)
-
-    def as_json(self, value: Any) -> str:
-        """Strict JSON, readable in any script."""
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
         """The parts that ``citation`` judges; citations by the passages' own names."""
         citable, keys = Citable(passages), passage_keys(passages)
@@ -177,22 +168,23 @@ class SpecValues(Values):
     def of(self, rows: Rows) -> Mapping[str, Any]:
         """Our scores; inside an object an unscored one is null."""
         ranking: dict[str, Any] = {}
-        for metric, row in self.scored(rows, UmbrelaPrecision, UmbrelaAP, UmbrelaMRR):
-            if isinstance(metric, UmbrelaPrecision | UmbrelaAP):
-                key = "precision@" if isinstance(metric, UmbrelaPrecision) else "AP@"
-                ranking.setdefault(key, {}).setdefault(str(metric.k), row.value)
+        at: dict[type[Metric], str] = {UmbrelaPrecision: "precision@", UmbrelaAP: "AP@"}
+        for metric, row in self.scored(rows, *at, UmbrelaMRR):
+            if type(metric) in at:
+                ranking.setdefault(at[type(metric)], {}).setdefault(str(metric.k), row.value)
             else:
                 ranking.setdefault("MRR", row.value)
-        nuggets = {m.part: row for m, row in self.scored(rows, Nuggets) if isinstance(m, Nuggets)}
-        citations = next((row for _, row in self.scored(rows, Citation)), None)
-        by_part = {m.part: row for m, row in self.scored(rows, Citation) if isinstance(m, Citation)}
+        nuggets = {metric.part: row for metric, row in self.scored(rows, Nuggets)}
+        values = {part: nuggets[part].value if part in nuggets else None for part in _TITLES}
+        cited = {metric.part: row for metric, row in self.scored(rows, Citation)}
+        nugget, citation = next(iter(nuggets.values()), None), self.first(rows, Citation)
         return self.shared(rows) | {
             _RANKING: ranking or None,
-            _NUGGETS: _nugget_object(nuggets),
-            _ALL: nuggets["all"].value if "all" in nuggets else None,
-            _VITAL: nuggets["vital"].value if "vital" in nuggets else None,
-            _CITATIONS: None if citations is None else _citation_object(citations.parts),
-            _F1: by_part["f1"].value if "f1" in by_part else None,
+            _NUGGETS: None if nugget is None else _nugget_object(values, nugget.parts),
+            _ALL: values["all"],
+            _VITAL: values["vital"],
+            _CITATIONS: None if citation is None else _citation_object(citation.parts),
+            _F1: cited["f1"].value if "f1" in cited else None,
         }
 
 
@@ -225,8 +217,7 @@ class OreValues(Values):
         """P@k and AP@k for each k that the list reaches, and MRR."""
         if not grades:
             return None
-        metrics = [named.metric for named in self.named]
-        at = [m for m in metrics if isinstance(m, UmbrelaPrecision | UmbrelaAP)]
+        at = [m for m in self.metrics.values() if isinstance(m, UmbrelaPrecision | UmbrelaAP)]
         rel = next((m.rel for m in at), 2)
         relevant = [grade >= rel for grade in grades.values()]
         ranking: dict[str, Any] = {}
@@ -236,6 +227,13 @@ class OreValues(Values):
                 ranking.setdefault("precision@", {})[str(k)] = precision_at(relevant, k)
                 ranking.setdefault("AP@", {})[str(k)] = average_precision(relevant, k, sum(top))
         return ranking | {"MRR": reciprocal_rank(relevant)}
+
+
+def cell(value: Any) -> Any:
+    """Numbers and texts as they are, objects as strict JSON that is readable in any script."""
+    if isinstance(value, int | float | str):
+        return value
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def texts(sample: Sample | None, values: Values) -> dict[str, Any]:
@@ -255,17 +253,9 @@ def texts(sample: Sample | None, values: Values) -> dict[str, Any]:
     return columns
 
 
-def _nugget_object(rows: Mapping[NuggetScore, ScoreRow]) -> dict[str, Any] | None:
-    parts = next((row.parts for row in rows.values()), None)
-    if parts is None:
-        return None
-    scores = {_TITLES[which]: rows[which].value if which in rows else None for which in _TITLES}
-    return _nugget_parts(scores, parts)
-
-
-def _nugget_parts(scores: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+def _nugget_object(values: Mapping[NuggetScore, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "nuggetizer_scores": dict(scores),
+        "nuggetizer_scores": {_TITLES[part]: value for part, value in values.items()},
         "nuggets": list(parts["nuggets"]),
         "labels": list(parts["labels"]),
         "assignments": list(parts["assignments"]),
@@ -274,11 +264,9 @@ def _nugget_parts(scores: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[s
 
 
 def _published_nuggets(parts: Mapping[str, Any]) -> dict[str, Any]:
-    scores = {
-        _TITLES[which]: published_nugget_score(which, parts["labels"], parts["assignments"])
-        for which in get_args(NuggetScore)
-    }
-    return _nugget_parts(scores, parts)
+    labels, assignments = parts["labels"], parts["assignments"]
+    values = {part: published_nugget_score(part, labels, assignments) for part in _TITLES}
+    return _nugget_object(values, parts)
 
 
 def _citation_object(parts: Mapping[str, Any], *, published: bool = False) -> dict[str, Any]:
