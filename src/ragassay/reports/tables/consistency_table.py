@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
 from ragassay.engine.results import CONSISTENCY, MetricSummary, Result, Summary
 from ragassay.reports.tables.consistency_values import (
     HEADS,
-    Alike,
     Overview,
-    Spreads,
+    Stats,
     consistency_of,
+    counted,
     has_own_count,
     notes,
     overview,
-    share,
 )
 from ragassay.reports.tables.responsive_table import fitted
-from ragassay.reports.text import escape, grouping, wording
+from ragassay.reports.text import escape, grouping, responsive, table, wording
+from ragassay.stats import Components
 
 UNSCORED = "unscored"
 _SHARES = ("query", "system", "query x system", "repeat")
@@ -37,43 +37,29 @@ Rows = tuple[list[str], list[list[str]]]
 """The heads of a table and its rows."""
 
 
-def terminal_table(summary: Summary) -> RenderableType:
+@responsive
+def terminal_table(summary: Summary, width: int, plain: bool) -> Iterator[RenderableType]:
     """The tables of a consistency, with what must be known to read them."""
-    return _View(summary)
-
-
-@dataclass(frozen=True)
-class _View:
-    summary: Summary
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        summary, rows = self.summary, overview(self.summary)
-        head = Text(wording.one_line(summary.title), "bold")
-        head.append(f", consistency of repeated runs of {_size(summary)}", "not bold")
-        yield Padding(head, (1, 1, 0, 1))
-        missing: dict[str, None] = {}
-        for heads, cells in tables(rows):
-            fitted_table = fitted(
-                heads,
-                cells,
-                options.max_width - 1,
-                going=_GOING,
-                words=UNSCORED,
-                plain=options.ascii_only,
-            )
-            missing.update(dict.fromkeys(fitted_table.left_out))
-            yield Padding(fitted_table.table, (0, 0, 0, 1))
-        sentences = notes(summary, rows)
-        if UNSCORED in missing:
-            sentences += _gaps(rows)
-        if others := [name for name in missing if name != UNSCORED]:
-            sentences.append(
-                f"Left out for want of width: {', '.join(others)}. A wider terminal has them, and "
-                "so has the HTML report."
-            )
-        lines: list[RenderableType] = [Text(wording.one_line(note), "dim") for note in sentences]
-        lines += [Text(f"! {wording.one_line(warning)}", "yellow") for warning in summary.warnings]
-        yield Padding(Group(*lines), (0, 1, 1, 1))
+    rows = overview(summary)
+    head = Text(wording.one_line(summary.title), "bold")
+    head.append(f", consistency of repeated runs of {_size(summary)}", "not bold")
+    yield Padding(head, (1, 1, 0, 1))
+    missing: dict[str, None] = {}
+    for heads, cells in tables(rows):
+        shown, left_out = fitted(heads, cells, width - 1, going=_GOING, words=UNSCORED, plain=plain)
+        missing.update(dict.fromkeys(left_out))
+        yield Padding(shown, (0, 0, 0, 1))
+    sentences = notes(summary, rows)
+    if UNSCORED in missing:
+        sentences += _gaps(rows)
+    if others := [name for name in missing if name != UNSCORED]:
+        sentences.append(
+            f"Left out for want of width: {', '.join(others)}. A wider terminal has them, and "
+            "so has the HTML report."
+        )
+    lines: list[RenderableType] = [Text(wording.one_line(note), "dim") for note in sentences]
+    lines += [Text(f"! {wording.one_line(warning)}", "yellow") for warning in summary.warnings]
+    yield Padding(Group(*lines), (0, 1, 1, 1))
 
 
 def _gaps(rows: Overview) -> list[str]:
@@ -96,10 +82,8 @@ def markdown(summary: Summary) -> str:
     rows = overview(summary)
     lines = ["### Consistency of repeated runs", ""]
     for heads, cells in tables(rows):
-        align = [":---", *("---:" for _ in heads[1:])]
-        for line in (map(escape, heads), align, *(map(escape, row) for row in cells)):
-            lines.append(f"| {' | '.join(line)} |")
-        lines.append("")
+        align = "l" + "r" * (len(heads) - 1)
+        lines += [*table([*map(escape, heads)], align, ([*map(escape, row)] for row in cells)), ""]
     lines += [f"> ⚠ {escape(warning)}\n" for warning in summary.warnings]
     lines += [f"- {escape(note)}" for note in notes(summary, rows)]
     return "\n".join(lines).rstrip() + "\n"
@@ -147,38 +131,34 @@ def tables(rows: Overview) -> list[Rows]:
     return shown
 
 
-def _alike(rows: Sequence[Alike]) -> Rows:
-    both = any(row.has_direction for row in rows)
-    values = ["P", "R", "F1/value"] if both else ["value"]
-    heads = ["runs compared two by two", *values]
+def _alike(alike: Mapping[str, Stats]) -> Rows:
+    shown = ["p", "r"] if any({"p", "r"} <= parts.keys() for parts in alike.values()) else []
+    heads = ["runs compared two by two", *(["P", "R", "F1/value"] if shown else ["value"])]
+    values = [parts.get("f") or next(iter(parts.values())) for parts in alike.values()]
     cells = [
         [
-            row.title,
-            *([_mean(row.parts.get("p")), _mean(row.parts.get("r"))] if both else []),
-            _mean(row.value),
-            wording.bounds(row.value.low, row.value.high),
+            title,
+            *(_mean(one) for one in (*map(parts.get, shown), value)),
+            wording.bounds(value.low, value.high),
         ]
-        for row in rows
+        for (title, parts), value in zip(alike.items(), values, strict=True)
     ]
-    return _counted([*heads, "interval"], cells, [row.value for row in rows])
+    return _counted([*heads, "interval"], cells, values)
 
 
 def _spreads(rows: Overview) -> Rows:
-    heads = ["metric over the runs of a query", *(HEADS[stat] for stat in rows.stats)]
-    varied = any(row.variance for row in rows.spreads)
-    if varied:
-        heads.append("ICC")
-        if rows.several_systems:
-            heads += _SHARES
+    stats = [stat for stat in HEADS if any(stat in row for row in rows.spreads.values())]
+    sources = ["ICC", *(_SHARES if rows.several_systems else ())] if rows.variances else []
+    heads = ["metric over the runs of a query", *(HEADS[stat] for stat in stats), *sources]
     cells = [
         [
-            row.name,
-            *(_stat(row, stat) for stat in rows.stats),
-            *(_variance(row, rows.several_systems) if varied else []),
+            name,
+            *(_stat(row, stat) for stat in stats),
+            *_variance(rows.variances.get(name))[: len(sources)],
         ]
-        for row in rows.spreads
+        for name, row in rows.spreads.items()
     ]
-    return _counted(heads, cells, [row.counted for row in rows.spreads])
+    return _counted(heads, cells, [counted(row) for row in rows.spreads.values()])
 
 
 def _counted(heads: list[str], cells: list[list[str]], counts: Sequence[MetricSummary]) -> Rows:
@@ -191,22 +171,22 @@ def _counted(heads: list[str], cells: list[list[str]], counts: Sequence[MetricSu
     ]
 
 
-def _variance(row: Spreads, shares: bool) -> list[str]:
-    parts = row.variance
-    cells = [wording.number(None if parts is None else parts.icc)]
-    if shares:
-        cells += [
-            share(parts, lambda v: v.query),
-            share(parts, lambda v: v.system),
-            share(parts, lambda v: v.query_system),
-            share(parts, lambda v: v.repeat),
-        ]
-    return cells
+def _variance(parts: Components | None) -> list[str]:
+    """ICC, and the components as shares of all of them; dashes where there is none."""
+    if parts is None:
+        return [wording.NOTHING] * (1 + len(_SHARES))
+    given = (parts.query, parts.system, parts.query_system, parts.repeat)
+    total = sum(component or 0.0 for component in given)
+    shares = (
+        wording.NOTHING if one is None or total <= 0 else f"{round(100 * one / total)} %"
+        for one in given
+    )
+    return [wording.number(parts.icc), *shares]
 
 
-def _stat(row: Spreads, stat: str) -> str:
+def _stat(row: Stats, stat: str) -> str:
     """A statistic; with its own count where that differs from the count of its row."""
-    entry = row.stats.get(stat)
+    entry = row.get(stat)
     if entry is None or not has_own_count(row, entry):
         return _mean(entry)
     return f"{_mean(entry)} ({wording.coverage(entry)})"

@@ -7,8 +7,8 @@ and retrieval are compared, two runs at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ragassay.engine.results import MetricSummary, Result, Summary
 from ragassay.errors import UsageError
@@ -23,7 +23,6 @@ from ragassay.metrics.consistency import (
     RunsRougeOre,
 )
 from ragassay.metrics.core import Metric, naming
-from ragassay.reports.text import wording
 from ragassay.stats import Components
 
 SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
@@ -55,55 +54,31 @@ HEADS: Mapping[str, str] = {
 _SHARES = " The shares of query, system, their interplay and repeat add up to 100 %."
 
 
-@dataclass
-class Alike:
-    """How alike the runs are in one respect: precision, recall and the value itself (F)."""
-
-    title: str
-    parts: dict[str, MetricSummary] = field(default_factory=dict)
-
-    @property
-    def value(self) -> MetricSummary:
-        """F, or the only value."""
-        return self.parts.get("f") or next(iter(self.parts.values()))
-
-    @property
-    def has_direction(self) -> bool:
-        """Whether there are precision and recall."""
-        return {"p", "r"} <= self.parts.keys()
-
-
-@dataclass
-class Spreads:
-    """The spread of one metric over the runs of a query."""
-
-    name: str
-    stats: dict[str, MetricSummary] = field(default_factory=dict)
-    variance: Components | None = None
-
-    @property
-    def counted(self) -> MetricSummary:
-        """The statistic with the most scored queries, whose count is shown for the row."""
-        return max(self.stats.values(), key=lambda one: one.n_scored)
+Stats = dict[str, MetricSummary]
+"""Summaries by the names of statistics, or of parts (precision, recall, F)."""
 
 
 @dataclass
 class Overview:
-    """What a consistency's summary says, as rows of two tables."""
+    """What a consistency's summary says, as rows of tables.
 
-    alike: list[Alike]
-    spreads: list[Spreads]
+    Attributes:
+        alike: how alike the runs are in each respect: precision, recall and the value itself, by
+            title.
+        spreads: the statistics of each metric over the runs of a query.
+        others: metrics of another kind.
+        variances: where the variance of a metric comes from.
+    """
+
+    alike: dict[str, Stats]
+    spreads: dict[str, Stats]
     others: list[MetricSummary]
-
-    @property
-    def stats(self) -> list[str]:
-        """The statistics that any metric has, in their order."""
-        return [stat for stat in HEADS if any(stat in one.stats for one in self.spreads)]
+    variances: Mapping[str, Components]
 
     @property
     def several_systems(self) -> bool:
         """Whether the components of a variance include systems."""
-        return any(one.variance and one.variance.system is not None for one in self.spreads)
+        return any(parts.system is not None for parts in self.variances.values())
 
 
 def consistency_of(result: Result) -> Result | None:
@@ -114,25 +89,22 @@ def consistency_of(result: Result) -> Result | None:
 
 def overview(summary: Summary) -> Overview:
     """The rows of a consistency's summary."""
-    alike: dict[str, Alike] = {}
-    spreads: dict[str, Spreads] = {}
+    alike: dict[str, Stats] = {}
+    spreads: dict[str, Stats] = {}
     others = []
     for entry in summary.metrics.values():
         metric = _parsed(entry.metric)
         if isinstance(metric, OfMetric):
-            one = spreads.setdefault(metric.of, Spreads(metric.of))
-            one.stats[metric.stat] = entry
+            spreads.setdefault(metric.of, {})[metric.stat] = entry
         elif metric is not None and type(metric) in SIMILARITIES:
-            base, part = str(metric), getattr(metric, "part", "")
-            key = base.removesuffix(f".{part}") if part else base
-            tail = key.removeprefix(metric.name)
-            title = SIMILARITIES[type(metric)][0] + (f" {tail}" if tail else "")
-            alike.setdefault(key, Alike(title)).parts[part] = entry
+            part = getattr(metric, "part", "")
+            tail = str(metric).removesuffix(f".{part}").removeprefix(metric.name)
+            title = f"{SIMILARITIES[type(metric)][0]} {tail}".rstrip()
+            alike.setdefault(title, {})[part] = entry
         else:
             others.append(entry)
-    for name, one in spreads.items():
-        one.variance = summary.variances.get(name)
-    return Overview(list(alike.values()), list(spreads.values()), others)
+    variances = {name: parts for name, parts in summary.variances.items() if name in spreads}
+    return Overview(alike, spreads, others, variances)
 
 
 def _parsed(name: str) -> Metric | None:
@@ -142,31 +114,20 @@ def _parsed(name: str) -> Metric | None:
         return None
 
 
-def has_own_count(row: Spreads, entry: MetricSummary) -> bool:
+def counted(stats: Stats) -> MetricSummary:
+    """The statistic with the most scored queries, whose count is shown for the row."""
+    return max(stats.values(), key=lambda one: one.n_scored)
+
+
+def has_own_count(stats: Stats, entry: MetricSummary) -> bool:
     """Whether a value is a mean over fewer queries than its row says, as a CV without the means of
     0 is.
 
     Args:
-        row: of the table.
-        entry: one of its values.
+        stats: of the row.
+        entry: one of them.
     """
-    return entry.mean is not None and entry.n_scored != row.counted.n_scored
-
-
-def share(parts: Components | None, of: Callable[[Components], float | None]) -> str:
-    """A component as a share of all components; a dash where there is none.
-
-    Args:
-        parts: components of a variance.
-        of: gives the component.
-    """
-    if parts is None:
-        return wording.NOTHING
-    given = (parts.query, parts.system, parts.query_system, parts.repeat)
-    value, total = of(parts), sum(component or 0.0 for component in given)
-    if value is None or total <= 0:
-        return wording.NOTHING
-    return f"{round(100 * value / total)} %"
+    return entry.mean is not None and entry.n_scored != counted(stats).n_scored
 
 
 def notes(summary: Summary, rows: Overview) -> list[str]:
@@ -187,11 +148,11 @@ def notes(summary: Summary, rows: Overview) -> list[str]:
             "variance: of the sample (n - 1); CV: its root over the mean, unscored at mean 0. Over "
             "the runs of a query, then the mean over queries."
         )
-    if any(has_own_count(row, entry) for row in rows.spreads for entry in row.stats.values()):
+    if any(has_own_count(row, entry) for row in rows.spreads.values() for entry in row.values()):
         sentences.append(
             "(n/total) beside a number: it runs over these alone, not over all scored."
         )
-    if any(one.variance for one in rows.spreads):
+    if rows.variances:
         sentences.append(
             "ICC(1): share of the variance that lies between queries"
             f"{' and systems' if rows.several_systems else ''}, not between repeats of one; near 1 "

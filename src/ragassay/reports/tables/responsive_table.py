@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -16,14 +15,6 @@ _EDGES, _BETWEEN = 2, 2
 _LEAST_NAME = 8
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A table, and the heads of the columns for which there was no room."""
-
-    table: Table
-    left_out: tuple[str, ...]
-
-
 def fitted(
     heads: Sequence[str],
     rows: Sequence[Sequence[str]],
@@ -32,8 +23,9 @@ def fitted(
     going: Sequence[Collection[str]],
     words: str = "",
     plain: bool = False,
-) -> Fitted:
-    """The table in at most ``width`` columns of text; names break at their punctuation.
+) -> tuple[Table, list[str]]:
+    """The table in at most ``width`` columns of text; names break at their punctuation. With it
+    come the heads of the columns for which there was no room.
 
     Args:
         heads: the first is that of the names, all others but ``words`` of numbers. A number may
@@ -83,7 +75,7 @@ def fitted(
     for at, name in enumerate(names):
         line = (cells[head][at].rjust(0 if head == words else sizes[head]) for head in kept)
         table.add_row(_broken(name, wide), *map(Text, line))
-    return Fitted(table, tuple(left_out))
+    return table, left_out
 
 
 def _aligned(cells: Sequence[str], plain: bool) -> list[str]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from ragassay.engine.plan import Amount, CallPlan, Range
 from ragassay.reports.text import wording
+from ragassay.reports.text.responsive import responsive
 from ragassay.transport import as_of
 
 _FITS = {
@@ -37,27 +37,16 @@ _NAMES = 4
 _WIDE = 100
 
 
-def plan_table(plan: CallPlan) -> RenderableType:
+@responsive
+def plan_table(plan: CallPlan, width: int, plain: bool) -> Iterator[RenderableType]:
     """Calls, tokens and money for each metric and in total, time, and what all of it assumes."""
-    return _PlanView(plan)
-
-
-@dataclass(frozen=True)
-class _PlanView:
-    plan: CallPlan
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        plan, plain = self.plan, options.ascii_only
-        head = Text.assemble(("judge ", ""), (wording.one_line(plan.judge), "bold"))
-        if not plan.asks:
-            head.append("  0 calls: it answers here, nothing is sent and nothing is paid")
-            yield head
-            return
-        head.append("  what the run would ask; nothing was sent")
-        yield head
-        yield Padding(_table(plan, options.max_width >= _WIDE, plain), (0, 0, 0, 1))
-        lines = [Text(line, style=style) for line, style in _lines(plan, plain)]
-        yield Padding(Group(*lines), (0, 1))
+    head = Text.assemble("judge ", (wording.one_line(plan.judge), "bold"))
+    if not plan.asks:
+        yield head.append("  0 calls: it answers here, nothing is sent and nothing is paid")
+        return
+    yield head.append("  what the run would ask; nothing was sent")
+    yield Padding(_table(plan, width >= _WIDE, plain), (0, 0, 0, 1))
+    yield Padding(Group(*(Text(line, style) for line, style in _lines(plan, plain))), (0, 1))
 
 
 def _table(plan: CallPlan, wide: bool, plain: bool) -> Table:
