@@ -115,12 +115,15 @@ def _size_note(series: Sequence[Series], tables: Tables) -> str:
 
 
 def _judged(series: Sequence[Series]) -> list[str]:
-    by = grouping.grouped((one.judges, one.name) for one in series)
-    unnamed = by.pop("", [])
-    if not by or (len(by) == 1 and not unnamed):
-        return [f"Judged by {judge}." for judge in by]
-    sentences = [f"Judged by {judge}: {', '.join(files)}." for judge, files in by.items()]
-    return [*sentences, *([f"No judge is named in {', '.join(unnamed)}."] if unnamed else [])]
+    judges = {one.judges for one in series}
+    if len(judges) == 1:
+        return [f"Judged by {judge}." for judge in judges if judge]
+    named = [(one.judges, one.name) for one in series if one.judges]
+    unnamed = [("in", one.name) for one in series if not one.judges]
+    return [
+        *grouping.sentences("Judged by {}: {}.", named),
+        *grouping.sentences("No judge is named {} {}.", unnamed),
+    ]
 
 
 def compared(

@@ -20,7 +20,7 @@ from ragassay.metrics.core import naming
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.consistency_values import SIMILARITIES, consistency_of
 from ragassay.reports.tables.ore_values import SpecValues, cell, texts
-from ragassay.reports.tables.rows_by_sample import Rows, with_samples
+from ragassay.reports.tables.rows_by_sample import Rows, gaps, systems, with_samples
 from ragassay.samples import Identity, Sample
 from ragassay.stats import spread
 from ragassay.suites import PUBLISHED
@@ -54,14 +54,15 @@ def write_csv(result: Result, path: str | Path) -> None:
         raise UsageError("The run has no consistency: run it with --suite consistency.")
     similarities, (metrics, n_runs) = _similarities(inner), _of_runs(inner)
     parts = {name: _parts(inner, name) for name in similarities}
-    several = len({system for _, system, _ in inner.columns.identities}) > 1
     runs = [
         f"run_{at}_{what}"
         for at in range(1, n_runs + 1)
         for what in ("generated_answer", "retrieved_passages")
     ]
     columns = [*similarities.values(), *metrics.values()]
-    head = ["system"] * several + ["query_id", "query", *columns, *runs, "unscored"]
+    head = ["query_id", "query", *columns, *runs, "unscored"]
+    if len(systems(inner)) > 1:
+        head.insert(0, "system")
     values = SpecValues(inner)
 
     def line(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
@@ -69,8 +70,7 @@ def write_csv(result: Result, path: str | Path) -> None:
         told |= {
             column: _similarity(rows, name, parts[name]) for name, column in similarities.items()
         }
-        gaps = (f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None)
-        told["unscored"] = "; ".join(gaps)
+        told["unscored"] = gaps(rows)
         if sample is not None:
             told["query"] = sample.query
             scores = sample.given.get(SCORES, {})

@@ -65,8 +65,9 @@ def terminal_table(summary: Summary, width: int, plain: bool) -> Iterator[Render
 def _gaps(rows: Overview) -> list[str]:
     """What has no score at all and why, alike together: the words of the column `UNSCORED`."""
     lines = (line for heads, cells in tables(rows) if UNSCORED in heads for line in cells)
-    alike = grouping.grouped((line[-1], line[0]) for line in lines if line[-1])
-    return [f"Unscored: {what}: {', '.join(names)}." for what, names in alike.items()]
+    return grouping.sentences(
+        "Unscored: {}: {}.", ((line[-1], line[0]) for line in lines if line[-1])
+    )
 
 
 def _size(summary: Summary) -> str:

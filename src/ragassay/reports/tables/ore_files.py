@@ -37,7 +37,7 @@ from ragassay.metrics.core import Metric, naming
 from ragassay.reports.tables.consistency_values import consistency_of
 from ragassay.reports.tables.ore_tokens import GENERATION, RETRIEVAL, TOTALS, tokens_of
 from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS, OreValues, demand, texts
-from ragassay.reports.tables.rows_by_sample import Rows, by_query
+from ragassay.reports.tables.rows_by_sample import Rows, by_query, systems
 from ragassay.reports.tables.tables import write_lines
 from ragassay.samples import Identity, Sample
 
@@ -87,10 +87,10 @@ def write(result: Result, folder: Path) -> dict[str, Path]:
             have no column for them); or a file cannot be written.
     """
     demand(result)
-    systems = {system for _, system, _ in result.columns.identities}
-    if len(systems) > 1:
+    n_systems = len(systems(result))
+    if n_systems > 1:
         raise UsageError(
-            f"The run holds {len(systems)} systems, and Open RAG Eval's files have no column for "
+            f"The run holds {n_systems} systems, and Open RAG Eval's files have no column for "
             "them: run each by itself, or write --format trecrag."
         )
     with tempfile.TemporaryFile() as stream:

@@ -4,6 +4,7 @@ tool computes them."""
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,8 +87,12 @@ NUMBERS = {
 
 def judged_rows(result: Result) -> dict[str, Metric]:
     """The metrics of a result that these files speak of, by the names under which it shows them."""
-    parsed = {name: _parsed(entry.metric) for name, entry in result.summary.metrics.items()}
-    return {name: metric for name, metric in parsed.items() if isinstance(metric, _OURS)}
+    ours = {kind.name for kind in _OURS}
+    return {
+        name: naming.parse(entry.metric)
+        for name, entry in result.summary.metrics.items()
+        if re.split(r"[(.@]", entry.metric, maxsplit=1)[0] in ours
+    }
 
 
 def demand(result: Result) -> None:
@@ -96,11 +101,6 @@ def demand(result: Result) -> None:
         raise UsageError(
             "The run has none of the metrics of 'trecrag': run it with --suite trecrag."
         )
-
-
-def _parsed(name: str) -> Metric | None:
-    base = name.partition("(")[0].partition(".")[0].partition("@")[0]
-    return naming.parse(name) if base in {cls.name for cls in _OURS} else None
 
 
 class Values(ABC):
@@ -202,7 +202,11 @@ class OreValues(Values):
         shared = self.shared(rows)
         nuggets = self.first(rows, NuggetsOre) or self.first(rows, Nuggets)
         citations = self.first(rows, CitationOre)
-        published = None if nuggets is None else _published_nuggets(nuggets.parts)
+        published = None
+        if nuggets is not None:
+            held = nuggets.parts["labels"], nuggets.parts["assignments"]
+            values = {part: published_nugget_score(part, *held) for part in _TITLES}
+            published = _nugget_object(values, nuggets.parts)
         cited = None if citations is None else _citation_object(citations.parts, published=True)
         return shared | {
             _RANKING: self._ranking(shared[_GRADES]),
@@ -261,12 +265,6 @@ def _nugget_object(values: Mapping[NuggetScore, Any], parts: Mapping[str, Any]) 
         "assignments": list(parts["assignments"]),
         "assignment_scores": [LENIENT[held] for held in parts["assignments"]],
     }
-
-
-def _published_nuggets(parts: Mapping[str, Any]) -> dict[str, Any]:
-    labels, assignments = parts["labels"], parts["assignments"]
-    values = {part: published_nugget_score(part, labels, assignments) for part in _TITLES}
-    return _nugget_object(values, parts)
 
 
 def _citation_object(parts: Mapping[str, Any], *, published: bool = False) -> dict[str, Any]:

@@ -30,6 +30,16 @@ def with_samples(result: Result) -> Iterator[tuple[Identity, Sample | None, Rows
         yield identity, sample if sample and sample.identity == identity else None, rows
 
 
+def gaps(rows: Rows) -> str:
+    """Which metrics have no value and why, as tables say it: ``hhem: needs_extra; ...``."""
+    return "; ".join(f"{name}: {row.reason}" for name, row in rows.items() if row.value is None)
+
+
+def systems(result: Result) -> set[str]:
+    """The systems of a run."""
+    return {system for _, system, _ in result.columns.identities}
+
+
 def by_query(
     result: Result, make: Callable[[Identity, Sample | None, Rows], Made]
 ) -> Iterator[tuple[str, str, list[Made]]]:

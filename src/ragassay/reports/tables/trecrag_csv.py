@@ -15,7 +15,7 @@ from typing import Any
 from ragassay.engine.results import Result
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.ore_values import COLUMNS, SpecValues, cell, demand, texts
-from ragassay.reports.tables.rows_by_sample import Rows, by_query, run_numbers
+from ragassay.reports.tables.rows_by_sample import Rows, by_query, gaps, run_numbers, systems
 from ragassay.samples import Identity, Sample
 
 
@@ -34,8 +34,7 @@ def write_trecrag(result: Result, path: str | Path) -> None:
     number = run_numbers(result.columns.identities)
     n_runs = max(number.values(), default=1)
     prefixes = [f"run_{at}_" for at in range(1, n_runs + 1)] if n_runs > 1 else [""]
-    several = len({system for _, system, _ in result.columns.identities}) > 1
-    heads = ["system"] * several + ["query_id", "query"]
+    heads = ["system"] * (len(systems(result)) > 1) + ["query_id", "query"]
     beside = ("unscored", "judge")
     heads += [f"{prefix}{column}" for prefix in prefixes for column in (*COLUMNS, *beside)]
     values = SpecValues(result)
@@ -44,8 +43,7 @@ def write_trecrag(result: Result, path: str | Path) -> None:
         """The columns of one run of a query that have a value."""
         of_column = {**values.of(rows), **texts(sample, values)}
         line = {name: cell(of_column[name]) for name in COLUMNS if of_column.get(name) is not None}
-        gaps = (f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None)
-        line["unscored"] = "; ".join(gaps)
+        line["unscored"] = gaps(rows)
         line["judge"] = next((row.judge for row in rows.values() if row.judge), "")
         told = {f"{prefixes[number[identity] - 1]}{key}": one for key, one in line.items()}
         return told if sample is None or sample.query is None else {"query": sample.query} | told

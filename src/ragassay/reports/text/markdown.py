@@ -62,20 +62,16 @@ def _headline(summary: Summary) -> str:
 
 
 def _metric_cells(metric: MetricSummary, judged: bool) -> list[str]:
-    note = wording.aggregate_note(metric)
+    note, group = wording.aggregate_note(metric), metric.group and f"{escape(metric.group)}: "
+    name = _name(metric.name, metric.higher_is_better)
     return [
-        _grouped(metric) + (f" ({note})" if note else ""),
+        f"{group}{name} ({note})" if note else f"{group}{name}",
         wording.number(metric.mean),
         wording.bounds(metric.low, metric.high),
         wording.coverage(metric),
         *([escape(wording.judge_and_agreement(metric))] if judged else []),
         wording.reasons(metric.unscored),
     ]
-
-
-def _grouped(metric: MetricSummary) -> str:
-    name = _name(metric.name, metric.higher_is_better)
-    return f"{escape(metric.group)}: {name}" if metric.group else name
 
 
 def _difference_cells(d: Difference) -> list[str]:

@@ -10,7 +10,7 @@ from rich.text import Text
 from ragassay.engine.models import EmbeddingPlan
 from ragassay.engine.plan import Preview
 from ragassay.reports.text import wording
-from ragassay.reports.text.grouping import grouped
+from ragassay.reports.text.grouping import sentences
 from ragassay.reports.text.plan import plan_table
 
 
@@ -44,9 +44,8 @@ def preview_table(preview: Preview) -> RenderableType:
             lacking = f"{extra:,} more: needs extra" if extra else ""
             grid.add_row(escape(name), _share(count, n), lacking, style="dim" if not count else "")
         blocks += [Text(""), grid]
-        blocks += [
-            Text(f"needs extra: {sentence}", style="yellow") for sentence in _extras(preview)
-        ]
+        extras = ((why, name) for name, why in preview.extras.items())
+        blocks += [Text(line, "yellow") for line in sentences("needs extra: {} ({}).", extras)]
     if preview.repeated is not None:
         run_twice = wording.plural(preview.repeated, "query")
         blocks += [Text(""), Text(f"consistency: {run_twice} with two runs or more")]
@@ -55,12 +54,6 @@ def preview_table(preview: Preview) -> RenderableType:
     if preview.embedding is not None:
         blocks += [Text(""), Text(_embedding(preview.embedding))]
     return Group(*blocks)
-
-
-def _extras(preview: Preview) -> list[str]:
-    """What is not on this machine, each with the metrics that need it."""
-    metrics = grouped((why, name) for name, why in preview.extras.items())
-    return [f"{why} ({', '.join(names)})." for why, names in metrics.items()]
 
 
 def _embedding(plan: EmbeddingPlan) -> str:

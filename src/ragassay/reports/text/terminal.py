@@ -44,7 +44,7 @@ _COMPARED_STYLES = {
 def summary_table(summary: Summary, width: int, plain: bool) -> Iterator[RenderableType]:
     """The metrics of a run, with what must be known to read them."""
     wide, bars = width >= _WIDE_SUMMARY, width >= _BAR_SUMMARY
-    bars = bars and any(_has_scale(metric) for metric in summary.metrics.values())
+    bars = bars and any(_bar(metric, plain) for metric in summary.metrics.values())
     yield _heading(
         [summary.title, summary.suite and f"suite {summary.suite}", summary.system],
         wording.size(summary),
@@ -206,10 +206,6 @@ def _warning(text: str, plain: bool, *, pad: bool = True) -> RenderableType:
 
 def _dash(text: str, plain: bool) -> str:
     return "-" if plain and text == wording.NOTHING else text
-
-
-def _has_scale(metric: MetricSummary) -> bool:
-    return None not in metric.bounds and metric.mean is not None
 
 
 def _bar(metric: MetricSummary, plain: bool) -> str:

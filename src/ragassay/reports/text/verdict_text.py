@@ -44,11 +44,8 @@ def spread(record: Mapping[str, Any]) -> str:
     answers = [vote["answer"] for vote in record.get("votes", ()) if vote.get("answer") is not None]
     if len(answers) < 2:
         return ""
-    differing = []
-    for name in answers[0]:
-        values = [answer.get(name) for answer in answers]
-        if difference := _spread(name, values):
-            differing.append(difference)
+    spreads = (_spread(name, [answer.get(name) for answer in answers]) for name in answers[0])
+    differing = [said for said in spreads if said]
     if not differing:
         return f"{len(answers)} votes agree"
     return f"{len(answers)} votes differ: {', '.join(differing)}"
@@ -65,30 +62,26 @@ def _spread(name: str, values: Sequence[Any]) -> str:
             n = sum(any(one != column[0] for one in column) for column in zip(*values, strict=True))
             return f"{name} in {n} of {len(values[0])} entries"
         return name
-    if all(isinstance(value, bool) or _label(value) for value in values):
+    if all(
+        isinstance(value, bool) or (isinstance(value, str) and value.isidentifier())
+        for value in values
+    ):
         counts = Counter(str(value).casefold() for value in values).most_common()
         return f"{name} {', '.join(f'{value} {n}' for value, n in counts)}"
     return ""
 
 
-def _label(value: Any) -> bool:
-    return isinstance(value, str) and value.isidentifier()
-
-
 def nugget_table(parts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Nugget, importance and whether the answer holds it, where a score has such parts."""
+    """Nugget, importance and whether the answer holds it (``support``, ``partial`` or ``not``),
+    where a score has such parts."""
     columns = [parts.get(name) for name in NUGGETS]
     if not all(isinstance(column, list | tuple) and column for column in columns):
         return []
     if len({len(column) for column in columns if column is not None}) != 1:
         return []
     rows = zip(*(column or () for column in columns), strict=True)
-    return [(str(nugget), str(label), _held(str(held))) for nugget, label, held in rows]
-
-
-def _held(label: str) -> str:
-    """``support``, ``partial`` or ``not``."""
-    return {"partial_support": "partial", "not_support": "not"}.get(label, label)
+    short = {"partial_support": "partial", "not_support": "not"}
+    return [(str(n), str(label), short.get(str(held), str(held))) for n, label, held in rows]
 
 
 def same_prompt(votes: Sequence[Mapping[str, Any]]) -> bool:
