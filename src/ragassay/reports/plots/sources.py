@@ -65,28 +65,24 @@ def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "
         raise UsageError(
             "Name at least one file with results: ragassay plot results.csv --evaluator trec."
         )
-    named_results: list[tuple[str, Path, Result]] = []
+    named: list[tuple[str, Path, Result]] = []
     for path, label in zip(paths, file_labels.labels(paths), strict=True):
         results = _read(path, evaluator, statistic)
-        several = len(results) > 1
         for result in results:
-            own = result.summary.system or "(no name)"
-            name = own if several and len(paths) == 1 else f"{label} · {own}" if several else label
-            named_results.append((name, path, result))
-    full = file_labels.numbered([name for name, _, _ in named_results])
-    short = file_labels.shortened(full)
-    series = [
-        Series(one, full_name, _called(result, full_name))
-        for one, full_name, (_, _, result) in zip(short, full, named_results, strict=True)
-    ]
-    return Sources(
-        tuple(series), {s.name: path for s, (_, path, _) in zip(series, named_results, strict=True)}
-    )
-
-
-def _called(result: Result, name: str) -> Result:
-    """The result under the name that tells it from the others."""
-    return replace(result, folder=None, summary=replace(result.summary, system=name))
+            name, own = label, result.summary.system or "(no name)"
+            if len(results) > 1:
+                name = own if len(paths) == 1 else f"{label} · {own}"
+            named.append((name, path, result))
+    full = file_labels.numbered([name for name, _, _ in named])
+    series, files = [], {}
+    for short, name, (_, path, result) in zip(
+        file_labels.shortened(full), full, named, strict=True
+    ):
+        # The name that tells it from the others.
+        called = replace(result, folder=None, summary=replace(result.summary, system=name))
+        series.append(Series(short, name, called))
+        files[short] = path
+    return Sources(tuple(series), files)
 
 
 def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator) -> list[str]:

@@ -18,9 +18,9 @@ from ragassay.errors import UsageError
 from ragassay.metrics.consistency import SCORES, RunsRouge1, RunsRouge2, RunsRougeL
 from ragassay.metrics.core import naming
 from ragassay.reports.tables import tables
-from ragassay.reports.tables.consistency_values import SIMILARITIES, consistency_of
+from ragassay.reports.tables.consistency_table import SIMILARITIES
 from ragassay.reports.tables.ore_values import SpecValues, cell, texts
-from ragassay.reports.tables.rows_by_sample import Rows, gaps, systems, with_samples
+from ragassay.reports.tables.rows_by_sample import Rows, consistency_of, gaps, systems, with_samples
 from ragassay.samples import Identity, Sample
 from ragassay.stats import spread
 from ragassay.suites import PUBLISHED

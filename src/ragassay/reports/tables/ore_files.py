@@ -34,10 +34,18 @@ from ragassay.engine.results import ORE as FILES, Result
 from ragassay.errors import UsageError
 from ragassay.metrics.consistency import OfMetric, RunsBertScore, RunsRougeOre
 from ragassay.metrics.core import Metric, naming
-from ragassay.reports.tables.consistency_values import consistency_of
-from ragassay.reports.tables.ore_tokens import GENERATION, RETRIEVAL, TOTALS, tokens_of
-from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS, OreValues, demand, texts
-from ragassay.reports.tables.rows_by_sample import Rows, by_query, systems
+from ragassay.reports.tables.ore_values import (
+    COLUMNS,
+    GENERATION,
+    NUMBERS,
+    RETRIEVAL,
+    TOTALS,
+    OreValues,
+    demand,
+    texts,
+    tokens_of,
+)
+from ragassay.reports.tables.rows_by_sample import Rows, by_query, consistency_of, systems
 from ragassay.reports.tables.tables import write_lines
 from ragassay.samples import Identity, Sample
 

@@ -16,6 +16,12 @@ Rows = Mapping[str, ScoreRow]
 Made = TypeVar("Made")
 
 
+def consistency_of(result: Result) -> Result | None:
+    """The consistency of a run, whether the run is given or that itself; ``None`` without one."""
+    families = {metric.family for metric in result.summary.metrics.values()}
+    return result if families == {"consistency"} else result.consistency
+
+
 def by_sample(result: Result) -> Iterator[tuple[Identity, Rows]]:
     """Each sample's rows, in the order of evaluation."""
     for identity, rows in groupby(result.scores, lambda row: (row.sample, row.system, row.repeat)):
