@@ -32,7 +32,7 @@ class GoldenTables(Tables):
 
     def values(self, name: str, cell: Cell) -> Iterator[tuple[str, float | None]]:
         """One number."""
-        yield name, cell.number(cell.json())
+        yield name, cell.number(cell.content)
 
     def judged(self, name: str) -> bool:
         """All are: of an embedder is not known either which one it was."""

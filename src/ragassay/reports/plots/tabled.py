@@ -6,7 +6,8 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -78,7 +79,7 @@ def by_two_formulas(name: str) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """A cell of a results file, and where it stands."""
 
@@ -117,7 +118,8 @@ class Cell:
             raise self.wrong(f"{what} infinite")
         return float(value)
 
-    def json(self) -> Any:
+    @cached_property
+    def content(self) -> Any:
         """The cell's value; ``None`` where it is empty.
 
         Raises:
@@ -141,7 +143,7 @@ class Cell:
         Raises:
             InputError: it is not JSON, or no object.
         """
-        content = self.json() if not key else self.object().get(key)
+        content = self.content if not key else self.object().get(key)
         if content is None:
             return {}
         if not isinstance(content, dict):
@@ -265,15 +267,8 @@ class Tables(ABC):
         }
 
 
-@dataclass
-class _Collected:
-    """The scores of one system in a file, row by row."""
-
-    identities: list[Identity] = field(default_factory=list)
-    values: list[Mapping[str, float | None]] = field(default_factory=list)
-    reasons: list[Mapping[str, Reason]] = field(default_factory=list)
-    judges: set[str] = field(default_factory=set)
-
+Scored = tuple[Identity, Mapping[str, float | None], Mapping[str, Reason]]
+"""A run of a query: its values by metric, and why others are missing."""
 
 Columns = Mapping[int, Mapping[str, str]]
 """For each run of a query, counted from 1 (1 where a file does not tell runs apart): our name of
@@ -303,27 +298,27 @@ def read(path: Path, tables: Tables, signatures: Mapping[str, str] | None = None
     for names in columns.values():
         for name, head in names.items():
             _values(tables, {name: Cell(path, 1, head, None)}, metrics)
-    systems: dict[str, _Collected] = {}
+    runs: dict[str, list[Scored]] = {}
+    judges: dict[str, set[str]] = {}
     for identity, cells in _answers(path, columns):
-        one = systems.setdefault(identity[1], _Collected())
-        one.identities.append(identity)
-        one.values.append(_values(tables, cells, metrics))
-        one.reasons.append(_reasons(cells.get("unscored")))
-        if (judge := cells.get("judge")) is not None and judge.text:
-            one.judges.add(judge.text)
+        missing = _reasons(cells.get("unscored"))
+        scored = (identity, _values(tables, cells, metrics), missing)
+        runs.setdefault(identity[1], []).append(scored)
+        if (cell := cells.get("judge")) is not None and cell.text:
+            judges.setdefault(identity[1], set()).add(cell.text)
     bare = {match[2] for head in heads if (match := _RUN.fullmatch(head))}
     formula = PAGE if bare & {*OF_PAGE} or {*heads} & {*COLUMNS} else TOOL
     signed = {name: (signatures or {}).get(columns[min(columns)].get(name, "")) for name in metrics}
     results = []
-    for system, one in systems.items():
-        judges = ", ".join(sorted(one.judges))
+    for system, scores in runs.items():
+        judge = ", ".join(sorted(judges.get(system, ())))
         described = []
         for name in sorted(metrics, key=tables.rank):
-            by = [f"judge={judges}" if judges else UNKNOWN] if tables.judged(name) else []
+            by = [f"judge={judge}" if judge else UNKNOWN] if tables.judged(name) else []
             how = "|".join([BY_FILE, *by, *([formula] if by_two_formulas(name) else [])])
-            signature, named = signed[name] or how, judges if by else ""
+            signature, named = signed[name] or how, judge if by else ""
             described.append(replace(metrics[name], signature=signature, judge=named))
-        results.append(_result(path.stem, tables.suite, system, one, described))
+        results.append(_result(path.stem, tables.suite, system, scores, described))
     return results
 
 
@@ -337,12 +332,11 @@ def _values(
         for name, value in () if column in tables.beside else tables.values(column, cell):
             if name not in metrics:
                 metrics[name] = tables.described(name)
-            ends = metrics[name].bounds
-            low, high = (-math.inf if ends[0] is None else ends[0]), ends[1]
-            high = math.inf if high is None else high
-            if value is not None and not low - ROUNDING <= value <= high + ROUNDING:
-                where = f"below {low:g}" if value < low else f"above {high:g}"
-                raise cell.wrong(f"{tables.told(name)} is {value:g}, which lies {where}")
+            low, high = metrics[name].bounds
+            if value is not None and low is not None and value < low - ROUNDING:
+                raise cell.wrong(f"{tables.told(name)} is {value:g}, which lies below {low:g}")
+            if value is not None and high is not None and value > high + ROUNDING:
+                raise cell.wrong(f"{tables.told(name)} is {value:g}, which lies above {high:g}")
             values.setdefault(name, value)
     return values
 
@@ -354,21 +348,26 @@ def _reasons(cell: Cell | None) -> dict[str, Reason]:
 
 
 def _result(
-    title: str, suite: str, system: str, one: _Collected, metrics: Sequence[MetricSummary]
+    title: str,
+    suite: str,
+    system: str,
+    runs: Sequence[Scored],
+    metrics: Sequence[MetricSummary],
 ) -> Result:
     columns = ScoreColumns(metric.name for metric in metrics)
-    columns.identities = one.identities
-    for metric in metrics:
-        for values, reasons in zip(one.values, one.reasons, strict=True):
-            value = values.get(metric.name)
-            reason = reasons.get(metric.name, Reason.MISSING_INPUT)
-            columns.add(metric.name, Unscored(reason, "") if value is None else Score(value))
+    for identity, values, reasons in runs:
+        columns.identities.append(identity)
+        for name in columns.metrics:
+            if (value := values.get(name)) is not None:
+                columns.add(name, Score(value))
+            else:
+                columns.add(name, Unscored(reasons.get(name, Reason.MISSING_INPUT), ""))
     summary = Summary(
         title=title,
         suite=suite,
         system=system,
         n_samples=len(columns),
-        n_queries=len({identity[0] for identity in one.identities}),
+        n_queries=len({query for query, _, _ in columns.identities}),
         averaged_over=averaged_over(columns, (), None),
         metrics=summarise(columns, metrics, IntervalOptions("auto", LEVEL)),
     )

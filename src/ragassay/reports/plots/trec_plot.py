@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from ragassay import suites
 from ragassay.formats import kind
@@ -60,7 +61,7 @@ class TrecTables(Tables):
         if name == "answered":
             yield name, _answered(cell)
         elif name in self.default:
-            yield name, cell.number(cell.json())
+            yield name, cell.number(cell.content)
         else:
             body = cell.object()
             for key, metric in _OBJECTS.get(name, {}).items():
@@ -90,6 +91,7 @@ def _answered(cell: Cell) -> float | None:
     return float(str(answered).casefold() == "yes")
 
 
+@cache
 def belongs(name: str) -> bool:
     """Whether a metric of that name, at whatever cut-off, belongs to the suite."""
     match = _CUT_OFF.fullmatch(name)

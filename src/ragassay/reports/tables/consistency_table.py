@@ -27,9 +27,8 @@ from ragassay.metrics.consistency import (
     RunsRougeOre,
 )
 from ragassay.metrics.core import Metric, naming
-from ragassay.reports.tables.responsive_table import fitted
 from ragassay.reports.tables.rows_by_sample import consistency_of
-from ragassay.reports.text import escape, grouping, responsive, table, wording
+from ragassay.reports.text import escape, fitted, grouping, responsive, table, wording
 from ragassay.stats import Components
 
 SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {

@@ -18,8 +18,8 @@ from ragassay.engine.run import Evidence, Explained
 from ragassay.judges.offline import LABEL, NOT_MEASURED
 from ragassay.judges.offline.language import LONGEST
 from ragassay.reports.text import verdict_text, wording
-from ragassay.reports.text.answer_spans import PIECES, Span, spans
 from ragassay.reports.text.grouping import grouped
+from ragassay.reports.text.verdict_text import PIECES, Span, spans
 from ragassay.samples import Sample
 from ragassay.strict import dumps
 

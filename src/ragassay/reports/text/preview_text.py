@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
@@ -15,8 +14,8 @@ from rich.text import Text
 from ragassay.engine.models import EmbeddingPlan
 from ragassay.engine.plan import Amount, CallPlan, Preview, Range
 from ragassay.reports.text import wording
+from ragassay.reports.text.fitting import responsive, ruled
 from ragassay.reports.text.grouping import sentences
-from ragassay.reports.text.responsive import responsive
 from ragassay.transport import as_of
 
 _FITS = {
@@ -53,7 +52,7 @@ def plan_table(plan: CallPlan, width: int, plain: bool) -> Iterator[RenderableTy
 
 
 def _table(plan: CallPlan, wide: bool, plain: bool) -> Table:
-    table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    table = ruled()
     table.add_column("metric, alone", overflow="fold")
     tokens = ["tokens in", "tokens out"] if wide else ["tokens"]
     for head in ("calls", "in ledger", *tokens, "cost", "time"):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ragassay.engine.results import Comparison, Difference, MetricSummary, Slice, Summary
 from ragassay.reports.text import footnotes, grouping, wording
-from ragassay.reports.text.responsive import responsive
+from ragassay.reports.text.fitting import responsive, ruled
 
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
 _BAR_WIDTH = 12
@@ -49,7 +47,7 @@ def summary_table(summary: Summary, width: int, plain: bool) -> Iterator[Rendera
         [summary.title, summary.suite and f"suite {summary.suite}", summary.system],
         wording.size(summary),
     )
-    table = _table()
+    table = ruled()
     table.add_column("metric", overflow="fold", ratio=None)
     table.add_column("mean", justify="right", no_wrap=True)
     table.add_column("interval", justify="right", no_wrap=True)
@@ -118,7 +116,7 @@ def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterato
     shown = next(columns for least, columns in _COMPARED.items() if width >= least)
     columns = [column.split("/") for column in shown]
     height = max(map(len, columns))
-    table = _table()
+    table = ruled()
     table.add_column("\n" * (height > 1) + "metric", overflow="fold")
     for lines in columns:
         head = "\n".join(lines).replace("corrected p", corrected)
@@ -155,7 +153,7 @@ def _compared(d: Difference, line: str, plain: bool) -> Text:
 
 
 def _slice_block(column: str, pieces: Sequence[Slice], plain: bool) -> RenderableType:
-    table = _table()
+    table = ruled()
     table.add_column(Text(f"{wording.one_line(column)}\n", "bold"), overflow="fold")
     for piece in pieces:
         head = Text(f"{wording.one_line(piece.value)}\nn={piece.n:,}")
@@ -171,10 +169,6 @@ def _slice_block(column: str, pieces: Sequence[Slice], plain: bool) -> Renderabl
 def _slice_cell(metric: MetricSummary, plain: bool) -> Text:
     mean = _dash(wording.number(metric.mean), plain)
     return Text.assemble(mean, (f" {wording.coverage(metric)}", "dim"))
-
-
-def _table() -> Table:
-    return Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
 
 
 def _heading(pieces: Iterable[str], tail: str) -> RenderableType:
