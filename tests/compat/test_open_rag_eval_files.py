@@ -20,7 +20,7 @@ from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.consistency.runs_rouge_ore import sentences, union_lcs
 from ragassay.reports.folder import write_reports
-from ragassay.reports.tables import ore_files, ore_tokens
+from ragassay.reports.tables import ore_files, ore_values
 from scripted_judge import Scripted
 
 csv.field_size_limit(10**9)
@@ -93,7 +93,7 @@ class Recorded(Judge):
             said = self._reply(question.kind, question.data)
         except KeyError as error:
             return Failure(question, Reason.UNSUPPORTED, f"not in the file: {error}")
-        step = ore_tokens.STEPS[question.kind]
+        step = ore_values.STEPS[question.kind]
         took = self.tokens.pop(step, {"input_tokens": 0, "output_tokens": 0})
         made = Provenance(
             self.label,

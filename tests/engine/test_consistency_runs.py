@@ -21,7 +21,7 @@ from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.reports.folder import write_reports
 from ragassay.reports.tables import consistency_table
-from ragassay.reports.tables.consistency_values import overview
+from ragassay.reports.tables.consistency_table import overview
 from ragassay.reports.text import wording
 from ragassay.samples import Sample
 from terminal_text import shown

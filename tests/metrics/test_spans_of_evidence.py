@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ragassay.reports.text.answer_spans import Span, spans
+from ragassay.reports.text.verdict_text import Span, spans
 
 ANSWER = "It opened in 1968. Entry is free [2]."
 

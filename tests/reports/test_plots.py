@@ -24,7 +24,7 @@ from ragassay.reports.plots import (
     picture,
     sheet,
     sources,
-    trec_plot,
+    tabled,
 )
 from ragassay.stats import mean_interval
 from ragassay.stats.dispersion import spread
@@ -402,6 +402,6 @@ def test_panels_stand_in_the_order_asked_for_on_one_scale(tmp_path: Path) -> Non
     paths = [plot_files.ore(tmp_path / f"{at}.csv", plot_files.many(8, at)) for at in range(3)]
     for order in (wanted, wanted[::-1]):
         spec = drawn(*paths, metrics=order)
-        titles = [trec_plot.TITLES.get(name, name) for name in sources.chosen(
+        titles = [tabled.TITLES.get(name, name) for name in sources.chosen(
             sources.opened(paths, "trec"), order, "trec")]  # fmt: skip
         assert [text for text in words(spec) if text in titles] == titles

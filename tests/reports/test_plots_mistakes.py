@@ -121,15 +121,15 @@ def test_files_of_another_kind_are_named_with_what_to_do(tmp_path: Path, capsys)
     ("column", "cell", "problem"),
     [
         ("vital", '"high"', "the text 'high', where a number"),
-        ("vital", "1.4", "beyond 0 to 1"),
-        ("umbrela", "3.5", "beyond 0 to 3"),
+        ("vital", "1.4", "which lies above 1"),
+        ("umbrela", "3.5", "which lies above 3"),
         ("vital", "true", "the flag true"),
         ("vital", "{broken", "not valid JSON"),
         ("answered", '{"query_answered": "maybe"}', "neither yes nor no"),
-        ("ranking", "[1]", "where a JSON object"),
+        ("ranking", "[1]", "where an object"),
         ("ranking", '{"precision@": 3}', "where an object"),
         ("ranking", '{"MRR": "one"}', "'MRR' is the text"),
-        ("ranking", '{"precision@": {"3": 7}}', "beyond 0 to 1"),
+        ("ranking", '{"precision@": {"3": 7}}', "which lies above 1"),
     ],
 )
 def test_a_wrong_cell_is_named_by_line_and_column(

@@ -15,6 +15,7 @@ from ragassay.reports.plots import overview, run_charts
 from ragassay.reports.tables import (
     consistency_csv,
     consistency_table,
+    judged_rows,
     ore_files,
     ragreport_csv,
     tables,
@@ -109,7 +110,7 @@ def write_reports(
         raise UsageError("The result has no folder yet: give one, or save it first.")
     ran = result.config.get("suite") or ()
     published = ["ragreport"] if "ragreport" in ran and ragreport_csv.metrics_of(result) else []
-    published += ["trecrag"] if "trecrag" in ran and trecrag_csv.has_metrics(result) else []
+    published += ["trecrag"] if "trecrag" in ran and judged_rows(result) else []
     published += ["consistency"] if result.consistency is not None else []
     wanted = list(formats or (*DEFAULT, *published))
     for name in wanted:

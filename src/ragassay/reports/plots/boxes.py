@@ -164,7 +164,7 @@ def _boxes(series: Sequence[Series], name: str) -> list[Spec]:
         *clouds,
         # Dark, or it would be lost among points of its own colour.
         mark("rule", drawn, sides | {"x": x("median")}, size=2.5, color=INK),
-        *_means(drawn, x, y),
+        *marks.mean(drawn, x, y("y")),
     ]
 
 
@@ -182,7 +182,7 @@ def _bars(series: Sequence[Series], name: str) -> list[Spec]:
     return [
         mark("rect", drawn, full_bar, color=_TRACK),
         mark("rect", drawn, share_bar | {"color": _fill(series)}, opacity=0.6),
-        *_means(drawn, x, y),
+        *marks.mean(drawn, x, y("y")),
     ]
 
 
@@ -193,22 +193,6 @@ def _mean_of(metric: MetricSummary) -> Spec:
     indicative = bool(offline_reason(metric))
     ends = {"low": metric.low, "high": metric.high}
     return {"mean": metric.mean, **ends, "indicative": indicative}
-
-
-def _means(
-    drawn: Sequence[Spec], x: Callable[[str], Channel], y: Callable[[str], Channel]
-) -> list[Spec]:
-    """Each row's mean on its interval, which is dashed where the values are only indicative."""
-    bounded = [one for one in drawn if one["low"] is not None]
-    plain = [one for one in bounded if not one["indicative"]]
-    dashed = [one for one in bounded if one["indicative"]]
-    ends = {"x": x("low"), "x2": marks.to("high"), "y": y("y")}
-    told = [one for one in drawn if one["mean"] is not None]
-    return [
-        mark("rule", plain, ends, size=3.5, color=INK),
-        mark("rule", dashed, ends, size=3.5, color=INK, strokeDash=list(marks.DASHES)),
-        marks.diamond(told, {"x": x("mean"), "y": y("y")}),
-    ]
 
 
 def _texts(

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ragassay.engine.comparison import OWN_NUGGETS
 from ragassay.engine.results import MetricSummary, names_in
-from ragassay.reports.plots import consistency_plot, trec_plot
 from ragassay.reports.plots.series import Series
-from ragassay.reports.plots.tabled import BY_FILE, UNKNOWN
+from ragassay.reports.plots.tabled import BY_FILE, PAGE, UNKNOWN, by_two_formulas
 from ragassay.reports.text import grouping
 
 _METRICS, _FILES = 8, 3
@@ -66,8 +65,8 @@ def _facts(metric: MetricSummary) -> Facts:
         parts_of["judge"] = [f"judge={'+'.join(names_in(metric.judges))}"]
     if BY_FILE not in parts:
         parts_of["rest"] = [part for part in parts if part not in (*judges, *formula)]
-        if trec_plot.by_two_formulas(consistency_plot.plain(metric.name)):
-            parts_of["formula"] = [trec_plot.PAGE]
+        if by_two_formulas(metric.name):
+            parts_of["formula"] = [PAGE]
     return {fact: frozenset(told) for fact, told in parts_of.items() if told}
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from ragassay.errors import UsageError
 from ragassay.reports.charts import INK, MUTED, PALETTE, Spec, Values, distribution_chart
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import DASHED
-from ragassay.reports.plots.series import Panel
+from ragassay.reports.plots.series import Panel, bare
 from ragassay.reports.plots.sheet import NORMAL, SMALL
 from ragassay.reports.text import footnotes, grouping, wording
 
@@ -41,13 +42,12 @@ MAX_BARS = 2_000
 VERDICT_COLORS = {"better": PALETTE[0], "worse": PALETTE[1], "different": PALETTE[3]}
 """What a verdict looks like; the others are muted."""
 
-_UNSETTLED = ("indicative", "not comparable")
+UNSETTLED = ("indicative", "not comparable")
 """Standings whose intervals are dashed: nothing may be concluded from them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    metric: MetricSummary
     panel: Panel
     difference: Difference
     diffs: Values
@@ -112,8 +112,7 @@ def _lines(
     every = query_differences(a, aligned(b, a), [d.name for d in tested])
     return [
         _Line(
-            metrics[d.name],
-            panels.get(d.name) or _bare(metrics[d.name]),
+            panels.get(d.name) or bare(metrics[d.name]),
             d,
             distribution_chart.thinned(diffs, MAX_BARS),
             int(diffs.size),
@@ -123,11 +122,6 @@ def _lines(
         )
         for d, diffs in zip(tested, every, strict=True)
     ]
-
-
-def _bare(metric: MetricSummary) -> Panel:
-    """A metric under its own name."""
-    return Panel(metric.name, metric.name, wording.direction(metric.higher_is_better))
 
 
 def _shown(size: float) -> float:
@@ -168,7 +162,7 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
         *footnotes.cluster_notes(comparison),
         *footnotes.standing_notes(comparison),
     ]
-    if any(line.difference.standing in _UNSETTLED for line in lines):
+    if any(line.difference.standing in UNSETTLED for line in lines):
         notes.append(DASHED)
     if comparison.judged_by:
         notes.append(f"Judged by {comparison.judged_by}.")
@@ -193,7 +187,10 @@ def _test(comparison: Comparison) -> str:
 def _forest(line: _Line, width: float, height: float, *, first: bool, last: bool) -> Spec:
     """The mean difference with its interval around zero; the metric's name at the left."""
     d = line.difference
-    drawn = [{"diff": d.diff, "low": d.low, "high": d.high, "zero": 0.0}]
+    drawn = [
+        {"diff": d.diff, "mean": d.diff, "low": d.low, "high": d.high, "zero": 0.0}
+        | {"indicative": d.standing in UNSETTLED}
+    ]
     color = VERDICT_COLORS.get(d.verdict, MUTED)
     half = line.reach or 1.0
     signed = {"tickCount": 5, "labels": last, "format": "+,~f"}
@@ -205,12 +202,8 @@ def _forest(line: _Line, width: float, height: float, *, first: bool, last: bool
         marks.text(line.panel.title, -14, height / 2 - 8, fontSize=NORMAL, fontWeight="bold",
                    color=INK, **right),
         marks.text(line.panel.below, -14, height / 2 + 9, fontSize=SMALL, color=MUTED, **right),
+        *marks.mean(drawn, x, middle, ink=color, size=4),
     ]  # fmt: skip
-    if d.low is not None:
-        ends = {"x": x("low"), "x2": marks.to("high"), "y": middle}
-        style = {"strokeDash": list(marks.DASHES)} if d.standing in _UNSETTLED else {}
-        layers.append(marks.mark("rule", drawn, ends, size=4, color=color, **style))
-    layers.append(marks.diamond(drawn, {"x": x("diff"), "y": middle}, color))
     if first:
         layers += [
             _head("← B higher", 0, "left"),
@@ -238,27 +231,29 @@ def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
         "y2": marks.to("zero"),
         "color": marks.colored("sign", ["A higher", "B higher"], PALETTE[:2]),
     }
-    tested = "" if d.p_adjusted is None else f"p {_equals(wording.p_value(d.p_adjusted))}"
+    p = wording.p_value(d.p_adjusted)
+    tested = "" if d.p_adjusted is None else f"p {p}" if p.startswith("<") else f"p = {p}"
     spread = wording.NOTHING
     if d.low is not None and d.high is not None:
         spread = f"[{_signed(d.low)}, {_signed(d.high)}]"
-    small = {"fontSize": SMALL, "color": MUTED}
-    verdict = {"color": VERDICT_COLORS.get(d.verdict, MUTED), "fontWeight": "bold"}
-    words = [
-        (f"{_signed(d.diff)} · {d.verdict}", -16, {"fontSize": NORMAL, **verdict}),
-        (" · ".join(filter(None, (spread, tested))), 1, small | {"color": INK}),
-        (_tally(d), 17, small),
+    equal = f", {d.ties:,} equal" if d.ties else ""
+    right = {"x": width + 16, "align": "left", "fontSize": SMALL, "color": MUTED}
+    left = {"x": -6, "align": "right", "fontSize": SMALL, "color": MUTED}
+    bold = {"fontSize": NORMAL, "fontWeight": "bold"}
+    bold["color"] = VERDICT_COLORS.get(d.verdict, MUTED)
+    middle = height / 2
+    texts: list[tuple[str, float, dict[str, Any]]] = [
+        (f"{_signed(d.diff)} · {d.verdict}", middle - 16, right | bold),
+        (" · ".join(filter(None, (spread, tested))), middle + 1, right | {"color": INK}),
+        (f"A higher on {d.wins:,}, lower on {d.losses:,}{equal}", middle + 17, right),
     ]
-    ends = [(line.extent, 4), (-line.extent, height - 4)] if line.extent else []
-    texts = [(text, width + 16, height / 2 + dy, "left", style) for text, dy, style in words]
-    texts += [(f"{end:+.3g}", -6, place, "right", small) for end, place in ends]
+    if line.extent:
+        ends = ((line.extent, 4), (-line.extent, height - 4))
+        texts += [(f"{end:+.3g}", place, left) for end, place in ends]
     layers = [
         marks.mark("rule", [{"zero": 0.0}], {"y": y("zero")}, color=MUTED, size=1),
         marks.mark("rect", bars, places, opacity=0.85),
-        *(
-            marks.text(text, x, place, align=align, baseline="middle", **style)
-            for text, x, place, align, style in texts
-        ),
+        *(marks.text(text, y=place, baseline="middle", **style) for text, place, style in texts),
     ]
     if first:
         layers.append(_head("difference of each query, sorted", width / 2, "center"))
@@ -267,15 +262,6 @@ def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
 
 def _head(words: str, x: float, align: str) -> Spec:
     return marks.text(words, x, -10, align=align, baseline="middle", fontSize=SMALL, color=MUTED)
-
-
-def _equals(p: str) -> str:
-    return p if p.startswith("<") else f"= {p}"
-
-
-def _tally(d: Difference) -> str:
-    equal = f", {d.ties:,} equal" if d.ties else ""
-    return f"A higher on {d.wins:,}, lower on {d.losses:,}{equal}"
 
 
 def _signed(value: float | None) -> str:

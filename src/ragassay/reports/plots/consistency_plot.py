@@ -6,18 +6,15 @@ pairs of answers), and their statistics. One statistic is drawn: the value of ea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import inf
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from ragassay.engine.results import MetricSummary, Result
-from ragassay.errors import InputError
-from ragassay.formats import kind
-from ragassay.reports.plots import trec_plot
-from ragassay.reports.plots.tabled import BY_FILE, LEVEL, ROUNDING, Cell, Collected, header, rows
+from ragassay.engine.results import MetricSummary
+from ragassay.metrics.core import naming
+from ragassay.reports.plots.tabled import LEVEL, Cell, Tables, plain
 from ragassay.reports.tables import consistency_csv
-from ragassay.stats import Spread, spread
+from ragassay.stats import spread
 
 PREFIX = "consistency_"
 
@@ -60,154 +57,130 @@ TITLES = {
 }
 """What Open RAG Eval's pictures call a metric, by its column."""
 
-GRADED = ("mean_umbrela_score", "umbrela")
+_GRADED = ("mean_umbrela_score", "umbrela")
 _HIGHEST_GRADE = 3.0
 
 
-def plain(name: str) -> str:
-    """A metric's name without the evaluator's prefixes, by which titles go."""
-    name = name.removeprefix(PREFIX)
-    for begin in ("retrieval_score_", "generation_score_"):
-        name = name.removeprefix(begin)
-    return name
+@dataclass(frozen=True)
+class ConsistencyTables(Tables):
+    """The consistency evaluator.
 
-
-def columns_of(heads: tuple[str, ...]) -> dict[str, str]:
-    """The file's consistency columns by their metric, those with a published title first."""
-    heads_of = {head.removeprefix(PREFIX): head for head in heads if head.startswith(PREFIX)}
-    order = {name: at for at, name in enumerate(TITLES)}
-    names = sorted(heads_of, key=lambda name: order.get(plain(name), len(order)))
-    return {name: heads_of[name] for name in names}
-
-
-def read(
-    path: Path, statistic: Statistic, signatures: Mapping[str, str] | None = None
-) -> list[Result]:
-    """Reads the consistency of a results file: a value of the statistic for each query.
-
-    Args:
-        path: of a results file.
-        statistic: that is drawn.
-        signatures: how the values were computed, by column, where a run folder says it.
-
-    Returns:
-        One result a system, with one metric a column.
-
-    Raises:
-        InputError: the file is of another kind, or a cell holds what it should not; the message has
-            line and column.
+    Attributes:
+        statistic: that is drawn of each query.
     """
-    heads = header(path)
-    columns = columns_of(heads)
-    if not columns:
-        raise InputError("has no column of the consistency evaluator", path=path)
-    systems: dict[str, Collected] = {}
-    for line, row, query, system in rows(path):
-        values = {
-            name: _within(Cell(path, line, head, row[head]), name, statistic)
-            for name, head in columns.items()
+
+    statistic: Statistic = "cai"
+
+    evaluator = "consistency"
+    suite = "consistency"
+    default = ()
+    titles = TITLES
+    share = ""
+    of_each = ", each with one value over its repeated runs"
+
+    @property
+    def _form(self) -> StatisticForm:
+        return STATISTIC_FORMS[self.statistic]
+
+    def further(self) -> str:
+        """Which direction is better, of a measure of spread."""
+        return "" if self._form.level else " Lower is more consistent."
+
+    def what(self, metrics: Sequence[str]) -> str:
+        """The statistic."""
+        del metrics
+        return f"Consistency: {self._form.title}"
+
+    def named(self, column: str) -> str | None:
+        """The metric whose values over the runs it holds."""
+        return column.removeprefix(PREFIX) if column.startswith(PREFIX) else None
+
+    def rank(self, name: str) -> tuple[int, str, int]:
+        """Those with a published title first, in its order; the others as they come."""
+        order = list(TITLES)
+        return order.index(plain(name)) if plain(name) in order else len(order), "", 0
+
+    def values(self, name: str, cell: Cell) -> Iterator[tuple[str, float | None]]:
+        """The statistic of one query; from the values where the file does not have it (Open RAG
+        Eval's has neither variance nor coefficient of variation).
+
+        The index of a metric that goes from 0 to 3 is that of its values over 3, as the tool draws
+        it.
+        """
+        stats, listed = cell.object("stats"), cell.object().get("values")
+        key, by = KEYS[self.statistic], _HIGHEST_GRADE if self._is_scaled(name) else 1.0
+        numbers = [
+            number
+            for one in (listed if isinstance(listed, list) else ())
+            if not isinstance(one, dict | list)
+            and (number := cell.number(one, "values")) is not None
+        ]
+        value: float | None = None
+        if by == 1.0 and key in stats:
+            value = cell.number(stats[key], key)
+        elif len(numbers) >= 2:
+            try:
+                value = getattr(spread([number / by for number in numbers]), self.statistic)
+            except ValueError as error:
+                raise cell.wrong(str(error)) from None
+        elif by != 1.0:
+            mean, std = cell.number(stats.get("mean"), "mean"), cell.number(stats.get("std"), "std")
+            if std is not None and std < 0:
+                raise cell.wrong(f"the std is {std:g}, which lies below 0")
+            if mean is not None and std is not None:
+                value = mean / by / (1 + std / by)
+        yield name, value
+
+    def described(self, name: str) -> MetricSummary:
+        """The statistic of a metric: spread is 0 or more, a level lies where the metric does."""
+        bounds: tuple[float | None, float | None] = (0.0, None)
+        if self._form.level:
+            graded = plain(name) in _GRADED and self.statistic != "cai"
+            # BERTScore rescaled by its baseline may lie below 0.
+            low = None if plain(name) == "bert_score" else 0.0
+            known = plain(name) in TITLES
+            bounds = (low, _HIGHEST_GRADE if graded else 1.0) if known else (None, None)
+        return MetricSummary(
+            name=name,
+            title=f"{TITLES.get(plain(name), name)}: {self._form.title}",
+            family="consistency",
+            level=LEVEL,
+            higher_is_better=self._form.level,
+            bounds=bounds,
+            metric=f"{PREFIX}{name}.{self.statistic}",
+        )
+
+    def judged(self, name: str) -> bool:
+        """Such a file names no judge, and says of no metric that it has one."""
+        del name
+        return False
+
+    def told(self, name: str) -> str:
+        """What the file calls the statistic."""
+        del name
+        return KEYS[self.statistic]
+
+    def short(self, name: str) -> str:
+        """A metric's name without prefixes."""
+        return plain(name)
+
+    def below(self, name: str) -> str:
+        """Says where grades were divided."""
+        return f"{name} of grade / 3" if self._is_scaled(name) else name
+
+    def own(self, there: Iterable[str]) -> tuple[str, ...]:
+        """The metrics that Open RAG Eval draws; all where a file has none of them."""
+        every = tuple(there)
+        return tuple(name for name in every if plain(name) in TITLES) or every
+
+    def spelled(self, wanted: Sequence[str], there: Mapping[str, str]) -> list[str]:
+        """The words with every spelling of a column put into the metric's name."""
+        spelled = {
+            form.casefold(): name
+            for name in there
+            for form in (name, f"{PREFIX}{name}", plain(name))
         }
-        systems.setdefault(system, Collected(system)).add((query, system, 0), values)
-    # Only we write what is unscored, and citations by the formula of the tool's page.
-    formula = trec_plot.PAGE if "unscored" in heads else trec_plot.TOOL
-    signed = {
-        name: (signatures or {}).get(head) or _by_file(name, formula)
-        for name, head in columns.items()
-    }
-    metrics = [_described(name, statistic, signed[name]) for name in columns]
-    return [one.result(path.stem, metrics, "consistency") for one in systems.values()]
+        return [spelled.get(word.casefold(), word) for word in naming.split(list(wanted))]
 
-
-def _by_file(name: str, formula: str) -> str:
-    """The signature of a column whose file alone is known."""
-    return f"{BY_FILE}|{formula}" if trec_plot.by_two_formulas(plain(name)) else BY_FILE
-
-
-def _within(cell: Cell, name: str, statistic: Statistic) -> float | None:
-    """The statistic of one query, which must lie where such statistics can."""
-    value = _value(cell, statistic, plain(name) in GRADED)
-    low, high = _bounds(name, statistic)
-    least, most = -inf if low is None else low, inf if high is None else high
-    if value is not None and not least - ROUNDING <= value <= most + ROUNDING:
-        where = "below 0" if value < 0 else f"above {high:g}"
-        raise cell.wrong(f"{KEYS[statistic]} is {value:g}, which lies {where}")
-    return value
-
-
-def _value(cell: Cell, statistic: Statistic, graded: bool) -> float | None:
-    """The statistic of one query; from the values where the file does not have it (Open RAG Eval's
-    has neither variance nor coefficient of variation).
-
-    The index of a metric that goes from 0 to 3 is that of its values over 3, as the tool draws it.
-
-    Raises:
-        InputError: the cell does not hold what it should.
-    """
-    body = cell.object()
-    stats = body.get("stats") or {}
-    if not isinstance(stats, dict):
-        raise cell.wrong(f"'stats' is {kind(stats)}, where an object should stand")
-    values = _values(cell, body.get("values"))
-    if graded and statistic == "cai":
-        if len(values) >= 2:
-            return _spread(cell, [value / _HIGHEST_GRADE for value in values]).cai
-        mean, std = cell.number(stats.get("mean"), "mean"), cell.number(stats.get("std"), "std")
-        if mean is None or std is None:
-            return None
-        if std < 0:
-            raise cell.wrong(f"the std is {std:g}, which lies below 0")
-        return mean / _HIGHEST_GRADE / (1 + std / _HIGHEST_GRADE)
-    key = KEYS[statistic]
-    if key in stats:
-        return cell.number(stats[key], key)
-    if len(values) < 2:
-        return None
-    statistic_of_values: float | None = getattr(_spread(cell, values), statistic)
-    return statistic_of_values
-
-
-def _values(cell: Cell, values: object) -> list[float]:
-    if not isinstance(values, list):
-        return []
-    numbers = [
-        cell.number(value, "values") for value in values if not isinstance(value, dict | list)
-    ]
-    return [value for value in numbers if value is not None]
-
-
-def _spread(cell: Cell, values: list[float]) -> Spread:
-    try:
-        return spread(values)
-    except ValueError as error:
-        raise cell.wrong(str(error)) from None
-
-
-def _bounds(name: str, statistic: Statistic) -> tuple[float | None, float | None]:
-    """The lowest and the highest value that the statistic of a metric may have."""
-    if not STATISTIC_FORMS[statistic].level:
-        return 0.0, None
-    if plain(name) not in TITLES:
-        return None, None
-    # BERTScore rescaled by its baseline may lie below 0.
-    low = None if plain(name) == "bert_score" else 0.0
-    return low, _HIGHEST_GRADE if plain(name) in GRADED and statistic != "cai" else 1.0
-
-
-def _described(name: str, statistic: Statistic, signature: str) -> MetricSummary:
-    told = STATISTIC_FORMS[statistic]
-    return MetricSummary(
-        name=name,
-        title=f"{TITLES.get(plain(name), name)}: {told.title}",
-        family="consistency",
-        mean=None,
-        low=None,
-        high=None,
-        level=LEVEL,
-        interval="none",
-        n_scored=0,
-        n_total=0,
-        higher_is_better=told.level,
-        bounds=_bounds(name, statistic),
-        metric=f"{PREFIX}{name}.{statistic}",
-        signature=signature,
-    )
+    def _is_scaled(self, name: str) -> bool:
+        return plain(name) in _GRADED and self.statistic == "cai"

@@ -24,21 +24,13 @@ def labels(paths: Sequence[Path]) -> list[str]:
     The same path twice gets a number.
     """
     parts = [_parts(path) for path in paths]
-    depth = [1] * len(parts)
-    while True:
-        names = ["/".join(piece[-n:]) for piece, n in zip(parts, depth, strict=True)]
-        alike: dict[str, set[tuple[str, ...]]] = {}
-        for name, piece in zip(names, parts, strict=True):
-            alike.setdefault(name, set()).add(tuple(piece))
-        longer = [
-            at
-            for at, name in enumerate(names)
-            if len(alike[name]) > 1 and depth[at] < len(parts[at])
-        ]
-        if not longer:
-            return numbered(names)
-        for at in longer:
-            depth[at] += 1
+    names = []
+    for own in parts:
+        others = [other for other in parts if other != own]
+        depths = range(1, len(own))
+        apart = (n for n in depths if all(other[-n:] != own[-n:] for other in others))
+        names.append("/".join(own[-next(apart, len(own)) :]))
+    return numbered(names)
 
 
 def numbered(names: Sequence[str]) -> list[str]:
@@ -53,25 +45,24 @@ def numbered(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def shortened(names: Sequence[str], most: int = MOST) -> list[str]:
+def shortened(names: Sequence[str]) -> list[str]:
     """The names, shortened where they are too long. Names that were different stay different.
 
     What all names begin with is cut first, in whole words, then the middle.
 
     Args:
         names: of files.
-        most: characters that a name may have.
     """
-    if all(len(name) <= most for name in names):
+    if all(len(name) <= MOST for name in names):
         return list(names)
     begun = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071 not a path
     words = _WORDS.match(begun)
-    begin = 0 if words is None else words.end()
-    short = [
-        _middle(f"…{name[begin:]}" if name[begin:] and begin else name, most) for name in names
-    ]
+    short = []
+    for name in names:
+        end = name[words.end() :] if words else ""
+        short.append(_middle(f"…{end}" if end else name, MOST))
     return [
-        one if short.count(one) == 1 else f"{at}: {_middle(one, most - 4)}"
+        one if short.count(one) == 1 else f"{at}: {_middle(one, MOST - 4)}"
         for at, one in enumerate(short, start=1)
     ]
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragassay.reports.charts import INK, Spec
 from ragassay.reports.text import wording
 
 Channel = Mapping[str, Any]
-
-DASHES = (6, 5)
-"""Dashes and gaps, in pixels, of an interval from which nothing may be concluded."""
 
 DASHED = "Nothing may be concluded from a dashed interval."
 """The note of a picture that has such intervals."""
@@ -33,18 +30,35 @@ def mark(kind: str, rows: Sequence[Spec], channels: Mapping[str, Channel], **sty
     }
 
 
-def diamond(rows: Sequence[Spec], channels: Mapping[str, Channel], ink: str = INK) -> Spec:
-    """The mark of a mean.
+def mean(
+    rows: Sequence[Spec], x: Callable[[str], Channel], y: Channel, ink: str = INK, size: float = 3.5
+) -> list[Spec]:
+    """Means on their intervals, which are dashed where nothing may be concluded from them.
 
     Args:
-        rows: data of the mark.
-        channels: encodings by name.
-        ink: colour of the outline.
+        rows: each with ``mean``, ``low`` and ``high`` (which may be missing), and ``indicative``.
+        x: from a field to a place on the scale.
+        y: place of a row.
+        ink: colour of lines.
+        size: of the intervals' lines.
     """
-    return mark(
-        "point", rows, channels, shape="diamond", size=62, filled=True, fill="#ffffff", stroke=ink,
+    lines = [
+        mark(
+            "rule",
+            [row for row in rows if row["low"] is not None and row["indicative"] == indicative],
+            {"x": x("low"), "x2": to("high"), "y": y},
+            **({"strokeDash": [6, 5]} if indicative else {}),
+            size=size,
+            color=ink,
+        )
+        for indicative in (False, True)
+    ]
+    diamonds = mark(
+        "point", [row for row in rows if row["mean"] is not None], {"x": x("mean"), "y": y},
+        shape="diamond", size=62, filled=True, fill="#ffffff", stroke=ink,
         strokeWidth=1.4 if ink == INK else 2, opacity=1,
     )  # fmt: skip
+    return [*lines, diamonds]
 
 
 def text(words: str, x: float, y: float, **style: Any) -> Spec:

@@ -9,14 +9,14 @@ from ragassay.engine.comparison import compare, offline_reason
 from ragassay.engine.results import Comparison
 from ragassay.errors import UsageError
 from ragassay.reports.charts import Spec
-from ragassay.reports.plots import consistency_plot, golden_plot, trec_plot
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.comparability_notes import differences_in_computation
 from ragassay.reports.plots.compared import overview
-from ragassay.reports.plots.consistency_plot import STATISTIC_FORMS, Statistic
+from ragassay.reports.plots.consistency_plot import Statistic
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.series import Panel, Series
-from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks
+from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks, tables_of
+from ragassay.reports.plots.tabled import Tables
 from ragassay.reports.tables import run_numbers
 from ragassay.reports.text import grouping, wording
 
@@ -39,10 +39,10 @@ def draw(
         chosen: whether somebody named the metrics, so that none is missing.
 
     """
-    series = sources.series
-    panels = [_marked(_panel(name, series, evaluator, statistic), series) for name in metrics]
+    series, tables = sources.series, tables_of(evaluator, statistic)
+    panels = [_marked(_panel(name, series, tables), series) for name in metrics]
     notes = [
-        _size_note(series, evaluator, statistic),
+        _size_note(series, tables),
         *remarks(sources, metrics, evaluator, chosen=chosen),
         *_judged(series),
         *_indicative(series, metrics),
@@ -50,27 +50,19 @@ def draw(
     missing = [] if chosen else left_out(sources, metrics, evaluator)
     if missing:
         notes.append(f"Not drawn, because no file has a value: {', '.join(missing)}.")
-    several = evaluator != "consistency" and any(
-        one.result.summary.n_samples > one.result.summary.n_queries for one in series
-    )
-    title = _title(series, metrics, evaluator, statistic)
+    sizes = [one.result.summary for one in series]
+    several = any(size.n_samples > size.n_queries for size in sizes)
+    of = f": {series[0].full}" if len(series) == 1 else ""
+    title = f"{tables.what(metrics)}{of}"
     return boxes(series, panels, title, notes, "answer" if several else "query")
 
 
-def _panel(
-    name: str, series: Sequence[Series], evaluator: Evaluator, statistic: Statistic
-) -> Panel:
+def _panel(name: str, series: Sequence[Series], tables: Tables) -> Panel:
     metric = next(m for one in series if (m := one.metric(name)) is not None)
-    arrow = wording.arrow(metric.higher_is_better)
-    if evaluator != "consistency":
-        title = (trec_plot.TITLES | golden_plot.TITLES).get(name, name)
-        below = arrow if title == name else f"{name} {arrow}".strip()
-        return Panel(name, title, below, share=name == "answered")
-    plain = consistency_plot.plain(name)
-    scaled = " of grade / 3" if plain in consistency_plot.GRADED and statistic == "cai" else ""
-    title = consistency_plot.TITLES.get(plain, plain)
-    below = arrow if title == plain else f"{plain}{scaled} {arrow}".strip()
-    return Panel(name, title, below)
+    short, arrow = tables.short(name), wording.arrow(metric.higher_is_better)
+    title = tables.titles.get(short, short)
+    below = arrow if title == short else f"{tables.below(short)} {arrow}".strip()
+    return Panel(name, title, below, share=name == tables.share)
 
 
 def _marked(panel: Panel, series: Sequence[Series]) -> Panel:
@@ -109,39 +101,13 @@ def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
     return [*told, DASHED] if told else []
 
 
-def _title(
-    series: Sequence[Series], metrics: Sequence[str], evaluator: Evaluator, statistic: Statistic
-) -> str:
-    what = _what(metrics, evaluator, statistic)
-    return f"{what}: {series[0].full}" if len(series) == 1 else what
-
-
-def _what(metrics: Sequence[str], evaluator: Evaluator, statistic: Statistic) -> str:
-    """What the numbers of a picture are."""
-    if evaluator == "consistency":
-        return f"Consistency: {STATISTIC_FORMS[statistic].title}"
-    if evaluator == "golden_answer":
-        return "Golden answers"
-    return "TREC RAG scores" if all(map(trec_plot.belongs, metrics)) else "Scores"
-
-
-def _lower(evaluator: Evaluator, statistic: Statistic) -> str:
-    """A note that lower values of measures of spread are better."""
-    if evaluator != "consistency" or STATISTIC_FORMS[statistic].level:
-        return ""
-    return " Lower is more consistent."
-
-
-def _size_note(series: Sequence[Series], evaluator: Evaluator, statistic: Statistic) -> str:
+def _size_note(series: Sequence[Series], tables: Tables) -> str:
     """A note on the number of queries, and on how their runs count."""
     n = sorted({one.result.summary.n_queries for one in series})
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
-    if evaluator == "consistency":
-        lower = _lower(evaluator, statistic)
-        return f"{queries.capitalize()}, each with one value over its repeated runs.{lower}"
     most = max(max(run_numbers(one.result.columns.identities).values()) for one in series)
     if most == 1:
-        return f"{queries.capitalize()}."
+        return f"{queries.capitalize()}{tables.of_each}.{tables.further()}"
     return (
         f"{queries.capitalize()}, up to {most} runs each. All runs are drawn, not the first only; "
         "the intervals take the runs of a query together."
@@ -149,12 +115,15 @@ def _size_note(series: Sequence[Series], evaluator: Evaluator, statistic: Statis
 
 
 def _judged(series: Sequence[Series]) -> list[str]:
-    by = grouping.grouped((one.judges, one.name) for one in series)
-    unnamed = by.pop("", [])
-    if not by or (len(by) == 1 and not unnamed):
-        return [f"Judged by {judge}." for judge in by]
-    sentences = [f"Judged by {judge}: {', '.join(files)}." for judge, files in by.items()]
-    return [*sentences, *([f"No judge is named in {', '.join(unnamed)}."] if unnamed else [])]
+    judges = {one.judges for one in series}
+    if len(judges) == 1:
+        return [f"Judged by {judge}." for judge in judges if judge]
+    named = [(one.judges, one.name) for one in series if one.judges]
+    unnamed = [("in", one.name) for one in series if not one.judges]
+    return [
+        *grouping.sentences("Judged by {}: {}.", named),
+        *grouping.sentences("No judge is named {} {}.", unnamed),
+    ]
 
 
 def compared(
@@ -190,12 +159,12 @@ def compared(
             f"{new.full} and {old.full} share none of the metrics {', '.join(metrics)}."
         )
     comparison = compare(new.result, old.result, metrics=both, force=force)
+    tables = tables_of(evaluator, statistic)
     panels = {
         name: panel
         for name in both
-        if (panel := _panel(name, [new], evaluator, statistic)).title
-        != consistency_plot.plain(name)
+        if (panel := _panel(name, [new], tables)).title != tables.short(name)
     }
-    what = f"{_what(both, evaluator, statistic)}.{_lower(evaluator, statistic)}"
+    what = f"{tables.what(both)}.{tables.further()}"
     notes = [what, *differences_in_computation([new, old], both)]
     return comparison, overview(comparison, new.result, old.result, panels, notes)

@@ -10,7 +10,7 @@ from ragassay.errors import UsageError
 from ragassay.reports.charts import INK, PALETTE, Spec, distribution_chart, drawing
 from ragassay.reports.plots import file_labels, marks
 from ragassay.reports.plots.boxes import boxes, interval_words
-from ragassay.reports.plots.series import Panel, Series
+from ragassay.reports.plots.series import Series, bare
 from ragassay.reports.text import wording
 
 Results = Result | Sequence[Result]
@@ -50,8 +50,9 @@ def boxplots(results: Results) -> Spec:
         UsageError: no run has a number.
     """
     series, metrics = _shown(results)
-    panels = [Panel(m.name, m.name, wording.direction(m.higher_is_better)) for m in metrics]
-    return boxes(series, panels, _title(series, "scores of all samples"), [], "sample")
+    return boxes(
+        series, [*map(bare, metrics)], _title(series, "scores of all samples"), [], "sample"
+    )
 
 
 def histograms(results: Results) -> Spec:

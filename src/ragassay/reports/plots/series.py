@@ -18,6 +18,11 @@ class Panel:
     share: bool = False
 
 
+def bare(metric: MetricSummary) -> Panel:
+    """The panel of a metric under its own name."""
+    return Panel(metric.name, metric.name, wording.direction(metric.higher_is_better))
+
+
 @dataclass(frozen=True, slots=True)
 class Series:
     """One file, or one system of a file.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -10,12 +10,13 @@ from typing import Literal, get_args
 from ragassay.engine.comparison import by_system
 from ragassay.engine.results import CONSISTENCY, Result, holds_consistency, open_run, shown
 from ragassay.errors import InputError, UsageError
-from ragassay.metrics.core import naming
-from ragassay.reports.plots import consistency_plot, file_labels, golden_plot, trec_plot
+from ragassay.reports.plots import file_labels, tabled
 from ragassay.reports.plots.comparability_notes import differences_in_computation
-from ragassay.reports.plots.consistency_plot import Statistic
+from ragassay.reports.plots.consistency_plot import ConsistencyTables, Statistic
+from ragassay.reports.plots.golden_plot import GoldenTables
 from ragassay.reports.plots.series import Series
-from ragassay.reports.plots.tabled import header
+from ragassay.reports.plots.tabled import Tables
+from ragassay.reports.plots.trec_plot import TrecTables
 from ragassay.reports.tables import consistency_csv, consistency_of
 from ragassay.reports.text import wording
 
@@ -24,8 +25,17 @@ EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)
 
 _CONSISTENCY_FILE = "consistency.csv"
 
-_FILES = {"consistency": consistency_plot, "trec": trec_plot, "golden_answer": golden_plot}
-"""What knows the files of an evaluator."""
+
+def tables_of(evaluator: Evaluator, statistic: Statistic = "cai") -> Tables:
+    """What knows the files of an evaluator.
+
+    Args:
+        evaluator: its name.
+        statistic: that is drawn of the consistency metrics.
+    """
+    if evaluator == "consistency":
+        return ConsistencyTables(statistic)
+    return TrecTables() if evaluator == "trec" else GoldenTables()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +65,24 @@ def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "
         raise UsageError(
             "Name at least one file with results: ragassay plot results.csv --evaluator trec."
         )
-    named_results: list[tuple[str, Path, Result]] = []
+    named: list[tuple[str, Path, Result]] = []
     for path, label in zip(paths, file_labels.labels(paths), strict=True):
         results = _read(path, evaluator, statistic)
-        several = len(results) > 1
         for result in results:
-            own = result.summary.system or "(no name)"
-            name = own if several and len(paths) == 1 else f"{label} · {own}" if several else label
-            named_results.append((name, path, result))
-    full = file_labels.numbered([name for name, _, _ in named_results])
-    short = file_labels.shortened(full)
-    series = [
-        Series(one, full_name, _called(result, full_name))
-        for one, full_name, (_, _, result) in zip(short, full, named_results, strict=True)
-    ]
-    return Sources(
-        tuple(series), {s.name: path for s, (_, path, _) in zip(series, named_results, strict=True)}
-    )
-
-
-def _called(result: Result, name: str) -> Result:
-    """The result under the name that tells it from the others."""
-    return replace(result, folder=None, summary=replace(result.summary, system=name))
+            name, own = label, result.summary.system or "(no name)"
+            if len(results) > 1:
+                name = own if len(paths) == 1 else f"{label} · {own}"
+            named.append((name, path, result))
+    full = file_labels.numbered([name for name, _, _ in named])
+    series, files = [], {}
+    for short, name, (_, path, result) in zip(
+        file_labels.shortened(full), full, named, strict=True
+    ):
+        # The name that tells it from the others.
+        called = replace(result, folder=None, summary=replace(result.summary, system=name))
+        series.append(Series(short, name, called))
+        files[short] = path
+    return Sources(tuple(series), files)
 
 
 def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator) -> list[str]:
@@ -98,12 +104,12 @@ def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator)
             if not metric.labels and metric.aggregate != "sum":
                 there.setdefault(metric.name, metric.metric)
     valued = [name for name in there if any(one.size(name) for one in sources.series)]
+    tables = tables_of(evaluator)
     if wanted:
-        listed = f"all stand in {_tables(sources, evaluator)}"
-        spelled = _consistency if evaluator == "consistency" else _trec
-        known = ["golden" if evaluator == "golden_answer" else "trecrag"]
-        return shown(spelled(wanted, there), there, known, "the files", listed)
-    default = _own(evaluator, there)
+        listed = f"all stand in {_listing(sources, evaluator)}"
+        words = tables.spelled(wanted, there)
+        return shown(words, there, {"trecrag", tables.suite}, "the files", listed)
+    default = tables.own(there)
     main = [name for name in default if name in valued] or valued
     main = main or [name for name in default if name in there] or list(there)
     if not main:
@@ -121,11 +127,14 @@ def left_out(sources: Sources, drawn: Sequence[str], evaluator: Evaluator) -> li
         drawn: metrics in the picture.
         evaluator: whose metrics are meant.
     """
-    if evaluator == "trec" and not any(map(trec_plot.belongs, drawn)):
+    tables = tables_of(evaluator)
+    if tables.foreign(drawn):
         return []
-    own = _own(evaluator, _all_metrics(sources))
+    there = dict.fromkeys(n for one in sources.series for n in one.result.summary.metrics)
     return [
-        name for name in own if name not in drawn and not any(s.size(name) for s in sources.series)
+        name
+        for name in tables.own(there)
+        if name not in drawn and not any(s.size(name) for s in sources.series)
     ]
 
 
@@ -143,11 +152,11 @@ def remarks(
         chosen: whether the user named the metrics.
     """
     sentences = [_unshared(sources), *differences_in_computation(sources.series, drawn)]
-    if evaluator == "trec" and not chosen and not any(map(trec_plot.belongs, drawn)):
+    if not chosen and tables_of(evaluator).foreign(drawn):
         sentences.append("No metric of the TREC evaluator has a value, so the others are drawn.")
     there = [m for one in sources.series for name in drawn if (m := one.metric(name)) is not None]
     is_empty = evaluator == "consistency" and not any(metric.n_scored for metric in there)
-    if is_empty and not _level(metric.metric for metric in there):
+    if is_empty and not any(m.metric.endswith((".mean", ".median")) for m in there):
         sentences.append(
             "No metric has a value of this statistic; where two runs make one pair of "
             "answers, which has no spread, draw --statistic mean."
@@ -174,31 +183,6 @@ def _unshared(sources: Sources) -> str:
     )
 
 
-def _level(metrics: Iterable[str]) -> bool:
-    """Whether consistency metrics are a statistic that a single value has, too."""
-    return any(metric.endswith((".mean", ".median")) for metric in metrics)
-
-
-def _published_first(metrics: Iterable[str]) -> tuple[str, ...]:
-    """The consistency metrics that Open RAG Eval draws; all where a file has none of them."""
-    every = tuple(metrics)
-    return (
-        tuple(name for name in every if consistency_plot.plain(name) in consistency_plot.TITLES)
-        or every
-    )
-
-
-def _own(evaluator: Evaluator, there: Iterable[str]) -> tuple[str, ...]:
-    """What an evaluator's pictures show."""
-    if evaluator == "consistency":
-        return _published_first(there)
-    return trec_plot.DEFAULT if evaluator == "trec" else golden_plot.DEFAULT
-
-
-def _all_metrics(sources: Sources) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(n for s in sources.series for n in s.result.summary.metrics))
-
-
 def _read(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result]:
     if path.is_dir():
         return _of_folder(path, evaluator, statistic)
@@ -209,9 +193,7 @@ def _read(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result
             hint="Name the picture to write with --output-file.",
         )
     try:
-        if evaluator == "consistency":
-            return consistency_plot.read(path, statistic)
-        return trec_plot.read(path) if evaluator == "trec" else golden_plot.read(path)
+        return tabled.read(path, tables_of(evaluator, statistic))
     except InputError as error:
         if error.line is None and error.problem.startswith("has no column of"):
             raise _other(path, error.problem) from None
@@ -234,7 +216,8 @@ def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[R
             # Who took the table out of its run may have left the folder behind.
             inner = folder / CONSISTENCY if holds_consistency(folder) else None
             signed = {} if inner is None else consistency_csv.signatures(open_run(inner))
-            return consistency_plot.read(folder / _CONSISTENCY_FILE, statistic, signed)
+            tables = tables_of(evaluator, statistic)
+            return tabled.read(folder / _CONSISTENCY_FILE, tables, signed)
     open_run(path)  # says where the folder is no run folder at all
     if path.name == CONSISTENCY:
         hint = f"Name the folder of the run that it belongs to, or that run's {_CONSISTENCY_FILE}."
@@ -248,8 +231,8 @@ def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[R
 
 def _other(path: Path, problem: str) -> InputError:
     """The error for a table of another kind, with what to do about it."""
-    heads = header(path)
-    others = [name for name, files in _FILES.items() if files.columns_of(heads)]
+    heads = tabled.header(path)
+    others = [name for name in EVALUATORS if tables_of(name).columns_of(heads)]
     if others:
         hint = f"It holds results of the other evaluator: use --evaluator {others[0]}."
     elif {"passage_id", "passage", "generated_answer"} <= set(heads):
@@ -265,7 +248,7 @@ def _other(path: Path, problem: str) -> InputError:
     return InputError(problem, path=path, line=1, hint=hint)
 
 
-def _tables(sources: Sources, evaluator: Evaluator) -> str:
+def _listing(sources: Sources, evaluator: Evaluator) -> str:
     """The files that name all metrics."""
     table = _CONSISTENCY_FILE if evaluator == "consistency" else "scores.csv"
     names = [
@@ -273,40 +256,3 @@ def _tables(sources: Sources, evaluator: Evaluator) -> str:
         for path in dict.fromkeys(sources.paths.values())
     ]
     return f"{', '.join(names[:3])}{' ...' if names[3:] else ''}"
-
-
-def _trec(wanted: Sequence[str], there: Mapping[str, str]) -> list[str]:
-    """The words with the published names that are not the suite's own aliases put into ours."""
-    words = [_published(word) for word in wanted]
-    if "answered" not in there:
-        return words
-    # The published column holds a label, and what is drawn is the share that it stands for.
-    flag = ("no_answer", "no_answer_score", trec_plot.PUBLISHED["answered"])
-    return ["answered" if word.casefold() in flag else word for word in words]
-
-
-def _published(word: str) -> str:
-    """A published name without its run, and the inner names of the published objects."""
-    begin, _, rest = word.partition("_retrieval_score_")
-    if rest and begin.startswith("run_"):
-        word = f"retrieval_score_{rest}"
-    begin, _, rest = word.partition("_generation_score_")
-    if rest and begin.startswith("run_"):
-        word = f"generation_score_{rest}"
-    part = word.casefold().replace(" ", "_")
-    inner = f"nuggets.{part}"
-    return (
-        inner
-        if part in ("all", "all_strict", "vital_strict", "weighted", "weighted_strict")
-        else word
-    )
-
-
-def _consistency(wanted: Sequence[str], there: Iterable[str]) -> list[str]:
-    """The words with every spelling of a column put into the metric's name."""
-    spelled = {
-        form.casefold(): name
-        for name in there
-        for form in (name, f"{consistency_plot.PREFIX}{name}", consistency_plot.plain(name))
-    }
-    return [spelled.get(word.casefold(), word) for word in naming.split(list(wanted))]

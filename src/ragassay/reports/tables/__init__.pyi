@@ -7,11 +7,16 @@ from . import (
     trecrag_csv as trecrag_csv,
 )
 from .consistency_csv import write_csv as write_csv
-from .consistency_values import consistency_of as consistency_of
-from .ore_values import COLUMNS as COLUMNS, SpecValues as SpecValues
+from .ore_values import (
+    COLUMNS as COLUMNS,
+    NUMBERS as NUMBERS,
+    SpecValues as SpecValues,
+    judged_rows as judged_rows,
+)
 from .rows_by_sample import (
     Rows as Rows,
     by_sample as by_sample,
+    consistency_of as consistency_of,
     run_numbers as run_numbers,
     with_samples as with_samples,
 )

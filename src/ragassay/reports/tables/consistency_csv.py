@@ -8,21 +8,20 @@ has the precision, recall and F1 of each pair besides, where they were computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ragassay.engine.results import Result
 from ragassay.errors import UsageError
-from ragassay.metrics.citation import passage_keys
 from ragassay.metrics.consistency import SCORES, RunsRouge1, RunsRouge2, RunsRougeL
 from ragassay.metrics.core import naming
 from ragassay.reports.tables import tables
-from ragassay.reports.tables.consistency_values import SIMILARITIES, consistency_of
-from ragassay.reports.tables.ore_values import SpecValues
-from ragassay.reports.tables.rows_by_sample import Rows, with_samples
-from ragassay.samples import Sample
+from ragassay.reports.tables.consistency_table import SIMILARITIES
+from ragassay.reports.tables.ore_values import SpecValues, cell, texts
+from ragassay.reports.tables.rows_by_sample import Rows, consistency_of, gaps, systems, with_samples
+from ragassay.samples import Identity, Sample
 from ragassay.stats import spread
 
 STATS: Mapping[str, str] = {
@@ -63,17 +62,36 @@ def write_csv(result: Result, path: str | Path) -> None:
     inner = consistency_of(result)
     if inner is None:
         raise UsageError("The run has no consistency: run it with --suite consistency.")
-    columns = _Columns.among(inner)
-    heads = [*columns.similarities.values(), *columns.metrics.values()]
+    similarities, (metrics, n_runs) = _similarities(inner), _of_runs(inner)
+    parts = {name: _parts(inner, name) for name in similarities}
     runs = [
         f"run_{at}_{what}"
-        for at in range(1, columns.n_runs + 1)
+        for at in range(1, n_runs + 1)
         for what in ("generated_answer", "retrieved_passages")
     ]
-    system = ["system"] if columns.several else []
-    head = [*system, "query_id", "query", *heads, *runs, "unscored"]
-    lines = _lines(inner, columns, SpecValues(inner))
-    tables.write_lines(path, head, ([line.get(name) for name in head] for line in lines))
+    columns = [*similarities.values(), *metrics.values()]
+    head = ["query_id", "query", *columns, *runs, "unscored"]
+    if len(systems(inner)) > 1:
+        head.insert(0, "system")
+    values = SpecValues(inner)
+
+    def line(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
+        told: dict[str, Any] = {"query_id": identity[0], "system": identity[1]}
+        told |= {
+            column: _similarity(rows, name, parts[name]) for name, column in similarities.items()
+        }
+        told["unscored"] = gaps(rows)
+        if sample is not None:
+            told["query"] = sample.query
+            scores = sample.given.get(SCORES, {})
+            told |= {column: _cell(scores.get(name, ())) for name, column in metrics.items()}
+            for at, run in enumerate(sample.runs, start=1):
+                shown = texts(run, values).items()
+                told |= {f"run_{at}_{key}": cell(value) for key, value in shown}
+        return told
+
+    lines = (line(*one) for one in with_samples(inner))
+    tables.write_lines(path, head, ([told.get(name) for name in head] for told in lines))
 
 
 def signatures(inner: Result) -> dict[str, str]:
@@ -91,33 +109,19 @@ def signatures(inner: Result) -> dict[str, str]:
     return by_column
 
 
-@dataclass
-class _Columns:
-    """What a consistency holds: its columns by the names of its metrics, and how many runs."""
-
-    similarities: dict[str, str]
-    parts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    metrics: dict[str, str] = field(default_factory=dict)
-    n_runs: int = 0
-    several: bool = False
-
-    @classmethod
-    def among(cls, inner: Result) -> _Columns:
-        """Reads all samples, but keeps none."""
-        similarities = _similarities(inner)
-        parts = {name: _parts(inner, name) for name in similarities}
-        columns = cls(similarities, parts)
-        labels: set[str] = set()
-        for sample in inner.samples:
-            columns.n_runs = max(columns.n_runs, len(sample.runs), 1)
-            for name, values in sample.given.get(SCORES, {}).items():
-                columns.metrics.setdefault(name, PUBLISHED.get(name, f"consistency_{name}"))
-                if any(isinstance(value, str) for value in values):
-                    labels.add(name)
-        for name in labels:
-            del columns.metrics[name]
-        columns.several = len({system for _, system, _ in inner.columns.identities}) > 1
-        return columns
+def _of_runs(inner: Result) -> tuple[dict[str, str], int]:
+    """The columns of metrics of single runs, by metric (labels have none), and how many runs a
+    query has at most. Reads all samples, but keeps none."""
+    columns: dict[str, str] = {}
+    labels: set[str] = set()
+    n_runs = 0
+    for sample in inner.samples:
+        n_runs = max(n_runs, len(sample.runs), 1)
+        for name, values in sample.given.get(SCORES, {}).items():
+            columns.setdefault(name, PUBLISHED.get(name, f"consistency_{name}"))
+            if any(isinstance(value, str) for value in values):
+                labels.add(name)
+    return {name: column for name, column in columns.items() if name not in labels}, n_runs
 
 
 def _similarities(inner: Result) -> dict[str, str]:
@@ -132,21 +136,7 @@ def _similarities(inner: Result) -> dict[str, str]:
     return columns
 
 
-def _lines(inner: Result, columns: _Columns, values: SpecValues) -> Iterator[dict[str, Any]]:
-    for (name, system, _), sample, rows in with_samples(inner):
-        line: dict[str, Any] = {"query_id": name, "system": system}
-        line |= {
-            column: _similarity(rows, name, columns.parts[name], values)
-            for name, column in columns.similarities.items()
-        }
-        reasons = (f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None)
-        line["unscored"] = "; ".join(reasons)
-        if sample is not None:
-            line |= _of_sample(sample, columns, values)
-        yield line
-
-
-def _similarity(rows: Rows, name: str, parts: Mapping[str, str], values: SpecValues) -> str | None:
+def _similarity(rows: Rows, name: str, parts: Mapping[str, str]) -> str | None:
     row = rows.get(name)
     if row is None or row.value is None:
         return None
@@ -155,7 +145,7 @@ def _similarity(rows: Rows, name: str, parts: Mapping[str, str], values: SpecVal
         for title, of in parts.items()
         if (other := rows.get(of)) is not None and other.value is not None
     }
-    return _cell(row.parts["values"], values, pairs=True, further=further)
+    return _cell(row.parts["values"], further)
 
 
 def _parts(inner: Result, name: str) -> dict[str, str]:
@@ -173,50 +163,25 @@ def _parts(inner: Result, name: str) -> dict[str, str]:
     }
 
 
-def _of_sample(sample: Sample, columns: _Columns, values: SpecValues) -> dict[str, Any]:
-    """The columns of a group itself: query, scores of its runs, answers and passages."""
-    line: dict[str, Any] = {"query": sample.query}
-    scores = sample.given.get(SCORES, {})
-    for name, column in columns.metrics.items():
-        line[column] = _cell(scores.get(name, ()), values, pairs=False)
-    for number, run in enumerate(sample.runs, start=1):
-        prefix = f"run_{number}_"
-        passages = run.passages
-        if run.answer is not None:
-            told = values.answer(run.answer, passages or ())
-            line[f"{prefix}generated_answer"] = values.as_json(told)
-        if passages is not None:
-            texts = (passage.text for passage in passages)
-            named = dict(zip(passage_keys(passages), texts, strict=True))
-            line[f"{prefix}retrieved_passages"] = values.as_json(named)
-    return line
+def _cell(of_runs: Sequence[float | None], of_pairs: Mapping[str, Any] | None = None) -> str | None:
+    """Values and statistics; nothing where no value is known.
 
-
-def _cell(
-    of_runs: Sequence[float | None],
-    values: SpecValues,
-    *,
-    pairs: bool,
-    further: Mapping[str, Any] | None = None,
-) -> str | None:
-    """Values and statistics; nothing where no value is known."""
+    Args:
+        of_runs: the values.
+        of_pairs: what else is known of values of pairs of runs; ``None`` for those of runs.
+    """
     known = [value for value in of_runs if value is not None]
     if not known:
         return None
-    told = {"values": list(of_runs), "stats": _stats(known, pairs)}
-    return values.as_json(told | dict(further or {}))
-
-
-def _stats(known: Sequence[float], pairs: bool) -> dict[str, float | None] | None:
-    """The statistics by Open RAG Eval's names; ``None`` for one run.
-
-    A single pair (two runs) has a mean and a median, but no spread: the spread of one value is not
-    0.
-    """
-    if len(known) == 1:
-        return dict.fromkeys(STATS) | dict.fromkeys(("mean", "median"), known[0]) if pairs else None
-    try:
-        statistics = spread(known)
-    except ValueError:
-        return None
-    return {title: getattr(statistics, name) for title, name in STATS.items()}
+    stats: dict[str, float | None] | None = None
+    if len(known) > 1:
+        try:
+            statistics = spread(known)
+            stats = {title: getattr(statistics, name) for title, name in STATS.items()}
+        except ValueError:
+            pass
+    elif of_pairs is not None:
+        # Two runs make a single pair, and the spread of one value is not 0.
+        stats = dict.fromkeys(STATS) | dict.fromkeys(("mean", "median"), known[0])
+    shown: str = cell({"values": list(of_runs), "stats": stats, **(of_pairs or {})})
+    return shown

@@ -1,28 +1,91 @@
-"""The consistency of a run in the terminal, in Markdown, and as a section of the HTML report."""
+"""The consistency of a run in the terminal, in Markdown, and as a section of the HTML report.
+
+One row a metric with its mean, variance and coefficient of variation (each the mean over queries),
+how often a verdict flips and where the variance comes from; one row for each way in which answers
+and retrieval are compared, two runs at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
 from ragassay.engine.results import CONSISTENCY, MetricSummary, Result, Summary
-from ragassay.reports.tables.consistency_values import (
-    HEADS,
-    Alike,
-    Overview,
-    Spreads,
-    consistency_of,
-    has_own_count,
-    notes,
-    overview,
-    share,
+from ragassay.errors import UsageError
+from ragassay.metrics.consistency import (
+    OfMetric,
+    RunsBertScore,
+    RunsOverlap,
+    RunsRbo,
+    RunsRouge1,
+    RunsRouge2,
+    RunsRougeL,
+    RunsRougeOre,
 )
-from ragassay.reports.tables.responsive_table import fitted
-from ragassay.reports.text import escape, grouping, wording
+from ragassay.metrics.core import Metric, naming
+from ragassay.reports.tables.rows_by_sample import consistency_of
+from ragassay.reports.text import escape, fitted, grouping, responsive, table, wording
+from ragassay.stats import Components
+
+SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
+    RunsBertScore: ("answers: BERTScore", "consistency_bert_score"),
+    RunsRougeL: ("answers: ROUGE-L", "consistency_rouge_score"),
+    RunsRouge1: ("answers: ROUGE-1", "consistency_rouge1_score"),
+    RunsRouge2: ("answers: ROUGE-2", "consistency_rouge2_score"),
+    RunsRougeOre: ("answers: ROUGE-L (ore)", ""),
+    RunsOverlap: ("passages: overlap (Jaccard)", "consistency_retrieval_overlap"),
+    RunsRbo: ("passages: rank-biased overlap", "consistency_retrieval_rbo"),
+}
+"""What is compared pair by pair: its title, and its column in ``consistency.csv`` (empty where it
+has none; of precision, recall and F it is F)."""
+
+HEADS: Mapping[str, str] = {
+    "mean": "mean",
+    "variance": "variance",
+    "cv": "CV",
+    "median": "median",
+    "std": "std",
+    "max_min": "range",
+    "iqr": "IQR",
+    "consistency_adjusted_index": "CAI",
+    "flip": "flips",
+}
+"""Titles of the statistics, by their short names."""
+
+
+_ADD_UP = " The shares of query, system, their interplay and repeat add up to 100 %."
+
+
+Stats = dict[str, MetricSummary]
+"""Summaries by the names of statistics, or of parts (precision, recall, F)."""
+
+
+@dataclass
+class Overview:
+    """What a consistency's summary says, as rows of tables.
+
+    Attributes:
+        alike: how alike the runs are in each respect: precision, recall and the value itself, by
+            title.
+        spreads: the statistics of each metric over the runs of a query.
+        others: metrics of another kind.
+        variances: where the variance of a metric comes from.
+    """
+
+    alike: dict[str, Stats]
+    spreads: dict[str, Stats]
+    others: list[MetricSummary]
+    variances: Mapping[str, Components]
+
+    @property
+    def several_systems(self) -> bool:
+        """Whether the components of a variance include systems."""
+        return any(parts.system is not None for parts in self.variances.values())
+
 
 UNSCORED = "unscored"
 _SHARES = ("query", "system", "query x system", "repeat")
@@ -37,50 +100,37 @@ Rows = tuple[list[str], list[list[str]]]
 """The heads of a table and its rows."""
 
 
-def terminal_table(summary: Summary) -> RenderableType:
+@responsive
+def terminal_table(summary: Summary, width: int, plain: bool) -> Iterator[RenderableType]:
     """The tables of a consistency, with what must be known to read them."""
-    return _View(summary)
-
-
-@dataclass(frozen=True)
-class _View:
-    summary: Summary
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        summary, rows = self.summary, overview(self.summary)
-        head = Text(wording.one_line(summary.title), "bold")
-        head.append(f", consistency of repeated runs of {_size(summary)}", "not bold")
-        yield Padding(head, (1, 1, 0, 1))
-        missing: dict[str, None] = {}
-        for heads, cells in tables(rows):
-            fitted_table = fitted(
-                heads,
-                cells,
-                options.max_width - 1,
-                going=_GOING,
-                words=UNSCORED,
-                plain=options.ascii_only,
-            )
-            missing.update(dict.fromkeys(fitted_table.left_out))
-            yield Padding(fitted_table.table, (0, 0, 0, 1))
-        sentences = notes(summary, rows)
-        if UNSCORED in missing:
-            sentences += _gaps(rows)
-        if others := [name for name in missing if name != UNSCORED]:
-            sentences.append(
-                f"Left out for want of width: {', '.join(others)}. A wider terminal has them, and "
-                "so has the HTML report."
-            )
-        lines: list[RenderableType] = [Text(wording.one_line(note), "dim") for note in sentences]
-        lines += [Text(f"! {wording.one_line(warning)}", "yellow") for warning in summary.warnings]
-        yield Padding(Group(*lines), (0, 1, 1, 1))
+    rows = overview(summary)
+    head = Text(wording.one_line(summary.title), "bold")
+    head.append(f", consistency of repeated runs of {_size(summary)}", "not bold")
+    yield Padding(head, (1, 1, 0, 1))
+    missing: dict[str, None] = {}
+    for heads, cells in tables(rows):
+        shown, left_out = fitted(heads, cells, width - 1, going=_GOING, words=UNSCORED, plain=plain)
+        missing.update(dict.fromkeys(left_out))
+        yield Padding(shown, (0, 0, 0, 1))
+    sentences = notes(summary, rows)
+    if UNSCORED in missing:
+        sentences += _gaps(rows)
+    if others := [name for name in missing if name != UNSCORED]:
+        sentences.append(
+            f"Left out for want of width: {', '.join(others)}. A wider terminal has them, and "
+            "so has the HTML report."
+        )
+    lines: list[RenderableType] = [Text(wording.one_line(note), "dim") for note in sentences]
+    lines += [Text(f"! {wording.one_line(warning)}", "yellow") for warning in summary.warnings]
+    yield Padding(Group(*lines), (0, 1, 1, 1))
 
 
 def _gaps(rows: Overview) -> list[str]:
     """What has no score at all and why, alike together: the words of the column `UNSCORED`."""
     lines = (line for heads, cells in tables(rows) if UNSCORED in heads for line in cells)
-    alike = grouping.grouped((line[-1], line[0]) for line in lines if line[-1])
-    return [f"Unscored: {what}: {', '.join(names)}." for what, names in alike.items()]
+    return grouping.sentences(
+        "Unscored: {}: {}.", ((line[-1], line[0]) for line in lines if line[-1])
+    )
 
 
 def _size(summary: Summary) -> str:
@@ -96,10 +146,8 @@ def markdown(summary: Summary) -> str:
     rows = overview(summary)
     lines = ["### Consistency of repeated runs", ""]
     for heads, cells in tables(rows):
-        align = [":---", *("---:" for _ in heads[1:])]
-        for line in (map(escape, heads), align, *(map(escape, row) for row in cells)):
-            lines.append(f"| {' | '.join(line)} |")
-        lines.append("")
+        align = "l" + "r" * (len(heads) - 1)
+        lines += [*table([*map(escape, heads)], align, ([*map(escape, row)] for row in cells)), ""]
     lines += [f"> ⚠ {escape(warning)}\n" for warning in summary.warnings]
     lines += [f"- {escape(note)}" for note in notes(summary, rows)]
     return "\n".join(lines).rstrip() + "\n"
@@ -147,38 +195,34 @@ def tables(rows: Overview) -> list[Rows]:
     return shown
 
 
-def _alike(rows: Sequence[Alike]) -> Rows:
-    both = any(row.has_direction for row in rows)
-    values = ["P", "R", "F1/value"] if both else ["value"]
-    heads = ["runs compared two by two", *values]
+def _alike(alike: Mapping[str, Stats]) -> Rows:
+    shown = ["p", "r"] if any({"p", "r"} <= parts.keys() for parts in alike.values()) else []
+    heads = ["runs compared two by two", *(["P", "R", "F1/value"] if shown else ["value"])]
+    values = [parts.get("f") or next(iter(parts.values())) for parts in alike.values()]
     cells = [
         [
-            row.title,
-            *([_mean(row.parts.get("p")), _mean(row.parts.get("r"))] if both else []),
-            _mean(row.value),
-            wording.bounds(row.value.low, row.value.high),
+            title,
+            *(_mean(one) for one in (*map(parts.get, shown), value)),
+            wording.bounds(value.low, value.high),
         ]
-        for row in rows
+        for (title, parts), value in zip(alike.items(), values, strict=True)
     ]
-    return _counted([*heads, "interval"], cells, [row.value for row in rows])
+    return _counted([*heads, "interval"], cells, values)
 
 
 def _spreads(rows: Overview) -> Rows:
-    heads = ["metric over the runs of a query", *(HEADS[stat] for stat in rows.stats)]
-    varied = any(row.variance for row in rows.spreads)
-    if varied:
-        heads.append("ICC")
-        if rows.several_systems:
-            heads += _SHARES
+    stats = [stat for stat in HEADS if any(stat in row for row in rows.spreads.values())]
+    sources = ["ICC", *(_SHARES if rows.several_systems else ())] if rows.variances else []
+    heads = ["metric over the runs of a query", *(HEADS[stat] for stat in stats), *sources]
     cells = [
         [
-            row.name,
-            *(_stat(row, stat) for stat in rows.stats),
-            *(_variance(row, rows.several_systems) if varied else []),
+            name,
+            *(_stat(row, stat) for stat in stats),
+            *_variance(rows.variances.get(name))[: len(sources)],
         ]
-        for row in rows.spreads
+        for name, row in rows.spreads.items()
     ]
-    return _counted(heads, cells, [row.counted for row in rows.spreads])
+    return _counted(heads, cells, [counted(row) for row in rows.spreads.values()])
 
 
 def _counted(heads: list[str], cells: list[list[str]], counts: Sequence[MetricSummary]) -> Rows:
@@ -191,22 +235,22 @@ def _counted(heads: list[str], cells: list[list[str]], counts: Sequence[MetricSu
     ]
 
 
-def _variance(row: Spreads, shares: bool) -> list[str]:
-    parts = row.variance
-    cells = [wording.number(None if parts is None else parts.icc)]
-    if shares:
-        cells += [
-            share(parts, lambda v: v.query),
-            share(parts, lambda v: v.system),
-            share(parts, lambda v: v.query_system),
-            share(parts, lambda v: v.repeat),
-        ]
-    return cells
+def _variance(parts: Components | None) -> list[str]:
+    """ICC, and the components as shares of all of them; dashes where there is none."""
+    if parts is None:
+        return [wording.NOTHING] * (1 + len(_SHARES))
+    given = (parts.query, parts.system, parts.query_system, parts.repeat)
+    total = sum(component or 0.0 for component in given)
+    shares = (
+        wording.NOTHING if one is None or total <= 0 else f"{round(100 * one / total)} %"
+        for one in given
+    )
+    return [wording.number(parts.icc), *shares]
 
 
-def _stat(row: Spreads, stat: str) -> str:
+def _stat(row: Stats, stat: str) -> str:
     """A statistic; with its own count where that differs from the count of its row."""
-    entry = row.stats.get(stat)
+    entry = row.get(stat)
     if entry is None or not has_own_count(row, entry):
         return _mean(entry)
     return f"{_mean(entry)} ({wording.coverage(entry)})"
@@ -214,3 +258,78 @@ def _stat(row: Spreads, stat: str) -> str:
 
 def _mean(metric: MetricSummary | None) -> str:
     return wording.number(None if metric is None else metric.mean)
+
+
+def overview(summary: Summary) -> Overview:
+    """The rows of a consistency's summary."""
+    alike: dict[str, Stats] = {}
+    spreads: dict[str, Stats] = {}
+    others = []
+    for entry in summary.metrics.values():
+        metric = _parsed(entry.metric)
+        if isinstance(metric, OfMetric):
+            spreads.setdefault(metric.of, {})[metric.stat] = entry
+        elif metric is not None and type(metric) in SIMILARITIES:
+            part = getattr(metric, "part", "")
+            tail = str(metric).removesuffix(f".{part}").removeprefix(metric.name)
+            title = f"{SIMILARITIES[type(metric)][0]} {tail}".rstrip()
+            alike.setdefault(title, {})[part] = entry
+        else:
+            others.append(entry)
+    variances = {name: parts for name, parts in summary.variances.items() if name in spreads}
+    return Overview(alike, spreads, others, variances)
+
+
+def _parsed(name: str) -> Metric | None:
+    try:
+        return naming.parse(name)
+    except UsageError:
+        return None
+
+
+def counted(stats: Stats) -> MetricSummary:
+    """The statistic with the most scored queries, whose count is shown for the row."""
+    return max(stats.values(), key=lambda one: one.n_scored)
+
+
+def has_own_count(stats: Stats, entry: MetricSummary) -> bool:
+    """Whether a value is a mean over fewer queries than its row says, as a CV without the means of
+    0 is.
+
+    Args:
+        stats: of the row.
+        entry: one of them.
+    """
+    return entry.mean is not None and entry.n_scored != counted(stats).n_scored
+
+
+def notes(summary: Summary, rows: Overview) -> list[str]:
+    """What a reader must know to read the tables; one sentence each.
+
+    Args:
+        summary: of the consistency.
+        rows: of the tables.
+    """
+    sentences = [f"Each value is a mean over {summary.averaged_over}."]
+    if rows.alike:
+        sentences.append(
+            "Answers and passages: each pair of runs of a query is compared; P is of the later "
+            "run's against the earlier's."
+        )
+    if rows.spreads:
+        sentences.append(
+            "variance: of the sample (n - 1); CV: its root over the mean, unscored at mean 0. Over "
+            "the runs of a query, then the mean over queries."
+        )
+    if any(has_own_count(row, entry) for row in rows.spreads.values() for entry in row.values()):
+        sentences.append(
+            "(n/total) beside a number: it runs over these alone, not over all scored."
+        )
+    if rows.variances:
+        sentences.append(
+            "ICC(1): share of the variance that lies between queries"
+            f"{' and systems' if rows.several_systems else ''}, not between repeats of one; near 1 "
+            "the repeats agree."
+            f"{_ADD_UP if rows.several_systems else ''} Estimates may fall below 0."
+        )
+    return sentences

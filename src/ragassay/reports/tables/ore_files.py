@@ -19,27 +19,35 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import orjson
 
-from ragassay import files, suites
+from ragassay import files
 from ragassay.engine.results import ORE as FILES, Result
 from ragassay.errors import UsageError
 from ragassay.metrics.consistency import OfMetric, RunsBertScore, RunsRougeOre
 from ragassay.metrics.core import Metric, naming
-from ragassay.reports.tables.consistency_values import consistency_of
-from ragassay.reports.tables.ore_tokens import GENERATION, RETRIEVAL, TOTALS, tokens_of
-from ragassay.reports.tables.ore_values import COLUMNS, OreValues, demand, texts
-from ragassay.reports.tables.rows_by_sample import with_samples
+from ragassay.reports.tables.ore_values import (
+    COLUMNS,
+    GENERATION,
+    NUMBERS,
+    RETRIEVAL,
+    TOTALS,
+    OreValues,
+    demand,
+    texts,
+    tokens_of,
+)
+from ragassay.reports.tables.rows_by_sample import Rows, by_query, consistency_of, systems
 from ragassay.reports.tables.tables import write_lines
+from ragassay.samples import Identity, Sample
 
 TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 
@@ -56,15 +64,6 @@ ALL_COLUMNS = tuple(
     )
 )
 """The columns of one run in the TREC evaluator's file."""
-
-_LOOKED_AT = {
-    "mean_umbrela_score": "retrieval_score_mean_umbrela_score",
-    "mean_nugget_assignment_score": "generation_score_mean_nugget_assignment_score",
-    "vital_nuggetizer_score": "generation_score_vital_nuggetizer_score",
-    "citation_f1_score": "generation_score_citation_f1_score",
-    "hallucination_score": "generation_score_hallucination_score",
-}
-"""What the tool can compare over runs, and the column of a run that holds it."""
 
 _LEAST_RUNS = 3
 """Runs of a query that the tool needs to speak of consistency."""
@@ -96,22 +95,24 @@ def write(result: Result, folder: Path) -> dict[str, Path]:
             have no column for them); or a file cannot be written.
     """
     demand(result)
-    systems = {system for _, system, _ in result.columns.identities}
-    if len(systems) > 1:
+    n_systems = len(systems(result))
+    if n_systems > 1:
         raise UsageError(
-            f"The run holds {len(systems)} systems, and Open RAG Eval's files have no column for "
+            f"The run holds {n_systems} systems, and Open RAG Eval's files have no column for "
             "them: run each by itself, or write --format trecrag."
         )
-    with ExitStack() as stack:
-        spool = _Spool(stack.enter_context(tempfile.TemporaryFile()))
+    with tempfile.TemporaryFile() as stream:
+        spool = _Spool(stream)
         for query in _queries(result, _Compared.by(result)):
             spool.add(query)
         written = {what: folder / name for what, name in FILES.items()}
-        _trec(spool, folder / TREC)
-        _merged(spool, folder / MERGED)
+        compared = [f"consistency_{name}" for name in spool.compared]
+        _table(spool, folder / TREC, spool.heads(ALL_COLUMNS))
+        _table(spool, folder / MERGED, [*spool.heads(COLUMNS), *compared])
         _viewer(spool, folder / JSON)
-        if spool.compared:
-            _consistency(spool, folder / CONSISTENCY)
+        if compared:
+            heads = [*compared, *spool.heads(("generated_answer", "retrieved_passages"))]
+            _table(spool, folder / CONSISTENCY, heads, only_compared=True)
         else:
             del written["ore (consistency)"]
             (folder / CONSISTENCY).unlink(missing_ok=True)
@@ -146,10 +147,9 @@ class _Spool:
             query: Query = orjson.loads(self.stream.readline())
             yield query
 
-    @property
-    def heads(self) -> list[str]:
-        """Columns of consistency, in the order in which they were asked for."""
-        return [f"consistency_{name}" for name in self.compared]
+    def heads(self, columns: Sequence[str]) -> list[str]:
+        """Columns of all runs."""
+        return [f"run_{at}_{name}" for at in range(1, self.n_runs + 1) for name in columns]
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class _Compared:
     """The values that are compared over the runs of each query.
 
     Attributes:
-        scores: names as in `_LOOKED_AT`.
+        scores: metrics of `NUMBERS`.
         similarities: by name, then by query.
     """
 
@@ -171,14 +171,13 @@ class _Compared:
         if inner is None:
             return cls()
         parsed = {name: naming.parse(one.metric) for name, one in inner.summary.metrics.items()}
-        published = {suites.get("trecrag").aliases[name]: name for name in _LOOKED_AT}
         of = dict.fromkeys(one.of for one in parsed.values() if isinstance(one, OfMetric))
         similar = {name: title for name, one in parsed.items() if (title := _similarity(one))}
         pairs_of: dict[str, dict[str, Pairs]] = {title: {} for title in similar.values()}
         for row in inner.scores:
             if row.metric in similar and row.value is not None:
                 pairs_of[similar[row.metric]].setdefault(row.sample, row.parts)
-        return cls([published[name] for name in of if name in published], pairs_of)
+        return cls([name for name in of if name in NUMBERS], pairs_of)
 
     def of(self, query: str, runs: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
         """The consistency of a query.
@@ -189,15 +188,14 @@ class _Compared:
         """
         if len(runs) < _LEAST_RUNS:
             return {}
-        values_of = {
-            name: [run[column] for run in runs.values() if (column := _LOOKED_AT[name]) in run]
-            for name in self.scores
-        }
-        values_of = {
-            name: values for name, values in values_of.items() if len(values) >= _LEAST_RUNS
-        }
-        for name, by_query in self.similarities.items():
-            parts = by_query.get(query)
+        values_of = {}
+        for name in self.scores:
+            column = NUMBERS[name]
+            values = [run[column] for run in runs.values() if column in run]
+            if len(values) >= _LEAST_RUNS:
+                values_of[column.split("_score_", 1)[1]] = values
+        for name, parts_of in self.similarities.items():
+            parts = parts_of.get(query)
             both = () if parts is None else zip(parts["pairs"], parts["values"], strict=True)
             values = [one for pair, one in both if one is not None and runs.keys() >= {*pair}]
             if values:
@@ -223,80 +221,48 @@ def _stats(values: Sequence[float]) -> dict[str, float]:
 
 
 def _queries(result: Result, compared: _Compared) -> Iterator[Query]:
-    """Each query with its runs, as soon as the last of them was seen."""
     values = OreValues(result)
-    left = Counter(name for name, _, _ in result.columns.identities)
-    begun: dict[str, Query] = {}
-    for (name, _, repeat), sample, rows in with_samples(result):
-        query = begun.setdefault(name, {"query_id": name, "query": None, "runs": {}})
-        if sample is not None:
-            query["query"] = query["query"] or sample.query
+
+    def columns(
+        identity: Identity, sample: Sample | None, rows: Rows
+    ) -> tuple[int, str | None, dict[str, Any] | None]:
+        """Repeat, query, and the columns of a run with an answer."""
+        run = None
         if sample is None or (sample.answer is not None and sample.answer.text.strip()):
-            run = {**texts(sample, values), **values.of(rows), **tokens_of(rows, values, result)}
-            query["runs"][repeat] = {key: cell for key, cell in run.items() if cell is not None}
-        left[name] -= 1
-        if not left[name]:
-            query = begun.pop(name)
-            runs = dict(sorted(query["runs"].items()))
-            query["consistency"] = compared.of(name, runs)
-            query["runs"] = list(runs.values())
-            yield query
+            of = {**texts(sample, values), **values.of(rows), **tokens_of(rows, values, result)}
+            run = {name: value for name, value in of.items() if value is not None}
+        return identity[2], None if sample is None else sample.query, run
+
+    for name, _, found in by_query(result, columns):
+        runs = {at: run for at, _, run in sorted(found, key=itemgetter(0)) if run is not None}
+        yield {
+            "query_id": name,
+            "query": next((query for _, query, _ in found if query), None),
+            "runs": list(runs.values()),
+            "consistency": compared.of(name, runs),
+        }
 
 
-def _trec(spool: _Spool, path: Path) -> None:
-    heads = _run_heads(ALL_COLUMNS, spool.n_runs)
-    _table(path, heads, (_line(query, ALL_COLUMNS) for query in spool))
+def _table(spool: _Spool, path: Path, heads: Sequence[str], *, only_compared: bool = False) -> None:
+    def cells(query: Query) -> list[str]:
+        line = {f"consistency_{name}": one for name, one in query["consistency"].items()}
+        for at, run in enumerate(query["runs"], start=1):
+            line |= {f"run_{at}_{name}": value for name, value in run.items()}
+        told = [json.dumps(line[head], allow_nan=False) if head in line else "" for head in heads]
+        return [query["query_id"], query["query"] or "", *told]
 
-
-def _consistency(spool: _Spool, path: Path) -> None:
-    told = ("generated_answer", "retrieved_passages")
-    heads = [*spool.heads, *_run_heads(told, spool.n_runs)]
-    compared = (query for query in spool if query["consistency"])
-    _table(path, heads, (_line(query, told) | _cells(query) for query in compared))
-
-
-def _merged(spool: _Spool, path: Path) -> None:
-    heads = [*_run_heads(COLUMNS, spool.n_runs), *spool.heads]
-    _table(path, heads, (_line(query, COLUMNS) | _cells(query) for query in spool))
+    queries = (query for query in spool if query["consistency"] or not only_compared)
+    write_lines(path, ["query_id", "query", *heads], map(cells, queries), str)
 
 
 def _viewer(spool: _Spool, path: Path) -> None:
     with files.atomic(path) as stream:
         made = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        head = {"version": _VERSION, "generated_at": made}
-        stream.write(b"{\n")
-        for key, value in head.items():
-            stream.write(f"  {json.dumps(key)}: {json.dumps(value)},\n".encode())
-        stream.write(b'  "evaluation": [')
+        head = f'{{\n  "version": "{_VERSION}",\n  "generated_at": "{made}",\n  "evaluation": ['
+        stream.write(head.encode())
         for at, query in enumerate(spool):
             runs = [{name: run.get(name) for name in COLUMNS} for run in query["runs"]]
             entry = {"query_id": query["query_id"], "query": query["query"], "runs": runs}
             entry["consistency"] = query["consistency"]
             stream.write(b"," * bool(at) + b"\n" + json.dumps(entry, allow_nan=False).encode())
         stream.write(b"\n  ]\n}\n")
-
-
-def _run_heads(columns: Sequence[str], n_runs: int) -> list[str]:
-    return [f"run_{at}_{column}" for at in range(1, n_runs + 1) for column in columns]
-
-
-def _line(query: Query, columns: Iterable[str]) -> dict[str, str]:
-    """The cells of a query's runs."""
-    line = {"query_id": query["query_id"], "query": query["query"] or ""}
-    for at, run in enumerate(query["runs"], start=1):
-        line |= {f"run_{at}_{name}": _cell(run[name]) for name in columns if name in run}
-    return line
-
-
-def _cells(query: Query) -> dict[str, str]:
-    return {f"consistency_{name}": _cell(one) for name, one in query["consistency"].items()}
-
-
-def _cell(value: Any) -> str:
-    """JSON in ASCII, as Python writes it by default."""
-    return json.dumps(value, allow_nan=False)
-
-
-def _table(path: Path, heads: Sequence[str], lines: Iterable[Mapping[str, str]]) -> None:
-    heads = ["query_id", "query", *heads]
-    write_lines(path, heads, ([line.get(head, "") for head in heads] for line in lines), str)

@@ -4,12 +4,13 @@ tool computes them."""
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, get_args
+from typing import Any
 
-from ragassay.engine.results import Result, ScoreRow
+from ragassay.engine.results import Record, Result, ScoreRow
 from ragassay.errors import UsageError
 from ragassay.metrics.answer import Answered, NoAnswer
 from ragassay.metrics.citation import Citable, Citation, CitationOre, citation_parser, passage_keys
@@ -74,21 +75,24 @@ COLUMNS = (
 """The columns of one run of a query, in their order; docs/open-rag-eval.md says what they hold."""
 
 
-class Named(NamedTuple):
-    """A metric and the name under which the result shows it."""
+NUMBERS = {
+    "umbrela": _MEAN,
+    "nuggets.all": _ALL,
+    "nuggets.vital": _VITAL,
+    "hhem": _HHEM,
+    "citation.f1": _F1,
+}
+"""The columns that hold one number, by the metric that it is of."""
 
-    name: str
-    metric: Metric
 
-
-def judged_rows(result: Result) -> list[Named]:
-    """The metrics of a result that these files speak of."""
-    named_metrics = []
-    for name, entry in result.summary.metrics.items():
-        metric = _parsed(entry.metric)
-        if isinstance(metric, _OURS):
-            named_metrics.append(Named(name, metric))
-    return named_metrics
+def judged_rows(result: Result) -> dict[str, Metric]:
+    """The metrics of a result that these files speak of, by the names under which it shows them."""
+    ours = {kind.name for kind in _OURS}
+    return {
+        name: naming.parse(entry.metric)
+        for name, entry in result.summary.metrics.items()
+        if re.split(r"[(.@]", entry.metric, maxsplit=1)[0] in ours
+    }
 
 
 def demand(result: Result) -> None:
@@ -99,16 +103,11 @@ def demand(result: Result) -> None:
         )
 
 
-def _parsed(name: str) -> Metric | None:
-    base = name.partition("(")[0].partition(".")[0].partition("@")[0]
-    return naming.parse(name) if base in {cls.name for cls in _OURS} else None
-
-
 class Values(ABC):
     """The columns of one run of a query."""
 
     def __init__(self, result: Result) -> None:
-        self.named = judged_rows(result)
+        self.metrics = judged_rows(result)
 
     @abstractmethod
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
@@ -123,12 +122,12 @@ class Values(ABC):
     def of(self, rows: Rows) -> Mapping[str, Any]:
         """The values by column; ``None``, or nothing, where there is none."""
 
-    def scored(self, rows: Rows, *kinds: type[Metric]) -> Iterator[tuple[Metric, ScoreRow]]:
+    def scored(self, rows: Rows, *kinds: type[Metric]) -> Iterator[tuple[Any, ScoreRow]]:
         """The scores of metrics of some types."""
-        for named in self.named:
-            row = rows.get(named.name)
-            if isinstance(named.metric, kinds) and row is not None and row.value is not None:
-                yield named.metric, row
+        for name, metric in self.metrics.items():
+            row = rows.get(name)
+            if isinstance(metric, kinds) and row is not None and row.value is not None:
+                yield metric, row
 
     def first(self, rows: Rows, kind: type[Metric]) -> ScoreRow | None:
         """The first score of a metric of that type.
@@ -155,14 +154,6 @@ class Values(ABC):
 class SpecValues(Values):
     """As Open RAG Eval's page has them, with our scores."""
 
-    def cell(self, value: Any) -> Any:
-        """Numbers as they are, objects as JSON."""
-        return value if isinstance(value, int | float | str) else self.as_json(value)
-
-    def as_json(self, value: Any) -> str:
-        """Strict JSON, readable in any script."""
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
         """The parts that ``citation`` judges; citations by the passages' own names."""
         citable, keys = Citable(passages), passage_keys(passages)
@@ -177,22 +168,23 @@ class SpecValues(Values):
     def of(self, rows: Rows) -> Mapping[str, Any]:
         """Our scores; inside an object an unscored one is null."""
         ranking: dict[str, Any] = {}
-        for metric, row in self.scored(rows, UmbrelaPrecision, UmbrelaAP, UmbrelaMRR):
-            if isinstance(metric, UmbrelaPrecision | UmbrelaAP):
-                key = "precision@" if isinstance(metric, UmbrelaPrecision) else "AP@"
-                ranking.setdefault(key, {}).setdefault(str(metric.k), row.value)
+        at: dict[type[Metric], str] = {UmbrelaPrecision: "precision@", UmbrelaAP: "AP@"}
+        for metric, row in self.scored(rows, *at, UmbrelaMRR):
+            if type(metric) in at:
+                ranking.setdefault(at[type(metric)], {}).setdefault(str(metric.k), row.value)
             else:
                 ranking.setdefault("MRR", row.value)
-        nuggets = {m.part: row for m, row in self.scored(rows, Nuggets) if isinstance(m, Nuggets)}
-        citations = next((row for _, row in self.scored(rows, Citation)), None)
-        by_part = {m.part: row for m, row in self.scored(rows, Citation) if isinstance(m, Citation)}
+        nuggets = {metric.part: row for metric, row in self.scored(rows, Nuggets)}
+        values = {part: nuggets[part].value if part in nuggets else None for part in _TITLES}
+        cited = {metric.part: row for metric, row in self.scored(rows, Citation)}
+        nugget, citation = next(iter(nuggets.values()), None), self.first(rows, Citation)
         return self.shared(rows) | {
             _RANKING: ranking or None,
-            _NUGGETS: _nugget_object(nuggets),
-            _ALL: nuggets["all"].value if "all" in nuggets else None,
-            _VITAL: nuggets["vital"].value if "vital" in nuggets else None,
-            _CITATIONS: None if citations is None else _citation_object(citations.parts),
-            _F1: by_part["f1"].value if "f1" in by_part else None,
+            _NUGGETS: None if nugget is None else _nugget_object(values, nugget.parts),
+            _ALL: values["all"],
+            _VITAL: values["vital"],
+            _CITATIONS: None if citation is None else _citation_object(citation.parts),
+            _F1: cited["f1"].value if "f1" in cited else None,
         }
 
 
@@ -210,7 +202,11 @@ class OreValues(Values):
         shared = self.shared(rows)
         nuggets = self.first(rows, NuggetsOre) or self.first(rows, Nuggets)
         citations = self.first(rows, CitationOre)
-        published = None if nuggets is None else _published_nuggets(nuggets.parts)
+        published = None
+        if nuggets is not None:
+            held = nuggets.parts["labels"], nuggets.parts["assignments"]
+            values = {part: published_nugget_score(part, *held) for part in _TITLES}
+            published = _nugget_object(values, nuggets.parts)
         cited = None if citations is None else _citation_object(citations.parts, published=True)
         return shared | {
             _RANKING: self._ranking(shared[_GRADES]),
@@ -225,8 +221,7 @@ class OreValues(Values):
         """P@k and AP@k for each k that the list reaches, and MRR."""
         if not grades:
             return None
-        metrics = [named.metric for named in self.named]
-        at = [m for m in metrics if isinstance(m, UmbrelaPrecision | UmbrelaAP)]
+        at = [m for m in self.metrics.values() if isinstance(m, UmbrelaPrecision | UmbrelaAP)]
         rel = next((m.rel for m in at), 2)
         relevant = [grade >= rel for grade in grades.values()]
         ranking: dict[str, Any] = {}
@@ -236,6 +231,13 @@ class OreValues(Values):
                 ranking.setdefault("precision@", {})[str(k)] = precision_at(relevant, k)
                 ranking.setdefault("AP@", {})[str(k)] = average_precision(relevant, k, sum(top))
         return ranking | {"MRR": reciprocal_rank(relevant)}
+
+
+def cell(value: Any) -> Any:
+    """Numbers and texts as they are, objects as strict JSON that is readable in any script."""
+    if isinstance(value, int | float | str):
+        return value
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def texts(sample: Sample | None, values: Values) -> dict[str, Any]:
@@ -255,30 +257,14 @@ def texts(sample: Sample | None, values: Values) -> dict[str, Any]:
     return columns
 
 
-def _nugget_object(rows: Mapping[NuggetScore, ScoreRow]) -> dict[str, Any] | None:
-    parts = next((row.parts for row in rows.values()), None)
-    if parts is None:
-        return None
-    scores = {_TITLES[which]: rows[which].value if which in rows else None for which in _TITLES}
-    return _nugget_parts(scores, parts)
-
-
-def _nugget_parts(scores: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+def _nugget_object(values: Mapping[NuggetScore, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "nuggetizer_scores": dict(scores),
+        "nuggetizer_scores": {_TITLES[part]: value for part, value in values.items()},
         "nuggets": list(parts["nuggets"]),
         "labels": list(parts["labels"]),
         "assignments": list(parts["assignments"]),
         "assignment_scores": [LENIENT[held] for held in parts["assignments"]],
     }
-
-
-def _published_nuggets(parts: Mapping[str, Any]) -> dict[str, Any]:
-    scores = {
-        _TITLES[which]: published_nugget_score(which, parts["labels"], parts["assignments"])
-        for which in get_args(NuggetScore)
-    }
-    return _nugget_parts(scores, parts)
 
 
 def _citation_object(parts: Mapping[str, Any], *, published: bool = False) -> dict[str, Any]:
@@ -307,3 +293,62 @@ def _citation_object(parts: Mapping[str, Any], *, published: bool = False) -> di
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
+
+
+STEPS = {
+    "relevance_grade": "umbrela_tokens",
+    "extract_nuggets": "autonugget_tokens",
+    "nugget_importance": "autonugget_tokens",
+    "assign_nuggets": "autonugget_tokens",
+    "citation_support": "citation_tokens",
+    "answer_attempted": "no_answer_tokens",
+}
+"""Where the tool counts what a kind of question took."""
+
+_ASKING = (Umbrela, NuggetsOre, Nuggets, CitationOre, NoAnswer, Answered)
+"""The metrics whose questions the tool asks, too."""
+
+_USAGE = ("input_tokens", "output_tokens", "total_tokens")
+
+RETRIEVAL, GENERATION = "retrieval_score_token_usage", "generation_score_token_usage"
+TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
+"""The columns of one run that hold tokens."""
+
+
+def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
+    """The tokens of the verdicts that a sample's scores rest on, as they were when first given; 0
+    for judges without tokens (rules, people).
+
+    Args:
+        rows: scores of a sample, by metric.
+        values: names the metrics.
+        result: of a run.
+
+    Returns:
+        Columns by name.
+    """
+    steps = {name: dict.fromkeys(_USAGE, 0) for name in dict.fromkeys(STEPS.values())}
+    asked = dict.fromkeys(
+        name
+        for shown, metric in values.metrics.items()
+        if isinstance(metric, _ASKING) and shown in rows
+        for name in rows[shown].evidence
+    )
+    for name in asked:
+        record = result.verdicts.get(name)
+        step = None if record is None else STEPS.get(record["question"])
+        if record is not None and step is not None:
+            for key, n in zip(_USAGE, _counted(record), strict=True):
+                steps[step][key] += n
+    totals = {
+        total: sum(step[key] for step in steps.values())
+        for total, key in zip(TOTALS, _USAGE, strict=True)
+    }
+    return {RETRIEVAL: steps["umbrela_tokens"], GENERATION: steps | totals, **totals}
+
+
+def _counted(record: Record) -> tuple[int, int, int]:
+    """Input, output and all tokens of a verdict, of a panel's those of its votes."""
+    answers = record.get("votes") or [record]
+    came, went = (sum(one.get(key, 0) for one in answers) for key in _USAGE[:2])
+    return came, went, came + went

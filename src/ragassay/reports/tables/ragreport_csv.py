@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.engine.results import Result, ScoreRow
+from ragassay.engine.results import Result
 from ragassay.errors import UsageError
 from ragassay.reports.tables import tables
-from ragassay.reports.tables.rows_by_sample import with_samples
+from ragassay.reports.tables.rows_by_sample import gaps, with_samples
 from ragassay.samples import Sample
 
 _IDENTITY = ("id", "system", "repeat", "timestamp")
@@ -21,7 +21,7 @@ _LAST = ("assumed", "unscored", "judge")
 def metrics_of(result: Result) -> dict[str, str]:
     """The report's metrics that a result has: published name -> name in the result, in the order of
     the report. Empty where there are none."""
-    there = {_plain(entry.metric): name for name, entry in result.summary.metrics.items()}
+    there = {entry.metric.partition("(")[0]: name for name, entry in result.summary.metrics.items()}
     return {
         published: there[canonical]
         for published, canonical in suites.get("ragreport").aliases.items()
@@ -67,27 +67,16 @@ def _lines(result: Result, names: dict[str, str]) -> Iterator[list[Any]]:
             row = rows_of.get(published)
             cells += [None, None] if row is None else [row.value, row.explanation]
         assumed = [name for name, row in rows_of.items() if row.status == "assumed"]
-        yield [*cells, ", ".join(assumed), "; ".join(_reasons(rows_of)), judge]
+        yield [*cells, ", ".join(assumed), gaps(rows_of), judge]
 
 
 def _components(sample: Sample | None) -> list[Any]:
     """Timestamp, user input, context and response."""
     if sample is None:
         return [None] * (1 + len(_COMPONENTS))
-    context = None
-    if sample.passages is not None:
-        context = "\n\n".join(
-            f"[{at}] {passage.text or ''}".rstrip()
-            for at, passage in enumerate(sample.passages, start=1)
-        )
+    context = sample.passages and "\n\n".join(
+        f"[{at}] {passage.text or ''}".rstrip()
+        for at, passage in enumerate(sample.passages, start=1)
+    )
     response = None if sample.answer is None else sample.answer.text
     return [sample.timestamp, sample.query, context, response]
-
-
-def _reasons(rows: dict[str, ScoreRow]) -> Iterator[str]:
-    return (f"{name}: {row.reason}" for name, row in rows.items() if row.value is None)
-
-
-def _plain(metric: str) -> str:
-    """A metric's name without its parameters."""
-    return metric.partition("(")[0]

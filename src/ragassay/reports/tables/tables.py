@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ragassay import files, printable
 from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow
-from ragassay.reports.tables.rows_by_sample import by_sample
+from ragassay.reports.tables.rows_by_sample import by_sample, gaps
 from ragassay.scores import AND, label_of
 from ragassay.strict import dumps
 
@@ -65,7 +65,7 @@ def write_wide_csv(
         [
             *identity,
             *(rows[name].value if name in rows else None for name in names),
-            "; ".join(f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None),
+            gaps(rows),
             *([_judges(rows.values())] if judged else []),
         ]
         for identity, rows in by_sample(result)

@@ -8,8 +8,9 @@ from . import (
     verdict_text as verdict_text,
     wording as wording,
 )
-from .answer_spans import Span as Span, spans as spans
 from .evidence_text import explained as explained, labels_to_give as labels_to_give
-from .markdown import escape as escape
+from .fitting import fitted as fitted, responsive as responsive
+from .markdown import escape as escape, table as table
 from .preview_text import preview_table as preview_table
 from .terminal import comparison_table as comparison_table
+from .verdict_text import Span as Span, spans as spans

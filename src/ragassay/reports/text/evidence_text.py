@@ -13,14 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay.engine.comparison import OFFLINE, agreements
+from ragassay.engine.results import ScoreRow
 from ragassay.engine.run import Evidence, Explained
 from ragassay.judges.offline import LABEL, NOT_MEASURED
 from ragassay.judges.offline.language import LONGEST
 from ragassay.reports.text import verdict_text, wording
-from ragassay.reports.text.answer_spans import PIECES, Span, spans
 from ragassay.reports.text.grouping import grouped
+from ragassay.reports.text.verdict_text import PIECES, Span, spans
 from ragassay.samples import Sample
-from ragassay.scores import Value
 from ragassay.strict import dumps
 
 _HELD = {"yes": ("+", "green"), "partly": ("~", "yellow"), "no": ("-", "red")}
@@ -96,19 +96,16 @@ def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
     for title in ("metric", "figures", "in the runs, or of pairs of runs"):
         shown.add_column(title, overflow="fold")
     for name, members in list(groups.items())[:_MOST_PIECES]:
-        figures = ", ".join(
-            f"{_last(one.row.metric, name)}{_figure(one.row.value, one.row.reason)}"
-            for one in members
-        )
-        lost = all(one.row.value is None for one in members)
-        alike = len({one.row.reason for one in members}) == 1
-        if lost and alike:
-            figures = wording.reason(members[0].row.reason or "")
-        has = next((one for one in members if "values" in one.row.parts), None)
-        listed = "" if has is None else _listed(has.row.parts["values"])
-        told = [str(one.row.parts["values"]) for one in members if "values" in one.row.parts]
-        if has is not None and len({*told}) > 1:
-            listed = f"{_last(has.row.metric, name)}{listed}"  # each has values of its own
+        rows = [one.row for one in members]
+        reasons = {row.reason for row in rows}
+        lost = all(row.value is None for row in rows)
+        figures = ", ".join(f"{_last(row.metric, name)}{_figure(row)}" for row in rows)
+        if lost and len(reasons) == 1:
+            figures = _figure(rows[0])
+        told = [row for row in rows if "values" in row.parts]
+        listed = _listed(told[0].parts["values"]) if told else ""
+        if len({str(row.parts["values"]) for row in told}) > 1:
+            listed = f"{_last(told[0].metric, name)}{listed}"  # each has values of its own
         style = "yellow" if lost else ""
         shown.add_row(Text(wording.one_line(name)), Text(figures, style), Text(listed, "dim"))
     yield Text("")
@@ -123,10 +120,8 @@ def _measured(metric: str) -> str:
     return base if base and last.isidentifier() else metric
 
 
-def _figure(value: Value | None, reason: str | None) -> str:
-    if value is None:
-        return wording.reason(reason or "")
-    return wording.value(value)
+def _figure(row: ScoreRow) -> str:
+    return wording.reason(row.reason or "") if row.value is None else wording.value(row.value)
 
 
 def _last(metric: str, group: str) -> str:
@@ -251,26 +246,25 @@ class _Pages:
         who = f"panel of {len(votes)}" if len(votes) > 1 else record.get("judge", "")
         yield line.append(f"  {who}", "dim")
         if about := verdict_text.about(record, self._ranks):
-            yield Padding(Text(f"on {wording.one_line(about)}", "italic"), (0, 0, 0, 4))
+            yield _indented(Text(f"on {wording.one_line(about)}", "italic"))
         if cut := record.get("cut"):
             named = _clip(", ".join(cut), self._limit)
             told = f"the offline judge read no more than {LONGEST:,} characters of: {named}"
-            yield Padding(Text(told, "yellow"), (0, 0, 0, 4))
+            yield _indented(Text(told, "yellow"))
         if self._limit is None and not record.get("messages"):
             for name, value in (record.get("data") or {}).items():
                 text = value if isinstance(value, str) else dumps(value).decode()
-                yield Padding(_field(name, text, None), (0, 0, 0, 4))
+                yield _indented(_field(name, text, None))
         if spread := verdict_text.spread(record):
-            yield Padding(
-                Text(spread, "dim" if spread.endswith("agree") else "yellow"), (0, 0, 0, 4)
-            )
+            style = "dim" if spread.endswith("agree") else "yellow"
+            yield _indented(Text(spread, style))
         if self._limit is None and verdict_text.same_prompt(votes):
             first = next(vote["messages"] for vote in votes if vote.get("messages"))
-            yield Padding(Group(*_messages(first)), (0, 0, 0, 4))
-        yield Padding(Group(*self._sent(record)), (0, 0, 0, 4))
+            yield _indented(*_messages(first))
+        yield _indented(*self._sent(record))
         for vote in votes:
             vote_line = Text("vote of ", "bold dim").append(f"{vote.get('judge', '')}  ", "bold")
-            yield Padding(vote_line.append_text(self._answer_or_failure(vote)), (0, 0, 0, 4))
+            yield _indented(vote_line.append_text(self._answer_or_failure(vote)))
             sent = self._sent(vote, prompt=not verdict_text.same_prompt(votes))
             yield Padding(Group(*sent), (0, 0, 0, 6))
 
@@ -302,6 +296,10 @@ class _Pages:
         reply = record.get("reply") or ""
         if self._limit is None or not _tells_no_more(reply, record.get("answer")):
             yield _field("reply", reply, self._limit)
+
+
+def _indented(*lines: RenderableType) -> RenderableType:
+    return Padding(Group(*lines), (0, 0, 0, 4))
 
 
 def _messages(messages: Iterable[Mapping[str, str]]) -> Iterator[RenderableType]:

@@ -10,7 +10,6 @@ from ragassay.counts import share
 from ragassay.engine.comparison import offline_agreement
 from ragassay.engine.results import (
     Comparison,
-    MetricSummary,
     Spending,
     Summary,
     lacks_no_sample,
@@ -19,19 +18,8 @@ from ragassay.engine.results import (
 )
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
-from ragassay.reports.text.grouping import grouped
-from ragassay.reports.text.wording import (
-    confidence,
-    correction_name,
-    cost,
-    counts,
-    coverage,
-    interval_name,
-    number,
-    percent,
-    plural,
-    reasons,
-)
+from ragassay.reports.text import wording
+from ragassay.reports.text.grouping import grouped, sentences
 from ragassay.scores import Reason
 from ragassay.stats import EXACT_UP_TO
 from ragassay.suites import Suite, known
@@ -55,16 +43,17 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
     if n_clusters:
         # A metric's clusters are those with a scored sample, so they differ between metrics.
         least = f"{n_clusters[0]:,} to " if len(n_clusters) > 1 else ""
-        clustered = f", clustered ({least}{plural(n_clusters[-1], 'cluster')})"
+        clustered = f", clustered ({least}{wording.plural(n_clusters[-1], 'cluster')})"
     usual = max(kinds, key=lambda kind: len(kinds[kind]), default="")
     for kind, metrics in sorted(kinds.items(), key=lambda item: item[0] != usual):
         of = f" of {', '.join(metric.name for metric in metrics)}" if kind != usual else ""
-        notes.append(
-            f"Intervals{of}: {percent(metrics[0].level)}, {interval_name(kind)}{clustered}."
-        )
+        level, how = wording.percent(metrics[0].level), wording.interval_name(kind)
+        notes.append(f"Intervals{of}: {level}, {how}{clustered}.")
     if summary.failures:
-        notes.append(f"The system failed: {counts(summary.failures)}.")
-    notes += judge_notes(summary, judged_marked)
+        notes.append(f"The system failed: {wording.counts(summary.failures)}.")
+    notes += _given_notes(summary)
+    notes += _asked_notes(summary, judged_marked)
+    notes += _embedded_notes(summary)
     notes += agreement_notes(summary)
     notes += [
         f"{name}: {place}"
@@ -75,7 +64,9 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
     notes += _total_notes(summary)
     for metric in summary.metrics.values():
         if metric.n_assumed:
-            without = "nothing" if metric.mean_measured is None else number(metric.mean_measured)
+            without = (
+                "nothing" if metric.mean_measured is None else wording.number(metric.mean_measured)
+            )
             notes.append(
                 f"{metric.name}: {share(metric.n_assumed, metric.n_scored, 'value')} for a missing "
                 f"part, as published; the mean without them is {without}."
@@ -83,47 +74,35 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
     return notes
 
 
-def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
-    """Which judge was asked, how often, and the cost; nothing where none was asked.
-
-    Args:
-        summary: of a run.
-        judged_marked: as in `summary_notes`.
-    """
-    return [
-        *_given_notes(summary),
-        *_asked_notes(summary, judged_marked),
-        *_embedded_notes(summary),
-    ]
-
-
 def agreement_notes(summary: Summary) -> list[str]:
     """Notes on the known agreement of the offline judgments with people."""
-    names_by_figure = grouped(
+    pairs = (
         (", ".join(filter(None, (str(agreement), agreement.caveat))), metric.name)
         for metric in summary.metrics.values()
         if metric.n_scored and (agreement := offline_agreement(metric)) is not None
     )
-    return [
-        f"Offline judge, {told}: {', '.join(names)}." for told, names in names_by_figure.items()
-    ]
+    return sentences("Offline judge, {}: {}.", pairs)
 
 
 def _total_notes(summary: Summary) -> list[str]:
     """The figures of the run as a whole: what each is, of which samples, or why there is none."""
     by_name = {plain(metric.metric): metric for metric in summary.metrics.values()}
     totals = {name: total for suite in _suites(summary) for name, total in suite.totals.items()}
-    notes = [f"{name}: {number(v)}." for name, v in summary.totals.items() if name not in totals]
+    notes = [
+        f"{name}: {wording.number(v)}." for name, v in summary.totals.items() if name not in totals
+    ]
     for name, total in totals.items():
         means = [by_name[metric] for metric in total.means.values() if metric in by_name]
         if len(means) < len(total.means):
             continue  # the run was asked for fewer
         if name in summary.totals:
-            gaps = [f"{m.name} {coverage(m)}" for m in means if m.n_scored < m.n_total]
+            gaps = [f"{m.name} {wording.coverage(m)}" for m in means if m.n_scored < m.n_total]
             tail = f" Not over all samples: {', '.join(gaps)} scored." if gaps else ""
-            notes.append(f"{name}: {number(summary.totals[name])}. {total.title}.{tail}")
+            notes.append(f"{name}: {wording.number(summary.totals[name])}. {total.title}.{tail}")
         else:
-            why = [f"{m.name}: {reasons(m.unscored)}" for m in means if not lacks_no_sample(m)]
+            why = [
+                f"{m.name}: {wording.reasons(m.unscored)}" for m in means if not lacks_no_sample(m)
+            ]
             notes.append(f"{name}: none ({'; '.join(why)}). {total.title}.")
     return notes
 
@@ -154,9 +133,9 @@ def spent_on(summary: Summary) -> str:
     asked = judging is not None and judging.questions > 0
     pieces = []
     if asked and judging is not None and not judging.judge.startswith("offline"):
-        pieces.append(cost(judging))
+        pieces.append(wording.cost(judging))
     if embedding is not None:
-        pieces.append(f"{cost(embedding)} for embedding")
+        pieces.append(f"{wording.cost(embedding)} for embedding")
     if pieces or not asked:
         return ", ".join(pieces)
     here = any(
@@ -168,23 +147,19 @@ def spent_on(summary: Summary) -> str:
 
 def _given_notes(summary: Summary) -> list[str]:
     """Notes on the values that came with the records; metrics with the same note share it."""
-    alike = grouped(
-        ((_how_given(metric), _without_given(metric.metric)), metric.name)
-        for metric in summary.metrics.values()
-        if metric.n_given
-    )
+    pairs = []
+    for metric in summary.metrics.values():
+        every = metric.n_given == metric.n_scored
+        by = f", of {metric.judge}" if every and metric.judge else ""
+        how = f"{'all' if every else f'{metric.n_given:,}'} of "
+        how += f"{wording.plural(metric.n_scored, 'value')}{by}"
+        if metric.n_given:
+            pairs.append(((how, _without_given(metric.metric)), metric.name))
+    form = "Resting on values read from the records, not on a judge or model here ({}): {}.{}"
     return [
-        f"Resting on values read from the records, not on a judge or model here ({how}): "
-        f"{', '.join(names)}.{instead}"
-        for (how, instead), names in alike.items()
+        form.format(how, ", ".join(names), instead)
+        for (how, instead), names in grouped(pairs).items()
     ]
-
-
-def _how_given(metric: MetricSummary) -> str:
-    every = metric.n_given == metric.n_scored
-    by = f", of {metric.judge}" if every and metric.judge else ""
-    n = "all" if every else f"{metric.n_given:,}"
-    return f"{n} of {plural(metric.n_scored, 'value')}{by}"
 
 
 def _without_given(metric: str) -> str:
@@ -211,27 +186,25 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
         told = f"{spent.judge} (rules about words, not a model)"
     else:
         told = spent.judge
-    which = f"{len(judged)} of {plural(len(summary.metrics), 'metric')}"
+    which = f"{len(judged)} of {wording.plural(len(summary.metrics), 'metric')}"
     if not judged_marked:
         which = _which(judged, list(summary.metrics), which)
     notes = [f"Judged by {told}: {which}."] if judged else []
     if spent.calls or spent.cached:
-        pieces = [plural(spent.questions, "question"), plural(spent.calls, "call")]
-        if spent.cached:
-            pieces.append(f"{spent.cached:,} from the ledger")
-        pieces.append(f"{plural(spent.input_tokens, 'token')} in and {spent.output_tokens:,} out")
-        pieces.append(cost(spent))
         whom = "" if judged else f" of {told}"
+        tokens = f"{wording.plural(spent.input_tokens, 'token')} in and {spent.output_tokens:,} out"
+        pieces = [*_calls(spent, "question"), tokens, wording.cost(spent)]
         notes.append(f"Asked{whom}: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
     if spent.failures:
-        notes.append(f"Questions without an answer: {reasons(spent.failures)}.{_again(spent)}")
+        told = wording.reasons(spent.failures)
+        notes.append(f"Questions without an answer: {told}.{_again(spent)}")
     if spent.in_part:
-        notes.append(f"Answers without a part: {reasons(spent.in_part)}.")
+        notes.append(f"Answers without a part: {wording.reasons(spent.in_part)}.")
     if spent.disagreed:
-        share = f"{spent.disagreed:,} of {plural(spent.questions, 'question')}"
+        share = f"{spent.disagreed:,} of {wording.plural(spent.questions, 'question')}"
         notes.append(f"The panel's members disagreed on {share}.")
     if spent.lost_votes:
-        notes.append(f"Votes that the panel went without: {reasons(spent.lost_votes)}.")
+        notes.append(f"Votes that the panel went without: {wording.reasons(spent.lost_votes)}.")
     return notes
 
 
@@ -263,15 +236,18 @@ def _embedded_notes(summary: Summary) -> list[str]:
     spent = summary.embedding
     if spent is None:
         return []
-    pieces = [plural(spent.questions, "text"), plural(spent.calls, "call")]
-    if spent.cached:
-        pieces.append(f"{spent.cached:,} from the ledger")
+    pieces = _calls(spent, "text")
     if spent.calls:
-        pieces += [plural(spent.input_tokens, "token"), cost(spent)]
+        pieces += [wording.plural(spent.input_tokens, "token"), wording.cost(spent)]
     notes = [f"Embedded by {spent.judge}: {', '.join(pieces)}."]
     if spent.failures:
-        notes.append(f"Texts without a vector: {reasons(spent.failures)}.{_again(spent)}")
+        notes.append(f"Texts without a vector: {wording.reasons(spent.failures)}.{_again(spent)}")
     return notes
+
+
+def _calls(spent: Spending, what: str) -> list[str]:
+    pieces = [wording.plural(spent.questions, what), wording.plural(spent.calls, "call")]
+    return [*pieces, f"{spent.cached:,} from the ledger"] if spent.cached else pieces
 
 
 def _again(spent: Spending) -> str:
@@ -300,14 +276,17 @@ def unscored_notes(summary: Summary) -> list[str]:
     """Notes on samples without a score, by metric and number; metrics with the same numbers share a
     note.
     """
-    every = summary.metrics.values()
-    alike = grouped((reasons(metric.unscored), metric.name) for metric in every if metric.unscored)
-    return [f"{what}: {', '.join(names)}" for what, names in alike.items()]
+    metrics = summary.metrics.values()
+    return sentences(
+        "{}: {}", ((wording.reasons(m.unscored), m.name) for m in metrics if m.unscored)
+    )
 
 
 def label_notes(summary: Summary) -> list[str]:
     """How often each label occurred, for metrics whose values are labels."""
-    return [f"{m.name}: {counts(_most(m.labels))}" for m in summary.metrics.values() if m.labels]
+    return [
+        f"{m.name}: {wording.counts(_most(m.labels))}" for m in summary.metrics.values() if m.labels
+    ]
 
 
 def _most(labels: Mapping[str, int]) -> Mapping[str, int]:
@@ -320,20 +299,13 @@ def _most(labels: Mapping[str, int]) -> Mapping[str, int]:
 def verdict_line(comparison: Comparison) -> str:
     """One sentence that says how the comparison ended."""
     tally: Counter[str] = Counter(difference.verdict for difference in comparison.differences)
-    words = {
-        "better": "better on",
-        "worse": "worse on",
-        "different": "different on",
-        "no difference shown": "no difference shown on",
-        "unknown": "not testable on",
-        "indicative": "indicative only on",
-        "exploratory": "exploratory on",
-        "not comparable": "not comparable on",
-    }
-    pieces = [f"{words[verdict]} {tally[verdict]}" for verdict in words if tally[verdict]]
+    words = {"unknown": "not testable", "indicative": "indicative only"}
+    order = ("better", "worse", "different", "no difference shown", "unknown", "indicative",
+             "exploratory", "not comparable")  # fmt: skip
+    pieces = [f"{words.get(one, one)} on {tally[one]}" for one in order if tally[one]]
     if not pieces:
         return "The two runs share no metric."
-    total = plural(len(comparison.differences), "metric")
+    total = wording.plural(len(comparison.differences), "metric")
     return f"{comparison.a} against {comparison.b}: {', '.join(pieces)} of {total}."
 
 
@@ -347,15 +319,15 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         f"seed {comparison.seed} (all patterns with at most {EXACT_UP_TO} queries or clusters in "
         "common). significant: whether that p is below 0.05, before any correction. t-test p: "
         "paired Student's t-test, which takes the differences for normal.",
-        f"p ({correction_name(comparison.correction)}) and the verdict: "
-        f"{_corrected(comparison, n_tested)} at the {percent(1 - comparison.level)} level."
+        f"p ({wording.correction_name(comparison.correction)}) and the verdict: "
+        f"{_corrected(comparison, n_tested)} at the {wording.percent(1 - comparison.level)} level."
         if n_tested
         else "No metric is tested, so none has a corrected p.",
-        f"Interval of the difference: {interval_name(comparison.interval)}, "
+        f"Interval of the difference: {wording.interval_name(comparison.interval)}, "
         f"{interval_levels(comparison)}.",
         *_widened(comparison),
         "Detectable: the smallest true difference that n queries with this spread find with 80 % "
-        f"power, tested by itself at the {percent(1 - comparison.level)} level.",
+        f"power, tested by itself at the {wording.percent(1 - comparison.level)} level.",
     ]
     notes += cluster_notes(comparison)
     notes += standing_notes(comparison)
@@ -369,7 +341,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if alone:
         notes.append(f"Metrics not compared: {'; '.join(alone)}.")
     missing = [
-        f"{plural(n, 'query')} only in {name}"
+        f"{wording.plural(n, 'query')} only in {name}"
         for n, name in ((comparison.only_a, "A"), (comparison.only_b, "B"))
         if n
     ]
@@ -392,29 +364,25 @@ def _widened(comparison: Comparison) -> list[str]:
             "The verdict follows the sign-flip test, not this interval: near its ends they may "
             "differ. --interval auto shows the test's own."
         ]
-    causes = grouped(
-        (cause, d.name)
-        for d in comparison.differences
-        if d.low is not None and (cause := d.interval.partition(" and ")[2])
-    )
     words = {
         "ties": "most differences are equal, and others may have been missed",
         "skewness": "a few differences are much larger than the others",
     }
-    return [
-        f"Interval and corrected p are wider than the test's where {words[cause]}: "
-        f"{', '.join(names)}."
-        for cause, names in causes.items()
-    ]
+    causes = (
+        (words[cause], d.name)
+        for d in comparison.differences
+        if d.low is not None and (cause := d.interval.partition(" and ")[2])
+    )
+    return sentences("Interval and corrected p are wider than the test's where {}: {}.", causes)
 
 
 def interval_levels(comparison: Comparison) -> str:
     """The confidence levels of the intervals of the differences: ``at 95 %``, or, where the
     correction asks for more, ``at 97.5 % for em, 95 % for f1``."""
     falling = sorted(comparison.differences, key=lambda d: d.level, reverse=True)
-    metrics = grouped((confidence(d.level), d.name) for d in falling if d.low is not None)
-    levels = list(metrics) or [confidence(comparison.level)]
-    if levels == [confidence(comparison.level)]:
+    metrics = grouped((wording.confidence(d.level), d.name) for d in falling if d.low is not None)
+    levels = list(metrics) or [wording.confidence(comparison.level)]
+    if levels == [wording.confidence(comparison.level)]:
         return f"at {levels[0]}"
     told = ", ".join(f"{level} for {', '.join(names)}" for level, names in metrics.items())
     if len(levels) == 1:
@@ -429,7 +397,7 @@ def _corrected(comparison: Comparison, n_tested: int) -> str:
     if n_tested == 1:
         return "of the one metric tested between these two runs,"
     how = "not corrected for" if comparison.correction == "none" else "corrected across"
-    return f"{how} the {plural(n_tested, 'metric')} tested between these two runs,"
+    return f"{how} the {wording.plural(n_tested, 'metric')} tested between these two runs,"
 
 
 def standing_notes(comparison: Comparison) -> list[str]:
@@ -463,5 +431,5 @@ def cluster_notes(comparison: Comparison) -> list[str]:
     together = comparison.clustered_by or "cluster"
     return [
         f"Test and intervals keep the queries of one {together} together "
-        f"({plural(comparison.n_clusters, 'cluster')})."
+        f"({wording.plural(comparison.n_clusters, 'cluster')})."
     ]

@@ -24,6 +24,16 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     return groups
 
 
+def sentences(form: str, pairs: Iterable[tuple[object, str]]) -> list[str]:
+    """A sentence for each key, with its values.
+
+    Args:
+        form: of a sentence, with places for the key and its values.
+        pairs: key and value.
+    """
+    return [form.format(key, ", ".join(values)) for key, values in grouped(pairs).items()]
+
+
 def families(metrics: Iterable[MetricSummary]) -> dict[str, list[MetricSummary]]:
     """The metrics by family, in their order."""
     return grouped((metric.group or metric.family, metric) for metric in metrics)

@@ -21,7 +21,7 @@ def summary(run_summary: Summary) -> str:
     )
     lines = [f"### {escape(title)}", "", f"{_headline(run_summary)}.", ""]
     judged = any(metric.judge for metric in run_summary.metrics.values())
-    lines += _table(
+    lines += table(
         ["metric", "mean", "interval", "scored", *(["judge"] if judged else []), "unscored"],
         "lrrrll" if judged else "lrrrl",
         (_metric_cells(metric, judged) for metric in run_summary.metrics.values()),
@@ -42,7 +42,7 @@ def comparison(compared: Comparison) -> str:
         *("p_value", "significant", "t-test p", wording.corrected_p(compared)),
         *("verdict", "n", "detectable"),
     ]
-    lines += _table(heads, "lrrrrrlrrlrr", map(_difference_cells, compared.differences))
+    lines += table(heads, "lrrrrrlrrlrr", map(_difference_cells, compared.differences))
     notes = [*footnotes.comparison_notes(compared), *footnotes.gate_notes(compared)]
     return _finish(lines, notes, compared.warnings)
 
@@ -62,20 +62,16 @@ def _headline(summary: Summary) -> str:
 
 
 def _metric_cells(metric: MetricSummary, judged: bool) -> list[str]:
-    note = wording.aggregate_note(metric)
+    note, group = wording.aggregate_note(metric), metric.group and f"{escape(metric.group)}: "
+    name = _name(metric.name, metric.higher_is_better)
     return [
-        _grouped(metric) + (f" ({note})" if note else ""),
+        f"{group}{name} ({note})" if note else f"{group}{name}",
         wording.number(metric.mean),
         wording.bounds(metric.low, metric.high),
         wording.coverage(metric),
         *([escape(wording.judge_and_agreement(metric))] if judged else []),
         wording.reasons(metric.unscored),
     ]
-
-
-def _grouped(metric: MetricSummary) -> str:
-    name = _name(metric.name, metric.higher_is_better)
-    return f"{escape(metric.group)}: {name}" if metric.group else name
 
 
 def _difference_cells(d: Difference) -> list[str]:
@@ -94,7 +90,7 @@ def _slice_table(column: str, pieces: Sequence[Slice]) -> list[str]:
         for piece in pieces
     ]
     heads = [escape(column), "n", *(escape(name) for name in names)]
-    return _table(heads, "lr" + "r" * len(names), rows)
+    return table(heads, "lr" + "r" * len(names), rows)
 
 
 def _slice_cell(metric: MetricSummary | None) -> str:
@@ -107,7 +103,14 @@ def _name(name: str, higher: bool | None) -> str:
     return " ".join(filter(None, (escape(name), wording.arrow(higher))))
 
 
-def _table(heads: Sequence[str], align: str, rows: Iterable[Sequence[str]]) -> list[str]:
+def table(heads: Sequence[str], align: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table.
+
+    Args:
+        heads: of its columns, escaped.
+        align: of each column, ``l`` or ``r``.
+        rows: their cells, escaped.
+    """
     rule = ["---:" if side == "r" else ":---" for side in align]
     return [f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows)]
 

@@ -1,16 +1,194 @@
-"""What a file holds, for ``validate`` and ``run --dry-run``."""
+"""What a file holds, and what a run of it would ask its judge: ``validate``, ``run --dry-run``."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
+
 from rich.console import Group, RenderableType
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragassay.engine.plan import EmbeddingPlan, Preview
+from ragassay.engine.plan import Amount, CallPlan, EmbeddingPlan, Preview, Range
 from ragassay.reports.text import wording
-from ragassay.reports.text.grouping import grouped
-from ragassay.reports.text.plan import plan_table
+from ragassay.reports.text.fitting import responsive, ruled
+from ragassay.reports.text.grouping import sentences
+from ragassay.transport import as_of
+
+_FITS = {
+    "fits": ("green", "the plan fits"),
+    "may not fit": (
+        "yellow",
+        "the plan may not fit; the run would stop there and keep what is scored",
+    ),
+    "does not fit": (
+        "red",
+        "the plan does not fit; the run would stop there and keep what is scored",
+    ),
+    "no price known": (
+        "yellow",
+        "no price is known, so dollars cannot be planned (give --price IN,OUT)",
+    ),
+}
+_NAMES = 4
+"""Metrics that ask the same, named in one cell before "and N more"."""
+
+_WIDE = 100
+
+
+@responsive
+def plan_table(plan: CallPlan, width: int, plain: bool) -> Iterator[RenderableType]:
+    """Calls, tokens and money for each metric and in total, time, and what all of it assumes."""
+    head = Text.assemble("judge ", (wording.one_line(plan.judge), "bold"))
+    if not plan.asks:
+        yield head.append("  0 calls: it answers here, nothing is sent and nothing is paid")
+        return
+    yield head.append("  what the run would ask; nothing was sent")
+    yield Padding(_table(plan, width >= _WIDE, plain), (0, 0, 0, 1))
+    yield Padding(Group(*(Text(line, style) for line, style in _lines(plan, plain))), (0, 1))
+
+
+def _table(plan: CallPlan, wide: bool, plain: bool) -> Table:
+    table = ruled()
+    table.add_column("metric, alone", overflow="fold")
+    tokens = ["tokens in", "tokens out"] if wide else ["tokens"]
+    for head in ("calls", "in ledger", *tokens, "cost", "time"):
+        table.add_column(head, justify="right", no_wrap=True)
+
+    def row(name: str, amount: Amount, style: str = "") -> None:
+        held = Text(_span(amount.held, _count, plain))
+        if amount.held.high:
+            held.append(f" {_span(amount.held_share, _percent, plain)}", style="dim")
+        sizes = [amount.input_tokens, amount.output_tokens] if wide else [amount.tokens]
+        table.add_row(
+            Text(name),
+            _span(amount.calls, _count, plain),
+            held,
+            *(_span(size, _short, plain) for size in sizes),
+            "unknown" if amount.cost is None else _span(amount.cost, _dollars, plain),
+            _span(plan.pace.span(amount), _duration, plain),
+            style=style,
+        )
+
+    for names, amount in plan.metrics.items():
+        row(_named(names), amount)
+    table.add_section()
+    row("together", plan.total, "bold")
+    return table
+
+
+def _lines(plan: CallPlan, plain: bool) -> Iterator[tuple[str, str]]:
+    """Sentences beside the table, each with a style.
+
+    Args:
+        plan: to be described.
+        plain: whether the text is ASCII only.
+    """
+    total = plan.total
+    asks = total.calls.high > 0
+    if asks:
+        yield f"Time: {_time_sentence(plan, plain)}.", "bold"
+    elif total.held.high:
+        yield "Nothing to ask: the ledger holds every answer.", "bold"
+    else:
+        yield "Nothing to ask: no sample has what a metric asks about.", "bold"
+    if plan.budget is not None:
+        style, sentence = _FITS[plan.budget.verdict]
+        yield f"Budget {plan.budget.budget}: {sentence}.", style
+    kinds = [
+        f"{_span(calls, _count, plain)} {kind}"
+        for kind, calls in plan.questions.items()
+        if calls.high
+    ]
+    if kinds:
+        yield f"Calls by question: {', '.join(kinds)}.", "dim"
+    if plan.shared:
+        fewer = f"{wording.plural(plan.shared, 'call')} fewer than line by line."
+        yield f"What several metrics ask is asked once: {fewer}", "dim"
+    for note in plan.notes:
+        yield note, "dim"
+    if plan.n_walked < plan.n_samples:
+        of = f"{plan.n_walked:,} of {plan.n_samples:,} samples"
+        yield f"Extrapolated from the first {of}.", "dim"
+    if asks and not total.calls.exact:
+        yield "How many questions follow depends on the answers: hence the intervals.", "dim"
+    if asks:
+        much = "Retries, repairs and hidden reasoning come on top."
+        yield f"Tokens are estimated from the texts. {much}", "dim"
+    if asks and total.cost is None:
+        how = "give it with --price IN,OUT, in dollars a million tokens."
+        yield f"No price is known for this model: {how}", "dim"
+    elif asks and plan.listed_prices and total.cost is not None and total.cost.high:
+        listed = f"the makers' lists of {as_of()}; --price IN,OUT takes their place."
+        yield f"Prices: {listed}", "dim"
+    for detail, n in plan.failed.items():
+        yield f"{wording.plural(n, 'sample')} could not be planned: {detail}.", "yellow"
+
+
+def _time_sentence(plan: CallPlan, plain: bool) -> str:
+    pace = plan.pace
+    each = f"{pace.seconds:.2g} s a call"
+    basis = f"{each} as in the ledger's last answers" if pace.measured else f"assuming {each}"
+    limits = [f"{pace.concurrency:,} at once", basis]
+    if pace.rpm is not None:
+        limits.append(f"{pace.rpm:g} requests a minute")
+    if pace.tpm is not None:
+        limits.append(f"{pace.tpm:g} tokens a minute")
+    return f"about {_span(plan.seconds, _duration, plain)} ({', '.join(limits)})"
+
+
+def _named(names: tuple[str, ...]) -> str:
+    shown = [wording.one_line(name) for name in names]
+    if len(shown) > _NAMES:
+        rest = len(shown) - _NAMES + 1
+        shown = [*shown[: _NAMES - 1], f"and {rest} more"]
+    return ", ".join(shown)
+
+
+def _span(ends: Range, spell: Callable[[float], str], plain: bool) -> str:
+    """Both ends, or one where they read the same."""
+    low, high = spell(ends.low), spell(ends.high)
+    return low if low == high else f"{low}{' - ' if plain else ' – '}{high}"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _percent(value: float) -> str:
+    return f"{math.floor(value * 100)}%"
+
+
+def _short(tokens: float) -> str:
+    """Three digits at most: ``950``, ``12.3k``, ``4.56M``."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if tokens >= 0.9995 * size:
+            value = tokens / size
+            digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+            return f"{value:.{digits}f}{unit}"
+    return f"{tokens:.0f}"
+
+
+def _dollars(value: float) -> str:
+    if value == 0:
+        return "$0"
+    if value < 0.00005:
+        return "<$0.0001"
+    return f"${value:,.{4 if value < 0.0005 else 3 if value < 0.9995 else 2}f}"
+
+
+def _duration(seconds: float) -> str:
+    """``2 s``, ``1 min 40 s``, ``3 h 5 min``."""
+    rounded = math.ceil(seconds)
+    if rounded < 100:
+        return f"{rounded} s"
+    minutes, rest = divmod(rounded, 60)
+    if minutes < 100:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(math.ceil(rounded / 60), 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
 def preview_table(preview: Preview) -> RenderableType:
@@ -43,9 +221,8 @@ def preview_table(preview: Preview) -> RenderableType:
             lacking = f"{extra:,} more: needs extra" if extra else ""
             grid.add_row(escape(name), _share(count, n), lacking, style="dim" if not count else "")
         blocks += [Text(""), grid]
-        blocks += [
-            Text(f"needs extra: {sentence}", style="yellow") for sentence in _extras(preview)
-        ]
+        extras = ((why, name) for name, why in preview.extras.items())
+        blocks += [Text(line, "yellow") for line in sentences("needs extra: {} ({}).", extras)]
     if preview.repeated is not None:
         run_twice = wording.plural(preview.repeated, "query")
         blocks += [Text(""), Text(f"consistency: {run_twice} with two runs or more")]
@@ -54,12 +231,6 @@ def preview_table(preview: Preview) -> RenderableType:
     if preview.embedding is not None:
         blocks += [Text(""), Text(_embedding(preview.embedding))]
     return Group(*blocks)
-
-
-def _extras(preview: Preview) -> list[str]:
-    """What is not on this machine, each with the metrics that need it."""
-    metrics = grouped((why, name) for name, why in preview.extras.items())
-    return [f"{why} ({', '.join(names)})." for why, names in metrics.items()]
 
 
 def _embedding(plan: EmbeddingPlan) -> str:

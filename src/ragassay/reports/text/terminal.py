@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ragassay.engine.results import Comparison, Difference, MetricSummary, Slice, Summary
 from ragassay.reports.text import footnotes, grouping, wording
+from ragassay.reports.text.fitting import responsive, ruled
 
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
 _BAR_WIDTH = 12
@@ -40,133 +38,106 @@ _COMPARED_STYLES = {
 }
 
 
-def summary_table(summary: Summary) -> RenderableType:
+@responsive
+def summary_table(summary: Summary, width: int, plain: bool) -> Iterator[RenderableType]:
     """The metrics of a run, with what must be known to read them."""
-    return _SummaryView(summary)
-
-
-def slices_table(summary: Summary) -> RenderableType:
-    """The means of each slice; an empty group when the run has no slices."""
-    return _SlicesView(summary)
-
-
-def comparison_table(comparison: Comparison) -> RenderableType:
-    """The differences between two runs, with their tests."""
-    return _ComparisonView(comparison)
-
-
-@dataclass(frozen=True)
-class _SummaryView:
-    summary: Summary
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        summary, plain = self.summary, options.ascii_only
-        wide, bars = options.max_width >= _WIDE_SUMMARY, options.max_width >= _BAR_SUMMARY
-        bars = bars and any(_has_scale(metric) for metric in summary.metrics.values())
-        yield _heading(
-            [summary.title, summary.suite and f"suite {summary.suite}", summary.system],
-            wording.size(summary),
-        )
-        table = _table()
-        table.add_column("metric", overflow="fold", ratio=None)
-        table.add_column("mean", justify="right", no_wrap=True)
-        table.add_column("interval", justify="right", no_wrap=True)
-        table.add_column("scored", justify="right", no_wrap=True)
+    wide, bars = width >= _WIDE_SUMMARY, width >= _BAR_SUMMARY
+    bars = bars and any(_bar(metric, plain) for metric in summary.metrics.values())
+    yield _heading(
+        [summary.title, summary.suite and f"suite {summary.suite}", summary.system],
+        wording.size(summary),
+    )
+    table = ruled()
+    table.add_column("metric", overflow="fold", ratio=None)
+    table.add_column("mean", justify="right", no_wrap=True)
+    table.add_column("interval", justify="right", no_wrap=True)
+    table.add_column("scored", justify="right", no_wrap=True)
+    if bars:
+        table.add_column("", no_wrap=True, width=_BAR_WIDTH)
+    judged = wide and any(metric.judge for metric in summary.metrics.values())
+    if judged:
+        table.add_column("judge", style="dim", overflow="fold")
+    if wide:
+        table.add_column("unscored", style="dim", overflow="fold")
+    group = ""
+    for metric in summary.metrics.values():
+        if metric.group != group:
+            group = metric.group
+            table.add_row(Text(wording.one_line(group.partition(" (")[0]), "italic dim"))
+        cells: list[RenderableType] = [
+            _name(metric.name, metric.higher_is_better, wording.aggregate_note(metric), plain),
+            Text(_dash(wording.number(metric.mean), plain), style="bold"),
+            Text(_dash(wording.bounds(metric.low, metric.high), plain), style="dim"),
+            Text(
+                wording.coverage(metric),
+                style="" if metric.n_scored == metric.n_total else "yellow",
+            ),
+        ]
         if bars:
-            table.add_column("", no_wrap=True, width=_BAR_WIDTH)
-        judged = wide and any(metric.judge for metric in summary.metrics.values())
+            cells.append(Text(_bar(metric, plain), style="cyan"))
         if judged:
-            table.add_column("judge", style="dim", overflow="fold")
+            cells.append(Text(wording.judge_and_agreement(metric)))
         if wide:
-            table.add_column("unscored", style="dim", overflow="fold")
-        group = ""
-        for metric in summary.metrics.values():
-            if metric.group != group:
-                group = metric.group
-                table.add_row(Text(wording.one_line(group.partition(" (")[0]), "italic dim"))
-            cells: list[RenderableType] = [
-                _name(metric.name, metric.higher_is_better, wording.aggregate_note(metric), plain),
-                Text(_dash(wording.number(metric.mean), plain), style="bold"),
-                Text(_dash(wording.bounds(metric.low, metric.high), plain), style="dim"),
-                Text(
-                    wording.coverage(metric),
-                    style="" if metric.n_scored == metric.n_total else "yellow",
-                ),
-            ]
-            if bars:
-                cells.append(Text(_bar(metric, plain), style="cyan"))
-            if judged:
-                cells.append(Text(wording.judge_and_agreement(metric)))
-            if wide:
-                cells.append(Text(wording.reasons(metric.unscored)))
-            table.add_row(*cells)
-        yield Padding(table, (0, 0, 0, 1))
-        notes = footnotes.summary_notes(summary, judged_marked=wide) + footnotes.label_notes(
-            summary
+            cells.append(Text(wording.reasons(metric.unscored)))
+        table.add_row(*cells)
+    yield Padding(table, (0, 0, 0, 1))
+    notes = footnotes.summary_notes(summary, judged_marked=wide) + footnotes.label_notes(summary)
+    if not wide:
+        notes += [f"Unscored: {note}." for note in footnotes.unscored_notes(summary)]
+    yield _notes(notes, summary.warnings, plain)
+    if summary.incomplete:
+        yield _warning(
+            f"{wording.plural(summary.incomplete, 'score')} missing by accident "
+            "(see 'unscored'): this run is incomplete.",
+            plain,
         )
-        if not wide:
-            notes += [f"Unscored: {note}." for note in footnotes.unscored_notes(summary)]
-        yield _notes(notes, summary.warnings, plain)
-        if summary.incomplete:
-            yield _warning(
-                f"{wording.plural(summary.incomplete, 'score')} missing by accident "
-                "(see 'unscored'): this run is incomplete.",
-                plain,
-            )
 
 
-@dataclass(frozen=True)
-class _SlicesView:
-    summary: Summary
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        columns = grouping.by_column(self.summary.slices)
-        names = max((len(name) for name in self.summary.metrics), default=0)
-        fit = max(1, (options.max_width - min(names, options.max_width // 3) - 5) // 17)
-        for column, pieces in columns.items():
-            for first in range(0, len(pieces), fit):
-                yield _slice_block(column, pieces[first : first + fit], options.ascii_only)
-        if columns:
-            yield _notes(["Each cell: mean, and scored/total of the slice."], (), True)
+@responsive
+def slices_table(summary: Summary, width: int, plain: bool) -> Iterator[RenderableType]:
+    """The means of each slice; nothing when the run has no slices."""
+    columns = grouping.by_column(summary.slices)
+    names = max((len(name) for name in summary.metrics), default=0)
+    fit = max(1, (width - min(names, width // 3) - 5) // 17)
+    for column, pieces in columns.items():
+        for first in range(0, len(pieces), fit):
+            yield _slice_block(column, pieces[first : first + fit], plain)
+    if columns:
+        yield _notes(["Each cell: mean, and scored/total of the slice."], (), True)
 
 
-@dataclass(frozen=True)
-class _ComparisonView:
-    comparison: Comparison
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        comparison, plain, width = self.comparison, options.ascii_only, options.max_width
-        yield _heading([f"{comparison.a} (new) against {comparison.b} (old)"], "")
-        corrected = wording.corrected_p(comparison)
-        if width < max(_COMPARED):
-            corrected = corrected.replace("Benjamini-Hochberg", "BH")
-        shown = next(columns for least, columns in _COMPARED.items() if width >= least)
-        columns = [column.split("/") for column in shown]
-        height = max(map(len, columns))
-        table = _table()
-        table.add_column("\n" * (height > 1) + "metric", overflow="fold")
-        for lines in columns:
-            head = "\n".join(lines).replace("corrected p", corrected)
-            words = "verdict" in lines[:2]
-            table.add_column(head, justify="left" if words else "right", no_wrap=True)
-        for d in comparison.differences:
-            cells = [
-                Text("\n").join(_compared(d, line, plain) for line in lines) for lines in columns
-            ]
-            table.add_row(_name(d.name, d.higher_is_better, "", plain), *cells)
-        yield Padding(table, (0, 0, 0, 1))
-        yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
-        notes = footnotes.comparison_notes(comparison)
-        if len(shown) <= 4:
-            sizes = [f"{d.name} {wording.number(d.detectable)}" for d in comparison.differences]
-            ns = {d.n for d in comparison.differences}
-            if len(ns) == 1:
-                notes.append(f"n = {ns.pop():,}.")
-            else:
-                each = [f"{d.name} {d.n:,}" for d in comparison.differences]
-                notes.append(f"n: {', '.join(each)}.")
-            notes.append(f"Detectable: {', '.join(sizes)}.")
-        yield _notes(notes, comparison.warnings, plain)
+@responsive
+def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
+    """The differences between two runs, with their tests."""
+    yield _heading([f"{comparison.a} (new) against {comparison.b} (old)"], "")
+    corrected = wording.corrected_p(comparison)
+    if width < max(_COMPARED):
+        corrected = corrected.replace("Benjamini-Hochberg", "BH")
+    shown = next(columns for least, columns in _COMPARED.items() if width >= least)
+    columns = [column.split("/") for column in shown]
+    height = max(map(len, columns))
+    table = ruled()
+    table.add_column("\n" * (height > 1) + "metric", overflow="fold")
+    for lines in columns:
+        head = "\n".join(lines).replace("corrected p", corrected)
+        words = "verdict" in lines[:2]
+        table.add_column(head, justify="left" if words else "right", no_wrap=True)
+    for d in comparison.differences:
+        cells = [Text("\n").join(_compared(d, line, plain) for line in lines) for lines in columns]
+        table.add_row(_name(d.name, d.higher_is_better, "", plain), *cells)
+    yield Padding(table, (0, 0, 0, 1))
+    yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
+    notes = footnotes.comparison_notes(comparison)
+    if len(shown) <= 4:
+        sizes = [f"{d.name} {wording.number(d.detectable)}" for d in comparison.differences]
+        ns = {d.n for d in comparison.differences}
+        if len(ns) == 1:
+            notes.append(f"n = {ns.pop():,}.")
+        else:
+            each = [f"{d.name} {d.n:,}" for d in comparison.differences]
+            notes.append(f"n: {', '.join(each)}.")
+        notes.append(f"Detectable: {', '.join(sizes)}.")
+    yield _notes(notes, comparison.warnings, plain)
 
 
 def _compared(d: Difference, line: str, plain: bool) -> Text:
@@ -182,7 +153,7 @@ def _compared(d: Difference, line: str, plain: bool) -> Text:
 
 
 def _slice_block(column: str, pieces: Sequence[Slice], plain: bool) -> RenderableType:
-    table = _table()
+    table = ruled()
     table.add_column(Text(f"{wording.one_line(column)}\n", "bold"), overflow="fold")
     for piece in pieces:
         head = Text(f"{wording.one_line(piece.value)}\nn={piece.n:,}")
@@ -198,10 +169,6 @@ def _slice_block(column: str, pieces: Sequence[Slice], plain: bool) -> Renderabl
 def _slice_cell(metric: MetricSummary, plain: bool) -> Text:
     mean = _dash(wording.number(metric.mean), plain)
     return Text.assemble(mean, (f" {wording.coverage(metric)}", "dim"))
-
-
-def _table() -> Table:
-    return Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
 
 
 def _heading(pieces: Iterable[str], tail: str) -> RenderableType:
@@ -233,10 +200,6 @@ def _warning(text: str, plain: bool, *, pad: bool = True) -> RenderableType:
 
 def _dash(text: str, plain: bool) -> str:
     return "-" if plain and text == wording.NOTHING else text
-
-
-def _has_scale(metric: MetricSummary) -> bool:
-    return None not in metric.bounds and metric.mean is not None
 
 
 def _bar(metric: MetricSummary, plain: bool) -> str:

@@ -1,10 +1,12 @@
-"""What the terminal and the HTML report say about verdicts, and about the nuggets of a score."""
+"""What the terminal and the HTML report say about verdicts, and about what a score looked at: its
+nuggets, and the pieces of the answer."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from ragassay.judges import short
 from ragassay.samples import Sample
@@ -44,11 +46,8 @@ def spread(record: Mapping[str, Any]) -> str:
     answers = [vote["answer"] for vote in record.get("votes", ()) if vote.get("answer") is not None]
     if len(answers) < 2:
         return ""
-    differing = []
-    for name in answers[0]:
-        values = [answer.get(name) for answer in answers]
-        if difference := _spread(name, values):
-            differing.append(difference)
+    spreads = (_spread(name, [answer.get(name) for answer in answers]) for name in answers[0])
+    differing = [said for said in spreads if said]
     if not differing:
         return f"{len(answers)} votes agree"
     return f"{len(answers)} votes differ: {', '.join(differing)}"
@@ -65,33 +64,90 @@ def _spread(name: str, values: Sequence[Any]) -> str:
             n = sum(any(one != column[0] for one in column) for column in zip(*values, strict=True))
             return f"{name} in {n} of {len(values[0])} entries"
         return name
-    if all(isinstance(value, bool) or _label(value) for value in values):
+    if all(
+        isinstance(value, bool) or (isinstance(value, str) and value.isidentifier())
+        for value in values
+    ):
         counts = Counter(str(value).casefold() for value in values).most_common()
         return f"{name} {', '.join(f'{value} {n}' for value, n in counts)}"
     return ""
 
 
-def _label(value: Any) -> bool:
-    return isinstance(value, str) and value.isidentifier()
-
-
 def nugget_table(parts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Nugget, importance and whether the answer holds it, where a score has such parts."""
+    """Nugget, importance and whether the answer holds it (``support``, ``partial`` or ``not``),
+    where a score has such parts."""
     columns = [parts.get(name) for name in NUGGETS]
     if not all(isinstance(column, list | tuple) and column for column in columns):
         return []
     if len({len(column) for column in columns if column is not None}) != 1:
         return []
     rows = zip(*(column or () for column in columns), strict=True)
-    return [(str(nugget), str(label), _held(str(held))) for nugget, label, held in rows]
-
-
-def _held(label: str) -> str:
-    """``support``, ``partial`` or ``not``."""
-    return {"partial_support": "partial", "not_support": "not"}.get(label, label)
+    short = {"partial_support": "partial", "not_support": "not"}
+    return [(str(n), str(label), short.get(str(held), str(held))) for n, label, held in rows]
 
 
 def same_prompt(votes: Sequence[Mapping[str, Any]]) -> bool:
     """Whether all votes that sent anything sent the same."""
     sent = [vote["messages"] for vote in votes if vote.get("messages")]
     return len(sent) > 1 and all(messages == sent[0] for messages in sent)
+
+
+Held = Literal["yes", "partly", "no"]
+
+_SUPPORT: Mapping[str, Held] = {"full": "yes", "partial": "partly", "none": "no"}
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of an answer.
+
+    ``start`` and ``end`` are characters ``[start, end)`` of the answer; ``None`` where the piece
+    does not stand there word for word (an LLM rephrases claims). ``by`` names the passages that
+    were looked at, where the score says which.
+    """
+
+    text: str
+    start: int | None
+    end: int | None
+    held: Held
+    by: str = ""
+
+
+PIECES = ("claims", "supported", "statements")
+"""Parts of a score that are shown piece by piece."""
+
+
+def spans(parts: Mapping[str, Any], answer: str) -> list[Span]:
+    """The pieces that a score's parts hold: claims with their support, or statements with their
+    citations. Empty for parts of another kind.
+
+    Args:
+        parts: of a score.
+        answer: its text.
+    """
+    folded = answer.casefold()
+    if len(folded) != len(answer):
+        folded = ""  # places in it would not be places in the answer
+    if isinstance(parts.get("claims"), list | tuple) and "supported" in parts:
+        pairs = zip(parts["claims"], parts["supported"], strict=False)
+        return [_span(claim, folded, "yes" if held else "no") for claim, held in pairs]
+    pieces = []
+    for statement in parts.get("statements") or ():
+        cited = statement.get("citations") or [] if isinstance(statement, Mapping) else []
+        if not isinstance(statement, Mapping) or "text" not in statement:
+            return []
+        levels = [_SUPPORT.get(str(one.get("support")), "no") for one in cited]
+        best: Held = min(levels, key=("yes", "partly", "no").index, default="no")
+        by = ", ".join(
+            f"{one.get('citation')}: {one.get('support') or 'not there'}" for one in cited
+        )
+        pieces.append(_span(statement["text"], folded, best, by or "cites nothing"))
+    return pieces
+
+
+def _span(text: str, folded: str, held: Held, by: str = "") -> Span:
+    piece = text.strip().rstrip(".")
+    start = folded.find(piece.casefold()) if piece else -1
+    if start < 0:
+        return Span(text.strip(), None, None, held, by)
+    return Span(text.strip(), start, start + len(piece), held, by)

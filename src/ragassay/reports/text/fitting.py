@@ -1,12 +1,15 @@
-"""A table for the terminal that leaves whole columns out before it cuts a number."""
+"""What the terminal shows, made for its width and its characters."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -15,13 +18,32 @@ from ragassay.reports.text import wording
 _EDGES, _BETWEEN = 2, 2
 _LEAST_NAME = 8
 
+Subject = TypeVar("Subject")
+Draw = Callable[[Subject, int, bool], Iterable[RenderableType]]
+"""Draws a subject in so many columns of text; whether in ASCII only."""
+
+
+def responsive(draw: Draw[Subject]) -> Callable[[Subject], RenderableType]:
+    """Makes of a function that draws a subject one that gives something to print."""
+
+    @wraps(draw)
+    def view(subject: Subject) -> RenderableType:
+        return _View(lambda width, plain: draw(subject, width, plain))
+
+    return view
+
 
 @dataclass(frozen=True)
-class Fitted:
-    """A table, and the heads of the columns for which there was no room."""
+class _View:
+    draw: Callable[[int, bool], Iterable[RenderableType]]
 
-    table: Table
-    left_out: tuple[str, ...]
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self.draw(options.max_width, options.ascii_only)
+
+
+def ruled() -> Table:
+    """An empty table with a line below its heads."""
+    return Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
 
 
 def fitted(
@@ -32,8 +54,9 @@ def fitted(
     going: Sequence[Collection[str]],
     words: str = "",
     plain: bool = False,
-) -> Fitted:
-    """The table in at most ``width`` columns of text; names break at their punctuation.
+) -> tuple[Table, list[str]]:
+    """The table in at most ``width`` columns of text; names break at their punctuation. With it
+    come the heads of the columns for which there was no room.
 
     Args:
         heads: the first is that of the names, all others but ``words`` of numbers. A number may
@@ -69,7 +92,7 @@ def fitted(
     if words in kept:
         full = max(map(cell_len, [words, *columns[words]]))
         sizes[words] = min(full, sizes[words] + max(0, room - wide))
-    table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    table = ruled()
     table.add_column(_broken(heads[0], wide), width=wide, no_wrap=True, overflow="fold")
     for head in kept:
         told = head == words
@@ -83,7 +106,7 @@ def fitted(
     for at, name in enumerate(names):
         line = (cells[head][at].rjust(0 if head == words else sizes[head]) for head in kept)
         table.add_row(_broken(name, wide), *map(Text, line))
-    return Fitted(table, tuple(left_out))
+    return table, left_out
 
 
 def _aligned(cells: Sequence[str], plain: bool) -> list[str]:
