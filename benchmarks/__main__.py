@@ -16,6 +16,8 @@ BENCHMARKS = (
     "offline_judge",
     "agreement",
     "bertscore",
+    "service",
+    "kills",
 )
 
 

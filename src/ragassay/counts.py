@@ -4,12 +4,23 @@ from __future__ import annotations
 
 
 def plural(n: int, noun: str) -> str:
-    """``1 query``, ``2 queries``."""
+    """``1 query``, ``2 queries``.
+
+    Args:
+        n: how many.
+        noun: one of them.
+    """
     return f"{n:,} {either(n, noun, _several(noun))}"
 
 
 def share(n: int, total: int, noun: str) -> str:
-    """``1 of 3 queries``, ``1 of 1 query``."""
+    """``1 of 3 queries``, ``1 of 1 query``.
+
+    Args:
+        n: how many of them.
+        total: how many there are.
+        noun: one of them.
+    """
     return f"{n:,} of {plural(total, noun)}"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,28 @@ def test_text_stays_text(text: str, tmp_path: Path) -> None:
     _, book = written([sample(1, text)], tmp_path / "r.xlsx", "qa")
     cell = book["Records"]["E2"]
     assert cell.value == text and cell.data_type == "s" and cell.hyperlink is None
+
+
+@pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed")
+def test_libreoffice_opens_it(tmp_path: Path) -> None:
+    """Another program reads the same, and evaluates no text as a formula."""
+    path = tmp_path / "report.xlsx"
+    written([sample(1), sample(2, "=1+1"), sample(3, "=HYPERLINK(A1)")], path)
+    # -1 writes every sheet, each as NAME-SHEET.csv.
+    form = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
+    home = f"-env:UserInstallation={(tmp_path / 'home').as_uri()}"
+    subprocess.run(
+        ["soffice", home, "--headless", "--convert-to", form, "--outdir", str(tmp_path), str(path)],
+        check=True,
+        capture_output=True,
+    )
+    sheets = {one.name.split("-", 1)[1]: one.read_text() for one in tmp_path.glob("report-*.csv")}
+    assert len(sheets) == len(openpyxl.load_workbook(path).sheetnames)
+    everything = "\n".join(sheets.values())
+    assert "=1+1" in everything
+    assert "=HYPERLINK(A1)" in everything
+    for error in ("#NAME?", "#VALUE!", "#REF!", "Err:"):
+        assert error not in everything
 
 
 def test_what_excel_cannot_hold_is_escaped_or_cut_and_says_so(tmp_path: Path) -> None:

@@ -175,7 +175,13 @@ class Client:
     def preview_report(
         self, task_id: str, from_timestamp: Time, to_timestamp: Time, **options: Any
     ) -> ReportPreview:
-        """Says what a report would hold and cost; the arguments are those of `create_report`."""
+        """Says what a report would hold and cost.
+
+        Args:
+            task_id: of the task.
+            from_timestamp, to_timestamp: seconds since 1970, or ISO 8601 with a zone; inclusive.
+            options: of the run: suite, metrics, judge, budget ...
+        """
         return self._do(calls.preview_report(task_id, from_timestamp, to_timestamp, options))
 
     def create_report(
@@ -390,27 +396,48 @@ class AsyncClient:
         await self._http.aclose()
 
     async def create_project(self, name: str, description: str = "") -> Project:
-        """See `Client.create_project`."""
+        """Makes a project; see `calls.create_project`.
+
+        Args:
+            name: not that of another project.
+            description: for people.
+        """
         return await self._do(calls.create_project(name, description))
 
     async def list_projects(self) -> list[Project]:
-        """See `Client.list_projects`."""
+        """The projects that the token may read, oldest first."""
         return await self._do(calls.list_projects())
 
     async def create_task(self, project_id: str, name: str, **options: Any) -> Task:
-        """See `Client.create_task`."""
+        """Makes a task.
+
+        Args:
+            project_id: of the project.
+            name: not that of another task of the project.
+            options: separator, default_answer, multi_turn, language, judge, budget.
+        """
         return await self._do(calls.create_task(project_id, name, options))
 
     async def list_tasks(self, project_id: str) -> list[Task]:
-        """See `Client.list_tasks`."""
+        """The tasks of a project, oldest first."""
         return await self._do(calls.list_tasks(project_id))
 
     async def log(self, task_id: str, records: Sequence[Mapping[str, Any]]) -> Ingested:
-        """See `Client.log`."""
+        """Stores records, all of them or none.
+
+        Args:
+            task_id: of the task.
+            records: see docs/service.md; at most 10,000.
+        """
         return await self._do(calls.log(task_id, records))
 
     async def upload_file(self, task_id: str, path: str | Path) -> Upload:
-        """See `Client.upload_file`."""
+        """Sends a file, which is not imported yet; see `preview_upload` and `import_upload`.
+
+        Args:
+            task_id: of the task.
+            path: of the file, in any format that `ragassay run` reads.
+        """
         return await self._do(calls.upload_file(task_id, path))
 
     async def preview_upload(
@@ -419,7 +446,13 @@ class AsyncClient:
         columns: Mapping[str, str] | None = None,
         format: str | None = None,  # noqa: A002
     ) -> FilePreview:
-        """See `Client.preview_upload`."""
+        """Looks at the first records of a file that was sent. Nothing is stored.
+
+        Args:
+            upload_id: of the file.
+            columns: field -> column of the file, for names that are not known.
+            format: of the file; found out where left out.
+        """
         return await self._do(calls.preview_upload(upload_id, columns, format))
 
     async def import_upload(
@@ -430,70 +463,103 @@ class AsyncClient:
         *,
         received_as_time: bool = False,
     ) -> Ingested:
-        """See `Client.import_upload`."""
+        """Stores the records of a file that was sent, all of them or none.
+
+        Args:
+            upload_id: of the file.
+            columns, format: as of `preview_upload`.
+            received_as_time: a record without a time gets that of the import.
+        """
         return await self._do(calls.import_upload(upload_id, columns, format, received_as_time))
 
     async def delete_upload(self, upload_id: str) -> None:
-        """See `Client.delete_upload`."""
+        """Deletes a file that is not to be imported."""
         await self._do(calls.delete_upload(upload_id))
 
     async def preview_report(
         self, task_id: str, from_timestamp: Time, to_timestamp: Time, **options: Any
     ) -> ReportPreview:
-        """See `Client.preview_report`."""
+        """Says what a report would hold and cost.
+
+        Args:
+            task_id: of the task.
+            from_timestamp, to_timestamp: seconds since 1970, or ISO 8601 with a zone; inclusive.
+            options: of the run: suite, metrics, judge, budget ...
+        """
         call = calls.preview_report(task_id, from_timestamp, to_timestamp, options)
         return await self._do(call)
 
     async def create_report(
         self, task_id: str, name: str, from_timestamp: Time, to_timestamp: Time, **options: Any
     ) -> Started:
-        """See `Client.create_report`."""
+        """Asks for a report over the records of an interval.
+
+        Args:
+            task_id: of the task.
+            name: for people.
+            from_timestamp, to_timestamp: seconds since 1970, or ISO 8601 with a zone; inclusive.
+            options: of the run: suite, metrics, judge, budget ...
+        """
         return await self._do(
             calls.create_report(task_id, name, from_timestamp, to_timestamp, options)
         )
 
     async def list_reports(self, task_id: str) -> list[Report]:
-        """See `Client.list_reports`."""
+        """The reports of a task, oldest first."""
         return await self._do(calls.list_reports(task_id))
 
     async def get_report(self, report_id: str) -> Report:
-        """See `Client.get_report`."""
+        """A report."""
         return await self._do(calls.get_report(report_id))
 
     async def delete_project(self, project_id: str) -> None:
-        """See `Client.delete_project`."""
+        """Deletes a project with its tasks, records, files, reports and ledger."""
         await self._do(calls.delete_project(project_id))
 
     async def delete_task(self, task_id: str) -> None:
-        """See `Client.delete_task`."""
+        """Deletes a task with its records, files and reports."""
         await self._do(calls.delete_task(task_id))
 
     async def delete_record(self, task_id: str, record_id: str) -> int:
-        """See `Client.delete_record`."""
+        """Deletes a record with its versions; how many there were.
+
+        Args:
+            task_id: of the task.
+            record_id: of the record.
+        """
         return await self._do(calls.delete_record(task_id, record_id))
 
     async def delete_report(self, report_id: str) -> None:
-        """See `Client.delete_report`."""
+        """Deletes a report with its run folder and its jobs."""
         await self._do(calls.delete_report(report_id))
 
     async def get_job(self, job_id: str) -> Job:
-        """See `Client.get_job`."""
+        """A job, and how far it is."""
         return await self._do(calls.get_job(job_id))
 
     async def list_jobs(self, **conditions: Any) -> list[Job]:
-        """See `Client.list_jobs`."""
+        """The jobs that all conditions hold for: project_id, task_id, report_id, status."""
         return await self._do(calls.list_jobs(conditions))
 
     async def cancel_job(self, job_id: str) -> Job:
-        """See `Client.cancel_job`."""
+        """Ends a job."""
         return await self._do(calls.cancel_job(job_id))
 
     async def retry_job(self, job_id: str) -> Job:
-        """See `Client.retry_job`."""
+        """Does a job that failed again."""
         return await self._do(calls.retry_job(job_id))
 
     async def wait_job_completion(self, job_id: str, max_wait_timeout: float = 7_200) -> Job:
-        """See `Client.wait_job_completion`."""
+        """Waits for a job to end.
+
+        Args:
+            job_id: of the job.
+            max_wait_timeout: seconds to wait at most.
+
+        Raises:
+            JobFailed: it ended with an error.
+            JobTimeout: it did not end in time.
+        """
         give_up = time.monotonic() + max_wait_timeout
         while not (job := await self.get_job(job_id)).has_ended:
             if time.monotonic() >= give_up:
@@ -502,43 +568,85 @@ class AsyncClient:
         return _done(job)
 
     async def download_run(self, report_id: str, folder: str | Path) -> Path:
-        """See `Client.download_run`."""
+        """Downloads a report's run folder: `ragassay.open_run` reads it.
+
+        Args:
+            report_id: of the report.
+            folder: a new or empty folder.
+        """
         return _unpacked(await self._bytes(calls.run_of(report_id)), folder)
 
     async def upload_run(self, task_id: str, name: str, run: str | Path) -> Report:
-        """See `Client.upload_run`."""
+        """Makes a report of a run folder that `ragassay run -o` made.
+
+        Args:
+            task_id: of the task.
+            name: of the report, for people.
+            run: the folder, or a zip, a tar or a tar.gz of it.
+        """
         with _packed(run) as archive:
             return await self._do(calls.upload_run(task_id, name, archive))
 
     async def download_report(self, report_id: str, form: str, path: str | Path) -> Path:
-        """See `Client.download_report`."""
+        """Downloads a report as a file.
+
+        Args:
+            report_id: of the report.
+            form: html, markdown, csv, long-csv, jsonl, parquet, xlsx, png, svg ...
+            path: of the file to write.
+        """
         return _saved(await self._bytes(calls.file_of(report_id, form)), path)
 
     async def compare_reports(self, new_id: str, old_id: str, **options: bool) -> dict[str, Any]:
-        """See `Client.compare_reports`."""
+        """Compares two reports, query by query; what `ragassay compare --json` prints of them.
+
+        Args:
+            new_id: of the report.
+            old_id: of the baseline's report.
+            options: ``force``: although metrics or queries differ; ``trust_offline``: with
+                verdicts on what was judged offline.
+        """
         return await self._do(calls.compare_reports(new_id, old_id, options))
 
     async def download_comparison(
         self, new_id: str, old_id: str, form: str, path: str | Path, **options: bool
     ) -> Path:
-        """See `Client.download_comparison`."""
+        """Downloads a comparison of two reports as a file.
+
+        Args:
+            new_id, old_id, options: as of `compare_reports`.
+            form: html, markdown or json.
+            path: of the file to write.
+        """
         return _saved(await self._bytes(calls.comparison_of(new_id, old_id, form, options)), path)
 
     async def compute_rag_evaluation_report(
         self, task_id: str, report_name: str, from_timestamp: Time, to_timestamp: Time
     ) -> str:
-        """See `Client.compute_rag_evaluation_report`."""
+        """Asks for a report by suite ragreport; the id of its job. See `create_report`.
+
+        Args:
+            task_id: of the task.
+            report_name: for people.
+            from_timestamp, to_timestamp: the interval.
+        """
         started = await self.create_report(task_id, report_name, from_timestamp, to_timestamp)
         return started.job.id
 
     async def get_rag_evaluation_reports(self, task_id: str) -> list[Report]:
-        """See `Client.get_rag_evaluation_reports`."""
+        """The reports of a task, oldest first."""
         return await self.list_reports(task_id)
 
     async def export_rag_evaluation_report(
         self, report_id: str, folder: str | Path, file_name: str
     ) -> Path:
-        """See `Client.export_rag_evaluation_report`."""
+        """Writes a report as an Excel workbook.
+
+        Args:
+            report_id: of the report.
+            folder: made where it is missing.
+            file_name: ``.xlsx`` is added where it is not there.
+        """
         return _saved(
             await self._bytes(calls.file_of(report_id, "xlsx")), Path(folder) / _xlsx(file_name)
         )

@@ -157,6 +157,11 @@ def get_task(store: Store, key: str) -> Task:
 def change_task(store: Store, key: str, options: TaskOptions) -> Task:
     """Gives a task other options; what is stored stays as it is.
 
+    Args:
+        store: where.
+        key: of the task.
+        options: all of them; what is left out gets its default.
+
     Raises:
         NotThere: there is none.
     """

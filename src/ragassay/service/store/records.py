@@ -134,7 +134,13 @@ def content_id(item: Mapping[str, Any]) -> str:
 def count_records(
     store: Store, task_id: str, start: float | None = None, end: float | None = None
 ) -> int:
-    """How many records a task has from one time to another, both inclusive."""
+    """How many records a task has.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        start, end: only those from one time to another, both inclusive, seconds since 1970.
+    """
     chosen = select(func.count()).select_from(records).where(_within(task_id, start, end))
     with store.reading() as connection:
         return int(connection.execute(chosen).scalar_one())
@@ -152,8 +158,13 @@ def time_span(store: Store, task_id: str) -> tuple[float, float] | None:
 def read_samples(
     store: Store, task_id: str, start: float | None = None, end: float | None = None
 ) -> Iterator[Sample]:
-    """The records of a task from one time to another as samples, in order of time; each version
-    that is the latest."""
+    """The records of a task as samples, in order of time; each version that is the latest.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        start, end: only those from one time to another, both inclusive, seconds since 1970.
+    """
     for page in _pages(store, task_id, start, end):
         yield from from_records(orjson.loads(body) for _, _, body in page)
 
