@@ -23,7 +23,13 @@ router = APIRouter(tags=["records"])
 
 MOST_RECORDS = 10_000
 
-Text = Annotated[str, Query(max_length=1_000, description="only records that hold this text")]
+Text = Annotated[
+    str,
+    Query(
+        max_length=1_000,
+        description="only records whose id, system, query or answer holds this text",
+    ),
+]
 Moment = Annotated[
     float | None, Query(ge=-1e11, le=1e11, description="seconds since 1970, inclusive")
 ]

@@ -35,7 +35,12 @@ def _cut_uploads_into_parts(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _cut_uploads_into_parts}
+def _add_search(connection: Connection) -> None:
+    connection.exec_driver_sql("ALTER TABLE records ADD COLUMN search TEXT NOT NULL DEFAULT ''")
+    connection.exec_driver_sql("UPDATE records SET search = lower(body)")
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _cut_uploads_into_parts, 2: _add_search}
 """How the tables of a version become those of the next one, by the version that they start from."""
 
 

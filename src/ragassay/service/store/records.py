@@ -25,6 +25,9 @@ from ragassay.service.store.projects import get_task
 from ragassay.service.store.schema import records
 from ragassay.service.store.store_errors import NotThere
 
+SEARCHED = 500
+"""Characters of a query and of an answer that a search looks into."""
+
 PAGE = 1_000
 """Records that are read or written by one statement: databases limit its parameters."""
 
@@ -65,6 +68,7 @@ class _Incoming:
     identity: Identity
     timestamp: float
     hash: bytes
+    search: str
     body: str
 
 
@@ -187,7 +191,8 @@ def read_page(
         after: where the page before ended; the first page where left out.
         limit: how many records at most, at least 1.
         start, end: only records from one time to another, both inclusive.
-        text: only records that hold this text, upper and lower case alike.
+        text: only records whose id, system, query or answer (of long ones the beginning) holds this
+            text, upper and lower case alike.
 
     Returns:
         The records, and where the next page begins; ``None`` after the last one.
@@ -198,7 +203,7 @@ def read_page(
     get_task(store, task_id)
     chosen = select(records).where(_within(task_id, start, end))
     if text:
-        chosen = chosen.where(records.c.body.icontains(text, autoescape=True))
+        chosen = chosen.where(records.c.search.contains(text.lower(), autoescape=True))
     if after is not None:
         moment, number = after
         chosen = chosen.where(
@@ -311,6 +316,7 @@ def _store(
                 "timestamp": one.timestamp,
                 "received": now,
                 "hash": one.hash,
+                "search": one.search,
                 "body": one.body,
             }
         )
@@ -339,7 +345,10 @@ def _incoming(sample: Sample, now: float) -> _Incoming:
         orjson.dumps(body, option=orjson.OPT_SORT_KEYS), digest_size=16
     ).digest()
     body["timestamp"] = moment
-    return _Incoming(sample.identity, moment, digest, orjson.dumps(body).decode())
+    answer = "" if sample.answer is None else sample.answer.text
+    parts = (sample.id, sample.system, (sample.query or "")[:SEARCHED], answer[:SEARCHED])
+    search = "\n".join(parts).lower().replace("\0", "")
+    return _Incoming(sample.identity, moment, digest, search, orjson.dumps(body).decode())
 
 
 def _stored(row: Any) -> StoredRecord:

@@ -25,7 +25,7 @@ from sqlalchemy import (
     true,
 )
 
-VERSION = 2
+VERSION = 3
 """Raised with every change of the tables; `database.MIGRATIONS` says how to get there."""
 
 metadata = MetaData()
@@ -95,6 +95,8 @@ records = Table(
     Column("received", Float, nullable=False),
     # Of the body: the same record sent again changes nothing.
     Column("hash", LargeBinary(16), nullable=False),
+    # What a search looks into: id, system, query, answer, in small letters.
+    Column("search", Text, nullable=False),
     # The record as JSON, in the native format of ragassay.
     Column("body", Text, nullable=False),
     UniqueConstraint("task_id", "id", "system", "repeat", "version"),
