@@ -1,7 +1,7 @@
 """The service under load: logging, paging, searching, reports, memory.
 
-``python -m benchmarks.service [--quick] [--store ADDRESS]`` starts a server of its own over
-an empty store and prints
+``python -m benchmarks.service [--quick] [--records N] [--store ADDRESS]`` starts a server of its own
+over an empty store and prints
 
 - how many records a second one client logs in batches of 500;
 - the latency of the first and the thousandth page, and of a search, over all records stored;
@@ -117,9 +117,11 @@ def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.service")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--records", type=int, help="stored; a report is over a tenth of them")
     parser.add_argument("--store", help="a PostgreSQL database; SQLite where left out")
     given = parser.parse_args()
-    n, of_report, minute = (10_000, 1_000, 10.0) if given.quick else (1_000_000, 100_000, 60.0)
+    n = given.records or (10_000 if given.quick else 1_000_000)
+    of_report, minute = n // 10, 10.0 if given.quick else 60.0
     with tempfile.TemporaryDirectory() as folder:
         place = ["--store", given.store] if given.store else [folder]
         with served(place) as (url, process):
