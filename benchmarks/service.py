@@ -1,7 +1,7 @@
 """The service under load: logging, paging, searching, reports, memory.
 
-``python -m benchmarks.service [--quick] [--records N] [--store ADDRESS]`` starts a server of its own
-over an empty store and prints
+``python -m benchmarks.service [--quick] [--records N] [--store ADDRESS]`` starts a server of its
+own over an empty store and prints
 
 - how many records a second one client logs in batches of 500;
 - the latency of the first and the thousandth page, and of a search, over all records stored;
