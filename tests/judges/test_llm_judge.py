@@ -252,11 +252,9 @@ def test_an_answer_that_a_stricter_check_rejects_is_asked_again(
 ) -> None:
     judge = bench.judge()
     ask_one(judge, GRADE)
-    calls: list[int] = []
 
     def stricter(self: RelevanceGrade, reply: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 1:
+        if server.stats()["requests"] == 1:  # the kept answer, not a new one
             raise ValueError("not any more")
         return reply
 

@@ -26,8 +26,7 @@ from ragassay.reports.text import catalogue
 
 
 def answered_kinds() -> set[str]:
-    rules._load()
-    return {cls.kind for cls in rules._RULES}
+    return {cls.kind for cls in rules.rules()}
 
 
 def test_every_kind_with_an_offline_rule_has_its_agreement() -> None:
