@@ -86,10 +86,14 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
     """The mutants of a file, those of one place together.
 
     Annotations and the arguments of decorators are left as they are: no test sees a change there.
+    So is ``strict=True`` of `zip`, which asserts that our own sequences are of one length: without
+    it, sequences of one length are joined alike.
     """
     code, fixed = (tree / path).read_text(encoding="utf-8"), []
     for node in ast.walk(ast.parse(code)):
         parts = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "zip":
+            parts += [one.value for one in node.keywords if ast.unparse(one) == "strict=True"]
         for part in [*parts, *getattr(node, "decorator_list", ())]:
             if part is not None:
                 end = (part.end_lineno, part.end_col_offset)

@@ -8,6 +8,8 @@ import orjson
 import pytest
 
 from ragassay.cli import call
+from ragassay.metrics.core import naming
+from ragassay.metrics.retrieval.trec_names import resolve
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\nq3 0 d 1\n"
 NEW = "q1 Q0 a 1 9 new\nq1 Q0 b 2 8 new\nq2 Q0 c 1 7 new\nq3 Q0 d 1 1 new\n"
@@ -84,6 +86,20 @@ def test_trec_eval_names_win_over_ours_and_both_work(
     assert list(plain["measures"])[:2] == ["recall_5", "recall_10"]
     ours = as_json(capsys, "qrels", "new.run", "-m", "recall,precision", "--ks", "1,3")
     assert list(ours["measures"]) == ["recall@1", "recall@3", "precision@1", "precision@3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("rbp", "RBP(p=0.9,graded=true)"),
+        ("rbp.p=0.5", "RBP(p=0.5,graded=true)"),
+        ("rbp_resid", "RBPResid(p=0.9,published=true)"),
+        ("rbp_resid.p=0.5", "RBPResid(p=0.5,published=true)"),
+    ],
+)
+def test_the_persistence_is_09_or_as_given(name: str, ours: str) -> None:
+    (measure,) = resolve([name])
+    assert measure.metric == naming.parse(ours)
 
 
 def test_parameters_win_over_the_defaults_of_a_nickname(
@@ -168,6 +184,7 @@ def test_runs_with_the_same_tag_are_called_by_their_files(
         ("qrels new.run -m P.x", ["'x' is not a number"]),
         ("qrels new.run -m bpref.3", ["takes no parameters"]),
         ("qrels new.run -m utility.1,2", ["four numbers"]),
+        ("qrels new.run -m rbp.0.8", ["rbp takes p, as in rbp.p=0.8, not '0.8'"]),
         ("qrels new.run -m f1", ["f1 is no measure of a ranking"]),
         ("qrels new.run -m iprec_at_recall.2", ["between 0 and 1"]),
         ("qrels new.run -l -1", ["at least 0"]),

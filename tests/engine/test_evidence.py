@@ -21,6 +21,8 @@ from ragassay.cli import call
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.run_folder import open_run
 from ragassay.engine.run import rescoring
+from ragassay.engine.run.rescoring import explain
+from ragassay.errors import UsageError
 from ragassay.judges.panel import Panel
 from ragassay.judges.verdict_records import about_of, short
 from ragassay.metrics.core import metric, naming
@@ -369,3 +371,21 @@ def test_a_run_says_once_why_a_model_gave_nothing(monkeypatch: pytest.MonkeyPatc
     assert [said for said in result.summary.warnings if "hhem" in said] == [
         "hhem: unscored, it is not here."
     ]
+
+
+def test_a_sample_that_is_not_there_or_there_twice_is_said_with_what_there_is() -> None:
+    records = [{"id": f"q{at}", "answer": "a", "references": ["a"]} for at in (1, 2, 3, 4)]
+    records += [{**records[0], "id": "q5"}, {**records[0], "id": "bridge"}]
+    twice = [{**records[0], "repeat": 1}, {**records[1], "system": "a b"}]
+    found = ragassay.evaluate([records[0], twice[0], *records[1:], twice[1]], "em")
+    with pytest.raises(UsageError, match=r"no sample 'zzz'\. There are: q1, q2, q3, q4 \.\.\."):
+        explain(found, "zzz")
+    with pytest.raises(UsageError, match="Did you mean 'bridge'"):
+        explain(found, "brigde")
+    with pytest.raises(UsageError) as caught:
+        explain(found, "q1")
+    assert str(caught.value) == (
+        "2 samples have the id 'q1': --system '' --repeat 0; --system '' --repeat 1. Say which one."
+    )
+    assert explain(found, "q1", repeat=1).sample.repeat == 1
+    assert explain(found, "q2", system="a b").sample.system == "a b"

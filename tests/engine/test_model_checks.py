@@ -249,3 +249,17 @@ def test_validate_counts_nothing_as_lacking_where_no_metric_needs_a_model(tmp_pa
     data.write_text(json.dumps({"id": "1", "answer": "a", "references": ["a"]}))
     found = preview(prepare(make_config(data=str(data), metrics=["em"]), dry=True))
     assert found.applicable == {"em": 1} and not found.needs_extra and not found.extras
+
+
+@pytest.mark.parametrize("embedder", [None, "intfloat/e5-small-v2"])
+def test_validate_counts_what_the_embedder_is_not_here_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embedder: str | None
+) -> None:
+    monkeypatch.setattr("ragassay.models.weights.weight_files.find_spec", lambda name: None)
+    data = tmp_path / "in.jsonl"
+    data.write_text(json.dumps({"id": "1", "query": "q", "passages": ["a b"], "gold": ["a c"]}))
+    named = {} if embedder is None else {"embedder": embedder}
+    config = make_config(data=str(data), metrics=["ChunkP(by=cosine)@1"], **named)
+    found = preview(prepare(config, dry=True))
+    assert found.applicable == {"ChunkP(by=cosine)@1": 0}
+    assert found.needs_extra == {"ChunkP(by=cosine)@1": 1}

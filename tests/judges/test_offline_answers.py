@@ -196,6 +196,16 @@ def test_vital_is_what_answers_the_query() -> None:
     assert ask(NuggetImportance(QUERY, nuggets)).labels == ("vital", "vital", "okay")
 
 
+def test_a_nugget_that_is_just_near_enough_to_the_query_is_vital_and_extracted() -> None:
+    # Rare words weigh 10 and common ones 3: seven of these are 35 % of the query's 60.
+    query = "museum garden tram people year new make work small use old big name"
+    near, far = "people year new make work small use", "people year new make work small"
+    assert ask(NuggetImportance(query, (near, far))).labels == ("vital", "okay")
+    assert ask(ExtractNuggets(query, (f"{near} harbour.", f"{far} harbour."))).nuggets == (
+        f"{near} harbour",
+    )
+
+
 def test_nuggets_are_held_in_full_in_part_or_not() -> None:
     answer = "Lena Brandt designed the bridge. It was opened in May 1968."
     nuggets = ("opened in 1968", "designed by Lena Brandt", "bridge cost 12 million", "old ferry")
@@ -358,6 +368,10 @@ def test_small_talk_answers_small_talk_only() -> None:
         ("It was opened in 1968.", "no"),
         ("It was opened in 1968. Do you have any other questions?", "no"),
         ("It was opened in 1968. What a bridge, isn't it?", "no"),
+        ("Do you have any other questions about the bridge?", "no"),
+        ("Thank you for your question. Which bridge?", "yes"),
+        ("I don't know. Which bridge?", "yes"),
+        ("Contact the harbour office. Which bridge?", "yes"),
         ("", "no"),
     ],
 )

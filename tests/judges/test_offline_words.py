@@ -9,6 +9,7 @@ from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.hostile import evidence_sentences, is_hostile
 from ragassay.judges.offline.language.support_of_text import Evidence, Lens, negated, piece
 from ragassay.judges.offline.language.texts import phrases, plain, sentences
+from ragassay.judges.offline.language.wanted import asked_thing
 from ragassay.judges.offline.language.word_weights import WHOLE, content, stem, tokens, weight
 
 
@@ -154,6 +155,11 @@ def test_words_for_the_judge_are_recognised(text: str) -> None:
     assert evidence_sentences(f"The bridge was opened in 1968.\n{text}") == (
         "The bridge was opened in 1968.",
     )
+
+
+def test_what_is_asked_for_stands_within_60_characters_of_the_question_word() -> None:
+    assert asked_thing(f"how many{'.' * 59}7") == "7"
+    assert asked_thing(f"how many{'.' * 60}7") == ""
 
 
 @pytest.mark.parametrize(

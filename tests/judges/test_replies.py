@@ -163,6 +163,7 @@ def test_an_object_that_only_quotes_the_material_is_no_answer() -> None:
         with pytest.raises(Unreadable, match="quotation"):
             read(asked, prose)
     assert read(question, best).grade == 3, "the whole reply is the judge's own"
+    assert read(question, f"<think>It is good.</think>\n{best}").grade == 3, "after thoughts, too"
     assert read(question, f"I see. {VALID}") == ANSWER
 
 

@@ -282,6 +282,22 @@ def test_answerability_accuracy_leaves_out_what_it_cannot_judge() -> None:
         assert isinstance(found, Unscored)
 
 
+def test_answerability_accuracy_needs_what_its_verdict_needs_unless_the_record_decides() -> None:
+    one = replace(sample("ANSWERABLE"), query=None)
+    decided = replace(sample("ANSWERABLE", conditional_idk=1), query=None)
+    taken = judged("answerability_accuracy", decided, Scripted(Reason.REFUSED))
+    assert isinstance(taken, Score) and taken.value is True
+    for field, bare in (
+        ("answerability_accuracy", one),
+        ("answerability_accuracy(given=false)", decided),
+    ):
+        found = judged(field, bare, Scripted(SURE))
+        assert isinstance(found, Unscored) and found.reason is Reason.MISSING_INPUT, field
+        assert "query" in found.detail
+        lacking = SUITE.resolve([field])[0].lacks(bare)
+        assert lacking is not None and lacking.reason is found.reason, "a preview counts it so"
+
+
 # --- what the value itself lacks ------------------------------------------------------------------
 
 AT_LARGE = [Reason.UNSUPPORTED, *(reason for reason in Reason if reason.passing)]

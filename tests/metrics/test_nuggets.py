@@ -265,6 +265,12 @@ def test_what_is_missing_is_said() -> None:
         assert isinstance(found, Unscored) and found.reason is Reason.MISSING_INPUT
 
 
+def test_the_smallest_grade_of_a_passage_is_a_grade() -> None:
+    assert str(naming.parse("nuggets(min_grade=3).all")) == "nuggets(min_grade=3).all"
+    with pytest.raises(UsageError, match=r"min_grade is a grade, 0 to 3, not 4\."):
+        naming.parse("nuggets(min_grade=4).all")
+
+
 def test_every_limit_is_an_option_of_the_name() -> None:
     name = "nuggets(iterations=1,most=9,best=3,words=5,batch=2,min_grade=2,window=4,shots=few).all"
     assert str(naming.parse(name)) == name

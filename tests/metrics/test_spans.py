@@ -150,6 +150,9 @@ def test_nothing_retrieved_is_zero() -> None:
         ((), (GoldPassage(document="d", start=4, end=4),), Reason.UNDEFINED),
         ((Passage(text="x"),), (GoldPassage(document="d", start=0, end=4),), Reason.MISSING_INPUT),
         (None, (GoldPassage(document="d", start=0, end=4),), Reason.MISSING_INPUT),
+        ((), (GoldPassage(id="a", start=0, end=4),), Reason.NOT_APPLICABLE),
+        ((), (GoldPassage(document="d", end=4),), Reason.NOT_APPLICABLE),
+        ((), (GoldPassage(document="d", start=0),), Reason.NOT_APPLICABLE),
     ],
 )
 def test_without_spans_there_is_no_score(metric, passages, gold, reason) -> None:

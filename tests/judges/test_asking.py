@@ -1,0 +1,56 @@
+"""The asker: how it ends where a judge does not, and how it says how far it is."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from ragassay.engine.run.judge_session import JudgeSession
+from ragassay.judges import asking
+from ragassay.judges.asking import Asker
+from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.verdict import Verdict
+from scripted_judge import Scripted
+
+GRADE = {"match": 3, "trust": 3, "grade": 3}
+
+
+class _Lingering(Scripted):
+    """A judge whose end never comes."""
+
+    async def close(self) -> None:
+        await asyncio.Event().wait()
+
+
+def test_a_judge_that_does_not_close_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "CLOSING_S", 0.05)
+    asker = Asker(_Lingering({"relevance_grade": GRADE}))
+    for _ in range(2):  # a closed asker starts again
+        asked = asker.submit(asker.scope().verdict(RelevanceGrade("q", "p"), 0)).result(10)
+        assert isinstance(asked, Verdict)
+        asker.close()
+        assert not any(one.name == "ragassay-asker" for one in threading.enumerate())
+
+
+def test_a_session_says_how_far_the_asking_is() -> None:
+    session = JudgeSession(Scripted({"relevance_grade": GRADE}))
+    assert session.usage is None and session.doing() == ""
+    assert session.costs and not JudgeSession(OfflineJudge()).costs
+    with session.asker() as asker:
+        assert session.doing() == "0 questions answered, 0 waiting"
+        asker.submit(asker.scope().verdict(RelevanceGrade("q", "p"), 0)).result(10)
+        assert session.usage is asker.usage
+        assert session.doing() == "1 question answered, 0 waiting"
+        asker.usage.questions, asker.usage.cached, asker.waiting = 1200, 1000, 2000
+        asker.usage.failures["timeout"] = 3
+        asker.usage.cost = 1234.567
+        assert session.doing() == (
+            "1,200 questions answered, 2,000 waiting, 1,000 from the ledger, 3 failed, $1,234.57"
+        )
+        asker.ending, asker.waiting = True, 1
+        assert session.doing() == "waiting for 1 answer in flight; Ctrl-C drops it"
+        asker.waiting = 2
+        assert session.doing() == "waiting for 2 answers in flight; Ctrl-C drops them"
