@@ -267,7 +267,7 @@ def test_what_is_missing_is_said() -> None:
 
 def test_the_smallest_grade_of_a_passage_is_a_grade() -> None:
     assert str(naming.parse("nuggets(min_grade=3).all")) == "nuggets(min_grade=3).all"
-    with pytest.raises(UsageError, match=r"min_grade is a grade, 0 to 3, not 4\."):
+    with pytest.raises(UsageError, match="min_grade must lie between 0 and 3, not at 4"):
         naming.parse("nuggets(min_grade=4).all")
 
 
