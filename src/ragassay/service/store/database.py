@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,6 +58,9 @@ class Store:
 
     def __init__(self, address: str | Path) -> None:
         self.folder, self.engine = _engine(address)
+        # SQLite lets writers try again at random, and one of many may wait for ever: the writers of
+        # this process come one after the other.
+        self._turn = threading.RLock() if self.is_sqlite else contextlib.nullcontext()
         with _explained(self.where):
             self._migrate()
 
@@ -79,7 +83,7 @@ class Store:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes: durable when the block ends, undone when it raises."""
-        with _explained(self.where), self.engine.connect() as connection:
+        with self._turn, _explained(self.where), self.engine.connect() as connection:
             if self.is_sqlite:
                 # A deferred transaction that begins to write fails at once where another one
                 # writes, whatever the timeout.
