@@ -14,6 +14,7 @@ import pytest
 
 from ragassay.errors import InputError, UsageError
 from ragassay.examples import path_of
+from ragassay.samples import Sample
 from ragassay.service.store import (
     Conflict,
     Ingested,
@@ -21,6 +22,7 @@ from ragassay.service.store import (
     Store,
     Task,
     TaskOptions,
+    add_records,
     count_records,
     create_project,
     create_task,
@@ -222,18 +224,22 @@ def test_a_file_that_nobody_imports_is_deleted_after_a_day(
 def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> None:
     store = Store(address)
     task = a_task(store)
+    add_records(store, task.id, [Sample(id="old", query="Who KNOWS?")], received=0.0)
     with store.writing() as connection:  # as it was
         kind = "BLOB" if store.is_sqlite else "BYTEA"
         for statement in (
             "DROP TABLE upload_parts",
             "ALTER TABLE uploads DROP COLUMN size",
             f"ALTER TABLE uploads ADD COLUMN content {kind}",
+            "ALTER TABLE records DROP COLUMN search",
             "UPDATE schema_versions SET version = 1",
         ):
             connection.exec_driver_sql(statement)
     store.close()
     again = Store(address)
     assert import_upload(again, sent(again, task, CSV)).new == 2
+    found, _ = read_page(again, task.id, text="who knows")
+    assert [one.id for one in found] == ["old"]
     again.close()
 
 
