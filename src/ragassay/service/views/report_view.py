@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,13 @@ class RowQuery:
     size: int = 50
 
 
-def build_view(folder: Path, report: str) -> None:
+def build_view(folder: Path, report: str, name: str) -> None:
     """Makes the index and the parts of the page of a report.
 
     Args:
         folder: of the view; the run folder lies in it.
         report: its id.
+        name: of the report, its page's heading.
 
     Raises:
         InputError: it holds no run folder.
@@ -113,7 +114,8 @@ def build_view(folder: Path, report: str) -> None:
     template = environment(_TEMPLATES, served="/assets").get_template("run.html.j2")
     browser = _ServedBrowser(result, f"/reports/{report}/samples")
     # No text of a report holds this mark: all is escaped.
-    pieces = template.render(**report_parts(result), browser=browser).split("<!--piece-->")
+    parts = {**report_parts(result), "summary": replace(result.summary, title=name)}
+    pieces = template.render(**parts, browser=browser).split("<!--piece-->")
     files.write_bytes(folder / PIECES, dumps(dict(zip(BLOCKS, pieces, strict=True))))
 
 

@@ -39,11 +39,12 @@ class Views:
             Conflict: it is not finished.
             RagassayError: its run folder cannot be read.
         """
-        key = get_report(self._store, report).id
+        found = get_report(self._store, report)
+        key = found.id
         target = self._folder / key
         with self._making[key]:
             if not (target / PIECES).exists():
-                self._make(key, target)
+                self._make(key, found.name, target)
         return ReportView(target)
 
     def keep(self, report: str, folder: Path) -> None:
@@ -66,7 +67,7 @@ class Views:
             except NotThere:
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _make(self, report: str, target: Path) -> None:
+    def _make(self, report: str, name: str, target: Path) -> None:
         archive = run_archive(self._store, report)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         made = Path(tempfile.mkdtemp(prefix=f"{report}-", dir=self._folder))
@@ -74,7 +75,9 @@ class Views:
             unpack_folder(archive, made / RUN)
             del archive
             command = [sys.executable, "-m", "ragassay.service.views.view_process", str(made)]
-            done = subprocess.run([*command, report], capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [*command, report, name], capture_output=True, text=True, check=False
+            )
             if done.returncode:
                 problem = done.stderr.strip().splitlines()[-1:] or ["the process died (memory?)"]
                 where = f"{made / RUN}"

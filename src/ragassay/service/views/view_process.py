@@ -1,7 +1,7 @@
 """Makes a view in a process of its own: a long one must not hold the server up.
 
-``python -m ragassay.service.views.view_process FOLDER REPORT`` exits with 2 where FOLDER holds no
-run folder, and says why.
+``python -m ragassay.service.views.view_process FOLDER REPORT NAME`` exits with 2 where FOLDER holds
+no run folder, and says why.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from ragassay.errors import RagassayError
 from ragassay.service.views.report_view import build_view
 
 
-def main(folder: str, report: str) -> int:
+def main(folder: str, report: str, name: str) -> int:
     """Makes the view; the exit code."""
     try:
-        build_view(Path(folder), report)
+        build_view(Path(folder), report, name)
     except RagassayError as error:
         sys.stderr.write(str(error))
         return 2

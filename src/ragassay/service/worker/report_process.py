@@ -1,9 +1,10 @@
 """Computes one report in a process of its own, which can be interrupted.
 
 ``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON
-(``view`` is the id of the report, where its pages are to be made, too), and writes lines of JSON:
-how far it is, and at the end the headline or the error. Its memory is given back when it ends, and
-it ends when its standard input does: a worker that was killed leaves no process behind.
+(``view`` is the id and the name of the report, where its pages are to be made, too), and writes
+lines of JSON: how far it is, and at the end the headline or the error. Its memory is given back
+when it ends, and it ends when its standard input does: a worker that was killed leaves no process
+behind.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def main() -> int:
         job = prepare(make_config(**options))
         result = job.run(_Teller(job), keep=False)
         if view is not None:
-            build_view(Path(options["output"]).parent, view)
+            build_view(Path(options["output"]).parent, *view)
     except KeyboardInterrupt:
         return 130
     except RagassayError as error:

@@ -206,7 +206,7 @@ class _ReportJob:
             "ledger": self._store.ledger(task.project_id),
         }
         if self._options.views is not None:
-            options["view"] = report.id
+            options["view"] = [report.id, report.name]
         ended = self._supervise(options, stopped)
         if ended is None:
             return None
