@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
+import httpx2
 import uvicorn
 
 from ragassay.examples import path_of
@@ -27,8 +28,11 @@ from ragassay.service.store import (
     create_report,
     create_task,
     create_token,
+    delete_report,
     get_report,
+    get_task,
 )
+from ragassay.service.views import Views
 from ragassay.service.worker import WorkerOptions
 from reports_examples import HOSTILE
 
@@ -223,6 +227,38 @@ def test_pages_fit_a_phone(chromium: Any, served: Served) -> None:
         wide = phone.evaluate("document.documentElement.scrollWidth")
         assert wide <= 400, path
     phone.close()
+
+
+def test_settings_keep_what_they_do_not_show(page: Any, served: Served) -> None:
+    project = create_project(served.store, f"p{time.time_ns()}")
+    schema = [{"name": "it's <b>", "role": "x"}]
+    task = create_task(served.store, project.id, "task", TaskOptions(data_schema=schema))
+    page.goto(f"/tasks/{task.id}")
+    page.fill("[name=language]", "de")
+    with page.expect_response("**/options"):
+        page.click("text=Save")
+    options = get_task(served.store, task.id).options
+    assert (options.language, options.data_schema) == ("de", schema)
+
+
+def test_what_a_page_asks_for_in_vain_is_no_defect(served: Served) -> None:
+    report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
+    rows = f"{served.url}/reports/{report}/samples"
+    for query in ("slice=x", "slice=[1]", "sort=m7", "unscored=;", "slice=[%22a%22,%22b%22]"):
+        assert httpx2.get(f"{rows}?{query}").status_code == 422, query
+    assert httpx2.get(f"{rows}/7").status_code == 404
+    for then in ("//evil.org", "/\\evil.org", "/\t/evil.org", "https://evil.org", "/?x"):
+        shown = httpx2.get(f"{served.url}/login", params={"then": then}).text
+        assert 'data-then="/"' in shown, then
+
+
+def test_the_view_of_a_deleted_report_is_dropped(served: Served) -> None:
+    report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
+    views = Views(served.store, served.folder / "views")
+    assert views.open(report).n_rows == 1
+    delete_report(served.store, report)
+    views.sweep()
+    assert not (served.folder / "views" / report).exists()
 
 
 def test_who_has_no_token_is_asked_for_one(chromium: Any, tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import signal
-import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -124,7 +125,10 @@ def _opened(folder: Path | None, store: str | None) -> tuple[Store, Path]:
     if folder is not None and store is not None:
         raise UsageError("A folder and --store both name a store. Keep one of them.")
     opened = Store(store or folder or FOLDER)
-    return opened, (opened.folder or Path(tempfile.gettempdir()) / "ragassay-worker") / "work"
+    # Beside a database, each store has a folder of its user's own: what it holds is nobody else's.
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragassay"
+    name = hashlib.sha256(opened.where.encode()).hexdigest()[:16]
+    return opened, (opened.folder or cache / f"service-{name}") / "work"
 
 
 def needs_service() -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
 
 from ragassay import __version__
-from ragassay.errors import UsageError
+from ragassay.errors import RagassayError, UsageError
 from ragassay.service import mlcube_wire, web
 from ragassay.service.api import (
     Guard,
@@ -27,10 +29,13 @@ from ragassay.service.api import (
     upload_routes,
 )
 from ragassay.service.store import Store, has_tokens
+from ragassay.service.views import Views
 from ragassay.service.worker import Worker, WorkerOptions
 
 PREFIX = "/api/v1"
 MOST_BYTES = 256 * 1024**2
+SWEEP_S = 60.0
+"""Seconds between two looks for views of reports that were deleted."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,10 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         if worker is not None:
             thread = threading.Thread(target=worker.run, name="ragassay-worker", daemon=True)
             thread.start()
+        sweeping = asyncio.create_task(_sweep(app.state.views)) if chosen.views else None
         yield
+        if sweeping is not None:
+            sweeping.cancel()
         if worker is not None and thread is not None:
             worker.stop()
             thread.join()
@@ -99,6 +107,14 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     _document_problems(app)
     app.add_middleware(Guard, hosts=chosen.hosts, most_bytes=chosen.most_bytes)
     return app
+
+
+async def _sweep(views: Views) -> None:
+    """Drops what pages no longer need, now and then: a report that was deleted is soon gone."""
+    while True:
+        with suppress(RagassayError, OSError):
+            await run_in_threadpool(views.sweep)
+        await asyncio.sleep(SWEEP_S)
 
 
 def _document_problems(app: FastAPI) -> None:

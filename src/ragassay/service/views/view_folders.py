@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,9 @@ from pathlib import Path
 from ragassay.errors import RagassayError
 from ragassay.service.store import NotThere, Store, get_report, run_archive, unpack_folder
 from ragassay.service.views.report_view import PIECES, RUN, ReportView
+
+HALF_MADE_S = 3_600.0
+"""Seconds after which nobody goes on with a view that is half made."""
 
 
 class Views:
@@ -60,8 +64,10 @@ class Views:
         folder.rename(target)
 
     def sweep(self) -> None:
-        """Drops the views whose reports are gone."""
+        """Drops the views whose reports are gone, and what was left half made."""
         for path in self._folder.glob("*"):
+            if path.name.count("-") and time.time() - path.stat().st_mtime < HALF_MADE_S:
+                continue  # it may be in the making
             try:
                 get_report(self._store, path.name)
             except NotThere:

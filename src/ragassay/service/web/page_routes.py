@@ -4,10 +4,12 @@ scripts in ``assets/``."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+import re
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Body, FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -18,7 +20,7 @@ from fastapi.staticfiles import StaticFiles
 from ragassay import printable
 from ragassay.engine.comparison import compare
 from ragassay.engine.results import KeptVerdicts
-from ragassay.errors import RagassayError
+from ragassay.errors import RagassayError, UsageError
 from ragassay.formats import from_records
 from ragassay.reports.html import (
     ASSETS,
@@ -61,6 +63,8 @@ from ragassay.suites import known
 _HERE = Path(__file__).parent
 _PAGES = environment(_HERE / "templates", served="/assets", crumbs=())
 
+_PATH = re.compile(r"/(?:[\w.%:-][\w.%:/-]*)?")
+
 RECORDS_OF_A_PAGE = 50
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -77,8 +81,8 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except HTTPException as error:
-                if error.status_code == 401:
-                    return RedirectResponse(f"/login?then={request.url.path}", 303)
+                if error.status_code == 401 and not _wants_json(request):
+                    return RedirectResponse(f"/login?then={quote(request.url.path)}", 303)
                 status, detail = error.status_code, str(error.detail)
             except NotThere as error:
                 status, detail = 404, str(error)
@@ -111,7 +115,6 @@ def add_pages(app: FastAPI, folder: Path) -> None:
         folder: for the views of reports.
     """
     app.state.views = Views(app.state.store, folder)
-    app.state.views.sweep()
     app.include_router(router)
     for name, assets in (("report", ASSETS), ("service", _HERE / "assets")):
         app.mount(f"/assets/{name}", StaticFiles(directory=assets), name=name)
@@ -192,12 +195,16 @@ def records_page(
 
 @router.get("/tasks/{task_id}/records/{record_id:path}")
 def record_page(
-    task_id: str, record_id: str, store: InStore, access: Allowed, version: int | None = None
+    task_id: str,
+    record_id: str,
+    store: InStore,
+    access: Allowed,
+    at: Annotated[int, Query(ge=0)] = 0,
 ) -> Response:
-    """A record, and its versions."""
+    """A record, and its versions: the youngest first, those of all systems."""
     task = task_for(store, access, "read", task_id)
     versions = read_versions(store, task_id, record_id)
-    chosen = next((one for one in versions if one.version == version), versions[0])
+    chosen = versions[min(at, len(versions) - 1)]
     (sample,) = from_records([chosen.record])
     details = details_of(sample.identity, sample, {}, KeptVerdicts(), Limits.share(TEXT_OF_ONE, 1))
     return _page(
@@ -242,9 +249,16 @@ def report_rows(
 ) -> dict[str, Any]:
     """A page of a report's samples, for the script of its page."""
     task_of_report(store, access, "read", report_id)
-    slices = dict(json.loads(one) for one in slice or ())
-    wanted = RowQuery(text.split(), unscored, slices, sort, down, first, size)
+    wanted = RowQuery(text.split(), unscored, _slices(slice or ()), sort, down, first, size)
     return _views(request).open(report_id).find(wanted)
+
+
+def _slices(given: Iterable[str]) -> dict[str, str]:
+    """The wanted value by slicing column, of JSON lists of both."""
+    try:
+        return {str(name): str(value) for name, value in map(json.loads, given)}
+    except (TypeError, ValueError) as error:
+        raise UsageError("A slice is a JSON list of its column and its value.") from error
 
 
 @router.get("/reports/{report_id}/samples/{row}", response_model=None)
@@ -290,9 +304,8 @@ def compare_page(
 @router.get("/login")
 def login_page(then: str = "/") -> Response:
     """Asks for a token."""
-    # Only a path of this service is gone to.
-    safe = then if then.startswith("/") and not then.startswith("//") else "/"
-    return _page("login.html.j2", then=safe)
+    # Only a path of this service is gone to: browsers read some other beginnings as an address.
+    return _page("login.html.j2", then=then if _PATH.fullmatch(then) else "/")
 
 
 @router.post("/login")

@@ -23,8 +23,9 @@ function said(input) {
   return text === "" ? undefined : text;
 }
 
+// What a form sends: its fields, and what it keeps without showing it.
 function bodyOf(form) {
-  const body = {};
+  const body = JSON.parse(form.dataset.kept || "{}");
   for (const input of form.elements) {
     if (!input.name || input.type === "file") continue;
     if (input.dataset.as === "choice") {
