@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -67,3 +68,31 @@ def postgres() -> Iterator[PostgresServer]:
         pytest.skip("PostgreSQL is not installed")
     with PostgresServer(programs) as server:
         yield server
+
+
+CHROMIUM = Path("/usr/bin/chromium")
+WORDS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--font-render-hinting=none",
+)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser; each test opens pages of its own.
+
+    It lives as long as a module's tests: while playwright's own event loop runs, nothing else in
+    this thread can start one.
+    """
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"no browser at {CHROMIUM}")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(WORDS))
+        yield found
+        found.close()

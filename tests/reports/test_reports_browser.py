@@ -13,27 +13,6 @@ from ragassay import evaluate
 from ragassay.reports.html import pages
 from reports_examples import HOSTILE, comparison, example, hostile, pair
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}")
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
-        yield found
-        found.close()
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -57,13 +36,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def visit(browser: Any, folder: Path) -> Iterator[Any]:
+def visit(chromium: Any, folder: Path) -> Iterator[Any]:
     """Opens a report; at the end, no request but the file's own and no error may have been seen."""
     trouble: list[str] = []
     pages = []
 
     def visit(name: str, **options: Any) -> Any:
-        page = browser.new_page(viewport={"width": 1280, "height": 900}, **options)
+        page = chromium.new_page(viewport={"width": 1280, "height": 900}, **options)
         pages.append(page)
         url = (folder / name).as_uri()
         page.on("request", lambda r: trouble.append(r.url) if r.url != url else None)
@@ -246,8 +225,8 @@ def test_the_page_never_scrolls_sideways(visit: Any, name: str, width: int) -> N
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_without_scripts_the_numbers_still_show(browser: Any, folder: Path) -> None:
-    page = browser.new_page(java_script_enabled=False)
+def test_without_scripts_the_numbers_still_show(chromium: Any, folder: Path) -> None:
+    page = chromium.new_page(java_script_enabled=False)
     page.goto((folder / "small.html").as_uri())
     assert "nDCG@10" in page.locator("table.summary").inner_text()
     assert "scripts are off" in page.locator("#browse ~ noscript").inner_text()

@@ -15,7 +15,6 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from test_reports_browser import ARGUMENTS, CHROMIUM
 
 import ragassay
 from block_font import block_font
@@ -183,17 +181,10 @@ def write_pages(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def shooter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shooter]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}")
+def shooter(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Shooter:
     folder = tmp_path_factory.mktemp("pages")
     write_pages(folder)
-    with sync_api.sync_playwright() as playwright:
-        words = [*ARGUMENTS, "--font-render-hinting=none"]
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=words)
-        yield Shooter(browser, folder)
-        browser.close()
+    return Shooter(chromium, folder)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

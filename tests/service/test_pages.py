@@ -38,9 +38,6 @@ from reports_examples import HOSTILE
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
-
 
 class Served:
     """A server on a port of its own, with a worker that lives with it."""
@@ -68,17 +65,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     made = Served(tmp_path_factory.mktemp("pages"))
     yield made
     made.close()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}")
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
-        yield found
-        found.close()
 
 
 @pytest.fixture

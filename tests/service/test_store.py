@@ -19,6 +19,7 @@ from ragassay.service.store import (
     NotThere,
     Queue,
     Store,
+    StoreUnavailable,
     Task,
     TaskOptions,
     add_records,
@@ -373,6 +374,24 @@ def test_a_beat_that_moves_keeps_a_lease_whatever_the_time_of_day(
     assert second.take() is None
     now[0] += 30.0
     assert second.take() is not None
+
+
+def test_a_job_whose_worker_did_not_learn_that_it_has_it_is_taken_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = a_job(store)
+    queue = Queue(store, "worker")
+
+    def unreachable(*_: object) -> Any:
+        raise StoreUnavailable("It restarts.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ragassay.service.store.jobs.get_job", unreachable)
+        with pytest.raises(StoreUnavailable):
+            queue.take()
+    assert get_job(store, key).status == "starting"
+    assert Queue(store, "another").take() is None
+    assert (job := queue.take()) is not None and job.id == key
 
 
 def test_a_job_that_kills_its_workers_fails_in_the_end(store: Store) -> None:

@@ -182,7 +182,8 @@ def _engine(address: str | Path) -> tuple[Path | None, Engine]:
             url.set(drivername="postgresql+psycopg"),
             pool_pre_ping=True,
             pool_size=10,
-            connect_args={"connect_timeout": 10},
+            # A prepared statement keeps the plan that it was given while its tables were small.
+            connect_args={"connect_timeout": 10, "prepare_threshold": None},
         )
     except ImportError as error:
         raise UsageError(

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
-from sqlalchemy import Connection, insert, or_, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.schema import jobs, projects, tasks
@@ -214,7 +214,11 @@ class Queue:
         self._seen: dict[str, tuple[int, float]] = {}
 
     def take(self) -> Job | None:
-        """The next job, which is this worker's now; ``None`` where there is nothing to do."""
+        """The next job, which is this worker's now; ``None`` where there is nothing to do.
+
+        A worker that asks has no job: one that is noted as its own is begun again. The store went
+        away while it was being taken, say.
+        """
         for key, beat in self._candidates():
             if self._claim(key, beat):
                 self._seen.pop(key, None)
@@ -268,7 +272,7 @@ class Queue:
     def _candidates(self) -> list[tuple[str, int]]:
         """Jobs that wait, and those whose worker seems dead, oldest first."""
         chosen = (
-            select(jobs.c.id, jobs.c.status, jobs.c.beat)
+            select(jobs.c.id, jobs.c.status, jobs.c.beat, jobs.c.worker)
             .where(jobs.c.status.in_(("idle", "starting", "running")))
             .order_by(jobs.c.created, jobs.c.id)
         )
@@ -277,7 +281,7 @@ class Queue:
         now, found = time.monotonic(), []
         alive = {}
         for row in rows:
-            if row.status == "idle":
+            if row.status == "idle" or row.worker == self._worker:
                 found.append((row.id, row.beat))
                 continue
             beat, since = self._seen.get(row.id, (row.beat, now))
@@ -296,7 +300,6 @@ class Queue:
                 update(jobs)
                 .where(jobs.c.id == key, jobs.c.beat == beat)
                 .where(jobs.c.status.in_(("idle", "starting", "running")))
-                .where(or_(jobs.c.worker.is_(None), jobs.c.worker != self._worker))
                 .values(
                     status="starting", worker=self._worker, beat=beat + 1, updated=now,
                     attempts=jobs.c.attempts + 1,
