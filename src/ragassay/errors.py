@@ -66,7 +66,7 @@ class RagassayWarning(UserWarning):
 _BY_NUMBER = re.compile(r"\{([^{|}]*)\|([^{|}]*)\}")
 
 
-class Tally(RagassayWarning):
+class CountedFact(RagassayWarning):
     """A fact that is counted: told once, with the sum of all its counts.
 
     Args:

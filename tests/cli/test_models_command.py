@@ -21,7 +21,7 @@ from ragassay.errors import UsageError
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.models.weights.fetching import needed, readable
-from ragassay.models.weights.known import KNOWN, Known
+from ragassay.models.weights.known import KNOWN, KnownModel
 from ragassay.models.weights.weight_files import PINNED, folder_of, identity
 
 NEEDS = "the extra 'models' is not installed"
@@ -301,7 +301,7 @@ def test_weights_that_give_the_published_scores_are_ok(
     model = HhemModel(ModelOptions(folders))
     pairs = [(source, text) for source, text, _ in KNOWN[HHEM.name].examples]
     examples = [(*pair, value) for pair, value in zip(pairs, model.scores(pairs), strict=True)]
-    theirs = Known("", "", 1, examples=tuple(examples))  # type: ignore[arg-type]
+    theirs = KnownModel("", "", 1, examples=tuple(examples))  # type: ignore[arg-type]
     monkeypatch.setattr(model_survey, "facts", lambda weights: theirs)
     named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
     assert call(["models", "check", HHEM.name, *named]) == 0

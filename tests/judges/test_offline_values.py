@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from ragassay.judges.offline.language.support_of_text import Evidence, piece
+from ragassay.judges.offline.language.support_of_text import PreparedPassages, piece
 from ragassay.judges.offline.language.word_weights import tokens
 from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import Question
@@ -109,7 +109,7 @@ def test_answers_match_by_value(answer: str, reference: str, match: bool) -> Non
 def test_a_word_for_one_is_no_number_that_is_asked_for() -> None:
     assert tokens("one of the bridges") == ["one", "of", "the", "bridges"]
     assert not piece("one of the bridges").strict
-    assert Evidence(("It has one bridge.",)).supports(piece("it has 1 bridge"))
+    assert PreparedPassages(("It has one bridge.",)).supports(piece("it has 1 bridge"))
     assert ask(AnswerMatch("How many bridges?", "It has 1 bridge.", ("one",))).is_matching
     assert not ask(AnswerMatch("How many bridges?", "It has 2 bridges.", ("one",))).is_matching
 

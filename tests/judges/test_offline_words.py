@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.hostile import evidence_sentences, is_hostile
-from ragassay.judges.offline.language.support_of_text import Evidence, Lens, negated, piece
+from ragassay.judges.offline.language.support_of_text import Lens, PreparedPassages, negated, piece
 from ragassay.judges.offline.language.texts import phrases, plain, sentences
 from ragassay.judges.offline.language.wanted import asked_thing
 from ragassay.judges.offline.language.word_weights import WHOLE, content, stem, tokens, weight
@@ -114,19 +114,19 @@ def test_markup_is_off_and_its_words_stay() -> None:
 
 def test_a_claim_needs_its_words_in_one_place() -> None:
     far = " Nothing more was said of it there." * 8
-    together = Evidence((f"Brandt drew the bridge in Oslo.{far}",))
-    apart = Evidence((f"Brandt lived there.{far} The bridge is old.{far} Oslo is cold.",))
+    together = PreparedPassages((f"Brandt drew the bridge in Oslo.{far}",))
+    apart = PreparedPassages((f"Brandt lived there.{far} The bridge is old.{far} Oslo is cold.",))
     claim = piece("the bridge of Brandt in Oslo")
     assert together.supports(claim)
     assert not apart.supports(claim)
 
 
 def test_a_claim_needs_its_numbers_and_names() -> None:
-    evidence = Evidence(("The harbour bridge was opened by Lena Brandt in 1968.",))
+    evidence = PreparedPassages(("The harbour bridge was opened by Lena Brandt in 1968.",))
     assert evidence.supports(piece("harbour bridge opened in 1968"))
     assert not evidence.supports(piece("harbour bridge opened in 1986"))
     assert not evidence.supports(piece("the harbour bridge opened by Olaf"))
-    loose = Evidence(("The harbour bridge was opened in 1968.",), Lens(exact=False))
+    loose = PreparedPassages(("The harbour bridge was opened in 1968.",), Lens(exact=False))
     assert loose.supports(piece("harbour bridge opened in 1986"))
 
 

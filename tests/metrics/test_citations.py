@@ -20,7 +20,7 @@ from ragassay.metrics.citation.citation_parser import (
     tidy,
 )
 from ragassay.metrics.citation.citation_scores import (
-    Worth,
+    CitationWorth,
     best_citations,
     first_citations,
     over_pairs,
@@ -310,11 +310,11 @@ def test_names_of_passages_are_unique() -> None:
 # --- the arithmetic
 
 
-def worth(*values: float, passage: str = "") -> list[Worth]:
-    return [Worth(passage or str(at), True, value) for at, value in enumerate(values)]
+def worth(*values: float, passage: str = "") -> list[CitationWorth]:
+    return [CitationWorth(passage or str(at), True, value) for at, value in enumerate(values)]
 
 
-PHANTOM = Worth("9", False, 0.0)
+PHANTOM = CitationWorth("9", False, 0.0)
 
 
 def test_the_trec_example_comes_out() -> None:
@@ -357,7 +357,9 @@ def test_one_good_citation_is_enough_for_a_sentence_but_not_for_a_part() -> None
 
 CITED = st.lists(
     st.lists(
-        st.builds(Worth, st.sampled_from("abc"), st.just(True), st.sampled_from([0.0, 0.5, 1.0])),
+        st.builds(
+            CitationWorth, st.sampled_from("abc"), st.just(True), st.sampled_from([0.0, 0.5, 1.0])
+        ),
         max_size=4,
     ),
     min_size=1,
@@ -366,7 +368,9 @@ CITED = st.lists(
 
 
 @given(CITED)
-def test_every_form_stays_in_range_and_f1_lies_between(statements: list[list[Worth]]) -> None:
+def test_every_form_stays_in_range_and_f1_lies_between(
+    statements: list[list[CitationWorth]],
+) -> None:
     for form in (over_passages, over_pairs, best_citations, first_citations, published_scores):
         precision, recall, f1 = form(statements)
         assert recall is not None and f1 is not None and 0 <= recall <= 1
@@ -374,7 +378,7 @@ def test_every_form_stays_in_range_and_f1_lies_between(statements: list[list[Wor
             assert 0 <= precision <= 1
             assert min(precision, recall) - 1e-9 <= f1 <= max(precision, recall) + 1e-9
     # One citation a statement, each of its own passage: the forms agree.
-    plain = [[Worth(str(at), True, c[0].value)] for at, c in enumerate(statements) if c]
+    plain = [[CitationWorth(str(at), True, c[0].value)] for at, c in enumerate(statements) if c]
     if plain:
         assert over_passages(plain) == first_citations(plain) == best_citations(plain)
         assert over_passages(plain).f1 == pytest.approx(published_scores(plain).f1)

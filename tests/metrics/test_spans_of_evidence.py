@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ragassay.reports.text.verdict_text import Span, spans
+from ragassay.reports.text.verdict_text import AnswerPiece, spans
 
 ANSWER = "It opened in 1968. Entry is free [2]."
 
@@ -8,8 +8,8 @@ ANSWER = "It opened in 1968. Entry is free [2]."
 def test_claims_stand_where_the_answer_has_them_and_rephrased_ones_nowhere() -> None:
     parts = {"claims": ["it opened in 1968.", "There is no fee."], "supported": [True, False]}
     assert spans(parts, ANSWER) == [
-        Span("it opened in 1968.", 0, 17, "yes"),
-        Span("There is no fee.", None, None, "no"),
+        AnswerPiece("it opened in 1968.", 0, 17, "yes"),
+        AnswerPiece("There is no fee.", None, None, "no"),
     ]
     first = spans(parts, ANSWER)[0]
     assert ANSWER[first.start : first.end] == "It opened in 1968"

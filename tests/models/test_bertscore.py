@@ -18,7 +18,7 @@ from ragassay.models.embedders.vector_file import VectorFile  # noqa: E402
 from ragassay.models.encoders.baselines import baseline  # noqa: E402
 from ragassay.models.encoders.encoder import Encoder  # noqa: E402
 from ragassay.models.encoders.memory import ByteCache  # noqa: E402
-from ragassay.models.encoders.token_matching import Idf, Match, compare  # noqa: E402
+from ragassay.models.encoders.token_matching import Idf, TokenMatch, compare  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
 
 CLOSE = 1e-5
@@ -69,7 +69,7 @@ def theirs(scorer: Any, pairs: list[tuple[str, str]]) -> list[tuple[float, float
 
 
 def assert_equal(
-    ours: list[Match | None], others: list[tuple[float, float, float]], close: float = CLOSE
+    ours: list[TokenMatch | None], others: list[tuple[float, float, float]], close: float = CLOSE
 ) -> None:
     assert len(ours) == len(others)
     for match, other in zip(ours, others, strict=True):
@@ -110,7 +110,7 @@ def test_rescaled_values_are_the_peers(folders: dict[str, str], tmp_path: Path) 
     scorer = peer(folders["bert"], rescale_with_baseline=True, baseline_path=str(path), lang="en")
     base = baseline("en", folders["bert"], LAYER, str(path))
     found = compare(encoder(folders["bert"]), PAIRS[:20])
-    rescaled = [Match(*base.rescaled(one.p, one.r, one.f)) for one in found if one is not None]
+    rescaled = [TokenMatch(*base.rescaled(one.p, one.r, one.f)) for one in found if one is not None]
     assert_equal(list(rescaled), theirs(scorer, PAIRS[:20]))
 
 
@@ -404,7 +404,7 @@ def test_an_empty_text_scores_0_and_is_never_encoded(folders: dict[str, str]) ->
     for kind in ("bert", "roberta", "deberta", "t5"):
         ours = encoder(folders[kind])
         for pair in (("", "a novel"), ("a novel", " \n"), ("", "")):
-            assert compare(ours, [pair]) == [Match(0.0, 0.0, 0.0, empty=True)]
+            assert compare(ours, [pair]) == [TokenMatch(0.0, 0.0, 0.0, empty=True)]
         assert ours.n_encoded == 0
     assert compare(encoder(folders["bert"]), []) == []
 
@@ -439,7 +439,7 @@ def test_a_token_that_all_references_hold_weighs_nothing(folders: dict[str, str]
     weights = idf.weights(ours.tokens(["the cat"])[0])
     assert weights[0] == weights[1] == weights[-1] == 0 and weights[2:-1].max() > 0
     assert compare(ours, [("the", "the cat"), ("the cat", "the")], idf) == [None, None]
-    assert compare(ours, [("", "the cat")], idf) == [Match(0.0, 0.0, 0.0, empty=True)]
+    assert compare(ours, [("", "the cat")], idf) == [TokenMatch(0.0, 0.0, 0.0, empty=True)]
 
 
 def test_wrong_or_missing_weights_are_an_error_and_no_random_score(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import plot_files
 from plot_reading import drawn, labels, overlaps, walk
 from ragassay.reports.charts import drawing
 from ragassay.reports.plots import boxes, consistency_plot, sheet
-from ragassay.reports.plots.series import Panel, Series
+from ragassay.reports.plots.series import PlotPanel, Series
 from ragassay.scores import Outcome, Reason, Unscored
 from reports_examples import Kind, result, samples
 
@@ -99,7 +99,7 @@ def test_why_there_is_no_value_stands_within_its_panel(tmp_path: Path, n_metrics
     for name in ("new", "a-system-with-a-longer-name", *(f"system-{at}" for at in range(6))):
         run = result(samples(len(reasons)), dict.fromkeys(names, outcomes), kinds)
         series.append(Series(name, name, run))
-    panels = [Panel(name, name, "↑") for name in names]
+    panels = [PlotPanel(name, name, "↑") for name in names]
     target = tmp_path / "p.svg"
     drawing.save(boxes.boxes(series, panels, "title", []), target)
     found = labels(target)

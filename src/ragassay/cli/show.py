@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragassay.engine.results import GateResult, Result, Summary
-    from ragassay.engine.run import Job
+    from ragassay.engine.run import PreparedRun
 
 PATIENCE_S = 2.0
 """Work that takes longer than this shows how far it is."""
@@ -67,7 +67,7 @@ def result(shown: Result) -> None:
         out.print(consistency_table.terminal_table(inner.summary))
 
 
-def preview(job: Job, *, as_json: bool) -> None:
+def preview(job: PreparedRun, *, as_json: bool) -> None:
     """Reads the data of a job and prints what it would compute, ask and pay.
 
     Args:

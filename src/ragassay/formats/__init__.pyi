@@ -23,9 +23,9 @@ from .reading import (
 )
 from .records import (
     FIELD_OF as FIELD_OF,
+    FieldKeys as FieldKeys,
     Mapper as Mapper,
     Notes as Notes,
-    Plan as Plan,
     Row as Row,
     aliases as aliases,
     delimited as delimited,
@@ -36,5 +36,5 @@ from .records import (
     opening as opening,
     timestamp as timestamp,
 )
-from .trec_judgements import Scale as Scale, read_scales as read_scales
+from .trec_judgements import Moments as Moments, read_scales as read_scales
 from .trec_run import Qrels as Qrels

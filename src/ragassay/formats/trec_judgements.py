@@ -72,15 +72,15 @@ def _distinct(path: Path, layout: Layout) -> pl.DataFrame:
     return frame
 
 
-class Scale(NamedTuple):
+class Moments(NamedTuple):
     """Mean and standard deviation of a measure's values for a query."""
 
     mean: float
     deviation: float
 
 
-def read_scales(path: Path) -> Mapping[tuple[str, str], Scale]:
-    """A z-score file, as `Scale` by query and measure.
+def read_scales(path: Path) -> Mapping[tuple[str, str], Moments]:
+    """A z-score file, as `Moments` by query and measure.
 
     A line has a query, a measure, a mean and a standard deviation.
 
@@ -88,7 +88,7 @@ def read_scales(path: Path) -> Mapping[tuple[str, str], Scale]:
         InputError: the file cannot be read, or a line has other than four columns, a number that
             is none, a negative deviation or a pair that stood before.
     """
-    scales: dict[tuple[str, str], Scale] = {}
+    scales: dict[tuple[str, str], Moments] = {}
     for number, raw in lines(path):
         fields = raw.decode(errors="replace").split()
         if not fields or fields[0].startswith("#"):
@@ -101,9 +101,9 @@ def read_scales(path: Path) -> Mapping[tuple[str, str], Scale]:
                 )
             query, measure, *numbers = fields
             try:
-                scale = Scale(*map(float, numbers))
+                scale = Moments(*map(float, numbers))
             except ValueError:
-                scale = Scale(np.nan, np.nan)
+                scale = Moments(np.nan, np.nan)
             if not np.isfinite(scale).all() or scale.deviation < 0:
                 raise InputError(f"{' '.join(numbers)!r} are not a mean and a standard deviation")
             if (query, measure) in scales:

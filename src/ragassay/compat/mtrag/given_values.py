@@ -13,7 +13,7 @@ from ragassay.samples import Sample
 from ragassay.scores import AND, RECORD, Outcome, Reason, Score, Unscored
 
 
-class Known:
+class GivenValues:
     """Decides which of a record's judged values count, and which are asked for again.
 
     A step that asks nobody takes all of them, nulls with their reasons included: conditioning then

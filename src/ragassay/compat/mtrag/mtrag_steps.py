@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ragassay import strict, suites
-from ragassay.compat.mtrag.given_values import Kept, Known, judge_of_field
+from ragassay.compat.mtrag.given_values import GivenValues, Kept, judge_of_field
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
 from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
 from ragassay.engine.config import make_config, with_options
@@ -163,7 +163,7 @@ def run_step(
     """
     waiting: deque[Record] = deque()
     mapper = Mapper(path)
-    known = Known(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
+    known = GivenValues(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
     label = asker.judge.label
 
     def samples() -> Iterator[Sample]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ragassay.engine.run import JudgedRun, aggregate
 from ragassay.errors import UsageError
-from ragassay.formats import Scale
+from ragassay.formats import Moments
 from ragassay.metrics.retrieval import (
     Floats,
     GroupedRankings,
@@ -109,7 +109,7 @@ def score(
     complete: bool = False,
     depth: int | None = None,
     judged_only: bool = False,
-    scales: Mapping[tuple[str, str], Scale] | None = None,
+    scales: Mapping[tuple[str, str], Moments] | None = None,
     query: str | None = None,
 ) -> TrecScores:
     """Evaluates a run.
@@ -182,7 +182,7 @@ def _values(measure: TrecMeasure, judged: JudgedRun) -> Floats:
     raise TypeError(f"{measure.label} cannot be computed from {type(judged).__name__}")
 
 
-def _standardised(raw: TrecScores, scales: Mapping[tuple[str, str], Scale]) -> TrecScores:
+def _standardised(raw: TrecScores, scales: Mapping[tuple[str, str], Moments]) -> TrecScores:
     """The same scores as z-scores: deviations from a mean in standard deviations."""
     columns: list[Sequence[Value]] = []
     n_without = 0
@@ -201,7 +201,7 @@ def _standardised(raw: TrecScores, scales: Mapping[tuple[str, str], Scale]) -> T
     )
 
 
-def _z_score(value: float, scale: Scale | None) -> float:
+def _z_score(value: float, scale: Moments | None) -> float:
     if scale is None:
         return NO_Z_SCORE
     if scale.deviation:

@@ -8,7 +8,7 @@ from .config_reading import read_config as read_config
 from .environment import variable_of as variable_of
 from .judging import OWN as OWN, POOLED as POOLED, Judging as Judging
 from .metric_selection import (
-    Plan as Plan,
+    MetricSelection as MetricSelection,
     make_plan as make_plan,
     own_metrics as own_metrics,
     published_names as published_names,

@@ -13,7 +13,7 @@ from ragassay import formats, suites
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.metric_selection import (
-    Plan,
+    MetricSelection,
     make_plan,
     own_metrics,
     published_names,
@@ -121,7 +121,7 @@ _ONE: Mapping[str, Callable[[RunConfig, Any], object]] = {
 def _check_plan(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:
     """Checks what depends on the metrics: parameters, gates, whose spread is reported."""
 
-    def plan(**changed: Any) -> Plan | None:
+    def plan(**changed: Any) -> MetricSelection | None:
         return _plan(config.model_copy(update=changed))
 
     for at, name in enumerate(config.consistency_of) if "consistency_of" in keys else ():
@@ -171,7 +171,7 @@ def _fits(attempt: Callable[[], object]) -> bool:
     return True
 
 
-def _plan(config: RunConfig) -> Plan | None:
+def _plan(config: RunConfig) -> MetricSelection | None:
     """What would be computed; ``None`` where only the data decides that."""
     named = _format(config)
     if named is None and not (config.suite or config.metrics):

@@ -35,7 +35,7 @@ Where metrics are named and no suite is, its published names hold."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class MetricSelection:
     """What will be computed: each metric under the name that it is shown by.
 
     ``consistency`` is what is computed after that of the runs of each query, where it is asked for.
@@ -63,7 +63,7 @@ def make_plan(
     data_format: str,
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
-) -> Plan:
+) -> MetricSelection:
     """The metrics of a configuration under the names that its suites publish.
 
     Args:
@@ -116,7 +116,7 @@ def make_plan(
         if plain in looked:
             of[name] = metric
     repeats = make_consistency_plan(changed[len(metrics) :], of, shown) if over else None
-    return Plan(used, named, repeats)
+    return MetricSelection(used, named, repeats)
 
 
 def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:

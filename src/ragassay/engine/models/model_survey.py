@@ -15,7 +15,7 @@ from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import Metric, Window, naming
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
 from ragassay.models.embedders import DEFAULT
-from ragassay.models.weights import KNOWN, Known, facts, folder_of, place_of
+from ragassay.models.weights import KNOWN, KnownModel, facts, folder_of, place_of
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Score, Unscored
 
@@ -44,7 +44,7 @@ class Surveyed:
 
     name: str
     commit: str
-    facts: Known
+    facts: KnownModel
     metrics: Mapping[str, Sequence[str]]
     folder: Path | None
     given: bool
@@ -163,7 +163,7 @@ def check(name: str, options: ModelOptions) -> Checked:
     return Checked(False, trouble.detail)
 
 
-def _compared(known: Known, metric: Metric, score: Score, models: Models) -> Checked:
+def _compared(known: KnownModel, metric: Metric, score: Score, models: Models) -> Checked:
     """The score of the metric, with the value that the model's page has, if any."""
     remarks = [f"{metric} {score.number:.4f}"]
     near = NEAR.get(models.options.dtype or "float32", ROUGH)
@@ -196,7 +196,7 @@ def _tokenizer(options: ModelOptions) -> Checked:
     return Checked(True, f"the tokenizer cuts a sentence into {n} tokens")
 
 
-def _sample(known: Known) -> Sample:
+def _sample(known: KnownModel) -> Sample:
     if known.examples:
         source, text, _ = known.examples[0]
         return _pair(source, text)

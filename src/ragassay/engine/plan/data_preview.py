@@ -13,7 +13,7 @@ from ragassay.engine.config import POOLED
 from ragassay.engine.plan.cost_estimate import CallPlan, is_fresh, throughput_of
 from ragassay.engine.plan.model_plan import AbsentModels, EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.planning import WINDOW, Planner
-from ragassay.engine.run import Job, Progress, bank_metric, batched, pools_of
+from ragassay.engine.run import PreparedRun, Progress, bank_metric, batched, pools_of
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import AllSamples
 from ragassay.samples import Sample
@@ -76,7 +76,7 @@ class Preview:
 
 
 def preview(
-    job: Job,
+    job: PreparedRun,
     progress: Progress | None = None,
     *,
     walk: int | None = None,
@@ -146,7 +146,7 @@ def preview(
     )
 
 
-def _planner(job: Job, stack: ExitStack) -> Planner | None:
+def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     """Plans for the job's judge; the judge's ledger is closed with the stack."""
     if job.session is None:
         return None

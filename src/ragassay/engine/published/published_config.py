@@ -14,7 +14,7 @@ from typing import Any
 from ragassay import suites
 from ragassay.engine.config import SAMPLING, ConfigFile, RunConfig, found_from
 from ragassay.engine.published.published_consistency import translate_consistency
-from ragassay.engine.published.published_judge import Evaluator, translate_golden
+from ragassay.engine.published.published_judge import EvaluatorEntry, translate_golden
 from ragassay.engine.published.published_trec import translate_trec
 from ragassay.errors import did_you_mean
 from ragassay.yaml_files import Place
@@ -173,7 +173,7 @@ def _evaluator(
     """Translates an evaluator, and remembers it among those seen."""
     if not isinstance(body, dict):
         raise file.wrong(place, "is not a mapping of keys", _one_of())
-    one = file.validated(Evaluator, body, place)
+    one = file.validated(EvaluatorEntry, body, place)
     kind = _kind(file, one, place)
     options = one.options or {}
     first, same = seen.setdefault(kind, (place, options))
@@ -192,7 +192,7 @@ def _evaluator(
     _TRANSLATIONS[kind](file, one, place)
 
 
-def _kind(file: ConfigFile, one: Evaluator, place: Place) -> str:
+def _kind(file: ConfigFile, one: EvaluatorEntry, place: Place) -> str:
     """Which evaluator it is: the name of a suite."""
     words = {key: getattr(one, key) for key in ("name", "type") if getattr(one, key)}
     if not words:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from ragassay.engine.config import ConfigFile, found_from
-from ragassay.engine.published.published_judge import Cutoff, Evaluator, Keys
+from ragassay.engine.published.published_judge import Cutoff, EvaluatorEntry, Keys
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.models.encoders import has_baseline
@@ -71,7 +71,7 @@ class Similarities(Keys):
         return {name: options or {} for name, options in named.items()}
 
 
-def translate_consistency(file: ConfigFile, one: Evaluator, place: Place) -> None:
+def translate_consistency(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
     """Translates a consistency evaluator: the metrics that it lists. Where it lists none, the suite
     has all.
 

@@ -33,7 +33,7 @@ class JudgeModel(Keys):
     model_kwargs: dict[str, Any] | None = None
 
 
-class Evaluator(Keys):
+class EvaluatorEntry(Keys):
     """An entry of ``evaluator``. The page calls it by ``name``, the tool by ``type``."""
 
     name: str | None = None
@@ -94,7 +94,7 @@ def translate_judge(file: ConfigFile, model: JudgeModel | None, usual: str, plac
         file.put("key_variable", variable, (*place, "api_key"))
 
 
-def translate_golden(file: ConfigFile, one: Evaluator, place: Place) -> None:
+def translate_golden(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
     """Translates a golden-answer evaluator: its judge and its embedder.
 
     Args:

@@ -9,7 +9,7 @@ from pydantic import Field, create_model
 
 from ragassay import suites
 from ragassay.engine.config import ConfigFile, found_from
-from ragassay.engine.published.published_judge import Cutoff, Evaluator, Keys, translate_judge
+from ragassay.engine.published.published_judge import Cutoff, EvaluatorEntry, Keys, translate_judge
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers import HHEM
@@ -37,7 +37,7 @@ class TrecOptions(Keys):
     model_kwargs: dict[str, Any] | None = None
 
 
-def translate_trec(file: ConfigFile, one: Evaluator, place: Place) -> None:
+def translate_trec(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
     """Translates a TREC evaluator: judge, cut-offs, parameters, and what is compared over repeated
     runs.
 

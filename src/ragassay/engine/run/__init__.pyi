@@ -1,6 +1,11 @@
 from . import ranked_runs as ranked_runs, rescoring as rescoring
 from .accumulator import Accumulator as Accumulator, collect as collect, noted as noted
-from .evaluation import Job as Job, Progress as Progress, evaluate as evaluate, prepare as prepare
+from .evaluation import (
+    PreparedRun as PreparedRun,
+    Progress as Progress,
+    evaluate as evaluate,
+    prepare as prepare,
+)
 from .judge_session import (
     JudgeSession as JudgeSession,
     open_session as open_session,

@@ -34,7 +34,7 @@ from ragassay.engine.results import (
     summarise,
     totals,
 )
-from ragassay.errors import RagassayWarning, Tally, UsageError
+from ragassay.errors import CountedFact, RagassayWarning, UsageError
 from ragassay.judges import IN_PART
 from ragassay.metrics.core import Metric
 from ragassay.models.weights import BY_MODEL, Unavailable
@@ -298,7 +298,7 @@ class Accumulator:
                 "{n} {sample lacks|samples lack} the answerability label that some metrics need; "
                 "the run is incomplete. Give 'answerability' (or 'Answerability') in each record."
             )
-            yield str(Tally(sentence, self._unlabelled))
+            yield str(CountedFact(sentence, self._unlabelled))
         if self.config.cluster_by is not None and self._clustered < n:
             alone = n - self._clustered
             yield (
@@ -351,11 +351,13 @@ def _summed(told: Iterable[Warning | str]) -> list[str]:
     """Sentences, each once; tallies of the same sentence become one with the sum."""
     counts: dict[str, int | None] = {}
     for one in told:
-        if isinstance(one, Tally):
+        if isinstance(one, CountedFact):
             counts[one.sentence] = (counts.get(one.sentence) or 0) + one.n
         else:
             counts.setdefault(str(one))
-    return [sentence if n is None else str(Tally(sentence, n)) for sentence, n in counts.items()]
+    return [
+        sentence if n is None else str(CountedFact(sentence, n)) for sentence, n in counts.items()
+    ]
 
 
 def collect(

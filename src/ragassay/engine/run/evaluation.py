@@ -15,7 +15,7 @@ from ragassay.engine.comparison import gates
 from ragassay.engine.config import (
     OWN,
     POOLED,
-    Plan,
+    MetricSelection,
     RunConfig,
     make_config,
     make_plan,
@@ -153,7 +153,7 @@ def prepare(
     judge: Judge | None = None,
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
-) -> Job:
+) -> PreparedRun:
     """Opens the data and resolves all names, so that errors show before the work begins.
 
     Args:
@@ -204,10 +204,10 @@ def prepare(
         )
     again = isinstance(data, str | Path) or not isinstance(data, Iterator)
     rereads = (lambda: open_source(data, config, refuse_joined=refused).samples) if again else None
-    return Job(config, source, plan, tuple(checks), session, rereads, address)
+    return PreparedRun(config, source, plan, tuple(checks), session, rereads, address)
 
 
-def _warn_of_two_instructions(plan: Plan) -> None:
+def _warn_of_two_instructions(plan: MetricSelection) -> None:
     """Warns where answers are matched by ragassay's instructions and by the user's as well."""
     ours = [name for name, one in plan.every.items() if one.name == AnswerMatches.name]
     own = [
@@ -225,7 +225,7 @@ def _warn_of_two_instructions(plan: Plan) -> None:
 
 
 @dataclass(frozen=True)
-class Job:
+class PreparedRun:
     """A run that is ready to go. It can be run once.
 
     ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
@@ -235,7 +235,7 @@ class Job:
 
     config: RunConfig
     source: Source
-    plan: Plan
+    plan: MetricSelection
     gates: tuple[gates.Gate, ...] = ()
     session: JudgeSession | None = None
     rereads: Callable[[], Iterator[Sample]] | None = None

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import __version__, files
-from ragassay.engine.config import Plan, RunConfig, make_absolute, make_relative, published_names
+from ragassay.engine.config import (
+    MetricSelection,
+    RunConfig,
+    make_absolute,
+    make_relative,
+    published_names,
+)
 from ragassay.engine.results import RUBRICS
 from ragassay.engine.run.source import Source
 from ragassay.metrics.core import Metric, naming
@@ -16,7 +22,7 @@ from ragassay.metrics.core import Metric, naming
 
 def resolved_config(
     config: RunConfig,
-    plan: Plan,
+    plan: MetricSelection,
     source: Source,
     clustered_by: str | None,
     signatures: Mapping[str, str],

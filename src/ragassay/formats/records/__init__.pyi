@@ -6,7 +6,7 @@ from . import (
     opening as opening,
     unpacking as unpacking,
 )
-from .aliases import FIELD_OF as FIELD_OF, Plan as Plan, folded as folded, pick as pick
+from .aliases import FIELD_OF as FIELD_OF, FieldKeys as FieldKeys, folded as folded, pick as pick
 from .delimited import Row as Row
 from .expected_answers import joined as joined
 from .field_values import timestamp as timestamp

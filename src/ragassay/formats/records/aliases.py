@@ -65,7 +65,7 @@ Keys = Mapping[str, str]
 """Canonical field -> the key of a record that holds it."""
 
 
-class Plan(NamedTuple):
+class FieldKeys(NamedTuple):
     """Which keys of a record hold what.
 
     Attributes:
@@ -106,7 +106,7 @@ def canonical(columns: Mapping[str, str] | None) -> dict[str, str]:
     return chosen
 
 
-def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
+def plan(keys: Iterable[str], columns: Mapping[str, str]) -> FieldKeys:
     """Decides which key holds which field.
 
     Args:
@@ -144,7 +144,7 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
         )
     missing = tuple(key for key in columns.values() if key not in all_keys)
     given = tuple(name for name in GIVEN if name in chosen)
-    return Plan(chosen, labels, given, rest, missing)
+    return FieldKeys(chosen, labels, given, rest, missing)
 
 
 def missing_column(columns: Mapping[str, str], keys: Iterable[str]) -> InputError | None:

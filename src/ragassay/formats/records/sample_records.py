@@ -11,7 +11,7 @@ import orjson
 
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.records import aliases, answer_values, field_values, passages
-from ragassay.formats.records.aliases import ALIASES, Keys, Plan, folded
+from ragassay.formats.records.aliases import ALIASES, FieldKeys, Keys, folded
 from ragassay.formats.records.joined_chunks import Joined
 from ragassay.formats.records.notes import Notes
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
@@ -66,7 +66,7 @@ class Mapper:
             single=options.get("single_chunk", False),
             refused=options.get("refuse_joined", False),
         )
-        self._plans: dict[tuple[str, ...], Plan] = {}
+        self._plans: dict[tuple[str, ...], FieldKeys] = {}
         self._has_begun = False
         self._lines: dict[int, int] = {}
         self._dotted = [
@@ -150,7 +150,7 @@ class Mapper:
         if self._warns:
             self._notes.warn(about)
 
-    def plan(self, record: Record) -> Plan:
+    def plan(self, record: Record) -> FieldKeys:
         """The key of the record that holds each field. Decided once for each set of keys."""
         keys = tuple(record)
         known = self._plans.get(keys)
@@ -253,7 +253,7 @@ class Mapper:
                     del flat[root]
         return flat
 
-    def _metadata(self, record: Record, plan: Plan, line: int) -> dict[str, Any]:
+    def _metadata(self, record: Record, plan: FieldKeys, line: int) -> dict[str, Any]:
         key = plan.keys.get("metadata", "")
         own = record[key] if key else None
         metadata = dict(own) if isinstance(own, dict) else {} if own is None else {key: own}
@@ -405,7 +405,7 @@ def _are_runs(value: Any) -> bool:
     )
 
 
-def _unpacked(record: Record, plan: Plan) -> Record:
+def _unpacked(record: Record, plan: FieldKeys) -> Record:
     """The record with lists and objects in place of their text in cells."""
     keys = [key for field, key in plan.keys.items() if field in _LISTS]
     query = plan.keys.get("query")

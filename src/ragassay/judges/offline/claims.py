@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from ragassay.judges.offline.language import (
     LENS,
-    Evidence,
     Lens,
+    PreparedPassages,
     content,
     is_hostile,
     lists,
@@ -75,7 +75,7 @@ def supported(
         lens: how evidence is searched for.
         near: how alike two sentences must be to be compared for contradictions.
     """
-    evidence = Evidence(passages, lens)
+    evidence = PreparedPassages(passages, lens)
     against = _against(claims, passages, near)
     return tuple(
         not wrong

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ragassay.judges.offline.language import (
-    Evidence,
     Piece,
+    PreparedPassages,
     content,
     differ,
     evidence_sentences,
@@ -82,7 +82,7 @@ def _matched(query: str, answer: str, reference: str) -> float:
 
 
 def _found(answer: str, reference: str, new: list[str]) -> float:
-    evidence = Evidence((answer,))
+    evidence = PreparedPassages((answer,))
     wanted = piece(reference)
     wanted = wanted if wanted.stems else Piece(tuple(new), frozenset(new))
     numbers = {stem for stem in wanted.strict if is_number(stem)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragassay.judges.offline.language import (
-    Evidence,
+    PreparedPassages,
     Window,
     content,
     evidence_sentences,
@@ -111,13 +111,13 @@ def _important(query: str, nugget: str) -> Importance:
 )
 def assign(question: AssignNuggets) -> NuggetAssignments:
     """``support`` where neighbouring sentences of the answer hold its words, numbers and names."""
-    evidence = Evidence((question.answer,))
+    evidence = PreparedPassages((question.answer,))
     return NuggetAssignments(
         labels=tuple(_held(nugget, question.answer, evidence) for nugget in question.nuggets)
     )
 
 
-def _held(nugget: str, answer: str, evidence: Evidence) -> Assignment:
+def _held(nugget: str, answer: str, evidence: PreparedPassages) -> Assignment:
     wanted = piece(nugget)
     share = evidence.coverage(wanted)
     against = contradiction(nugget, (answer,))

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragassay.judges.offline.language import Evidence, content, is_hostile, is_number, piece, plain
+from ragassay.judges.offline.language import (
+    PreparedPassages,
+    content,
+    is_hostile,
+    is_number,
+    piece,
+    plain,
+)
 from ragassay.judges.offline.near_copies import Kind, Nearness, contradiction
 from ragassay.judges.offline.rules import rule_for
 from ragassay.judges.questions import CitationSupport, Support
@@ -28,7 +35,7 @@ def citation(question: CitationSupport) -> Support:
     wanted = piece(statement)
     if not wanted.stems or is_hostile(statement):
         return Support(support="none")
-    evidence = Evidence((question.passage,))
+    evidence = PreparedPassages((question.passage,))
     share = evidence.coverage(wanted)
     if share < PARTIAL:
         return Support(support="none")
@@ -57,6 +64,6 @@ def contradicted(sentence: str, passages: Sequence[str]) -> Kind | None:
         if free == "negation":
             return free
         numbers = set(filter(is_number, content(sentence)))
-        if free == "number" and not Evidence(passages).holds(numbers):
+        if free == "number" and not PreparedPassages(passages).holds(numbers):
             return free
     return kind

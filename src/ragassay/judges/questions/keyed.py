@@ -18,14 +18,14 @@ from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply, whole_number
 
 
-class Entry(Reply):
+class ItemReply(Reply):
     """The verdict on one item: its number in the list, from 1, and why."""
 
     number: Annotated[int, *whole_number(1, 1_000_000)]
     reason: str = ""
 
 
-E = TypeVar("E", bound=Entry)
+E = TypeVar("E", bound=ItemReply)
 
 
 def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import Entry, ItemsQuestion
+from ragassay.judges.questions.keyed import ItemReply, ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
 
 Importance = Literal["vital", "okay"]
@@ -31,7 +31,7 @@ class NuggetAssignments(Reply):
     labels: tuple[Annotated[Assignment, WORD], ...]
 
 
-class ImportanceEntry(Entry):
+class ImportanceEntry(ItemReply):
     """How important one nugget is."""
 
     label: Annotated[Importance, WORD]
@@ -43,7 +43,7 @@ class ImportanceForm(Reply):
     verdicts: tuple[ImportanceEntry, ...]
 
 
-class AssignmentEntry(Entry):
+class AssignmentEntry(ItemReply):
     """Whether the answer holds one nugget."""
 
     label: Annotated[Assignment, WORD]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import Entry, ItemsQuestion
+from ragassay.judges.questions.keyed import ItemReply, ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
 
 SupportLevel = Literal["full", "partial", "none"]
@@ -57,7 +57,7 @@ class ClaimVerdicts(Reply):
     supported: tuple[bool, ...]
 
 
-class ClaimEntry(Entry):
+class ClaimEntry(ItemReply):
     """Whether the passages support one claim."""
 
     supported: bool

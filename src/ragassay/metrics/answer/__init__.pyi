@@ -8,9 +8,9 @@ from .bertscore import (
     EMPTY as EMPTY,
     MODEL as MODEL,
     RESCALE as RESCALE,
+    BertScoring as BertScoring,
     EncoderMetric as EncoderMetric,
     OnScale as OnScale,
-    Scale as Scale,
     against_references as against_references,
     bertscores as bertscores,
     cut_note as cut_note,
@@ -19,7 +19,7 @@ from .bertscore import (
 from .bleu import corpus_bleu as corpus_bleu, sentence_bleu as sentence_bleu
 from .no_answer import Answered as Answered, NoAnswer as NoAnswer
 from .references import (
-    Pair as Pair,
+    ReferencedAnswer as ReferencedAnswer,
     ReferenceMetric as ReferenceMetric,
     plain as plain,
     tokeniser as tokeniser,

@@ -14,9 +14,9 @@ from ragassay.models.encoders import (
     Baseline,
     Encoder,
     Idf,
-    Match,
     Pair,
-    Reading,
+    ReadTexts,
+    TokenMatch,
     baseline,
     compare,
     layer_for,
@@ -40,7 +40,7 @@ EMPTY = "an empty text has no tokens to match: its raw BERTScore is 0, as bert-s
 
 
 @dataclass(frozen=True)
-class Scale:
+class BertScoring:
     """How BERTScores are computed: the model, its layer, the weights of tokens and the scale.
 
     Attributes:
@@ -102,10 +102,10 @@ class OnScale(Metric):
             raise UsageError(f"{self.name}: {idle} goes with rescale=true.")
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> BertScoring:
         """How its BERTScores are computed."""
         layer = layer_for(self.model) if self.layer is None else self.layer
-        return Scale(self.model, layer, self.rescale, self.lang, self.baseline)
+        return BertScoring(self.model, layer, self.rescale, self.lang, self.baseline)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class EncoderMetric(OnScale, ModelMetric):
         base_of(self.scale)
 
 
-def base_of(scale: Scale) -> Baseline | None:
+def base_of(scale: BertScoring) -> Baseline | None:
     """The baseline of a scale; ``None`` where values are not rescaled.
 
     Raises:
@@ -137,7 +137,7 @@ def base_of(scale: Scale) -> Baseline | None:
     return baseline(scale.lang, scale.model, scale.layer, scale.baseline)
 
 
-def encoder_of(window: Window, scale: Scale) -> Encoder:
+def encoder_of(window: Window, scale: BertScoring) -> Encoder:
     """The run's encoder for a scale, loaded on first use.
 
     Args:
@@ -150,7 +150,9 @@ def encoder_of(window: Window, scale: Scale) -> Encoder:
     return window.models.use(Encoder, Weights.parse(scale.model), scale.layer)
 
 
-def bertscores(window: Window, scale: Scale, pairs: Sequence[Pair]) -> list[Match | None]:
+def bertscores(
+    window: Window, scale: BertScoring, pairs: Sequence[Pair]
+) -> list[TokenMatch | None]:
     """The BERTScore of each pair on a scale, every text encoded once.
 
     Args:
@@ -159,7 +161,7 @@ def bertscores(window: Window, scale: Scale, pairs: Sequence[Pair]) -> list[Matc
         pairs: candidate and reference.
 
     Returns:
-        One `Match` a pair; ``None`` where no token of a text has any idf weight.
+        One `TokenMatch` a pair; ``None`` where no token of a text has any idf weight.
 
     Raises:
         Unavailable: the model, a package or the baseline is not available.
@@ -174,18 +176,18 @@ def bertscores(window: Window, scale: Scale, pairs: Sequence[Pair]) -> list[Matc
         if one
         for pair in zip(of, one.cut, strict=True)
     )
-    window.models.use(Reading, Weights.parse(scale.model)).add(read, encoder.longest)
+    window.models.use(ReadTexts, Weights.parse(scale.model)).add(read, encoder.longest)
     if base is None:
         return matches
     return [
-        one if one is None else Match(*base.rescaled(one.p, one.r, one.f), one.cut, one.empty)
+        one if one is None else TokenMatch(*base.rescaled(one.p, one.r, one.f), one.cut, one.empty)
         for one in matches
     ]
 
 
 def grouped(
-    window: Window, scale: Scale, groups: Iterable[tuple[str, Sequence[str]]]
-) -> list[list[Match | None]]:
+    window: Window, scale: BertScoring, groups: Iterable[tuple[str, Sequence[str]]]
+) -> list[list[TokenMatch | None]]:
     """Compares each candidate with each of its own references.
 
     Args:
@@ -194,19 +196,21 @@ def grouped(
         groups: candidates, each with its own references.
 
     Returns:
-        For each candidate one `Match` a reference; ``None`` where no token of a text has any idf
-        weight.
+        For each candidate one `TokenMatch` a reference; ``None`` where no token of a text has any
+        idf weight.
 
     Raises:
         Unavailable: see `bertscores`.
     """
     groups = list(groups)
     pairs = [(text, other) for text, others in groups for other in others]
-    matches: Iterator[Match | None] = iter(bertscores(window, scale, pairs))
+    matches: Iterator[TokenMatch | None] = iter(bertscores(window, scale, pairs))
     return [[next(matches) for _ in others] for _, others in groups]
 
 
-def cut_note(matches: Sequence[Match | None], window: Window, scale: Scale, other: str) -> str:
+def cut_note(
+    matches: Sequence[TokenMatch | None], window: Window, scale: BertScoring, other: str
+) -> str:
     """Says which texts were longer than the model's limit; empty where none was.
 
     Args:
@@ -231,8 +235,8 @@ def _idf(samples: Iterable[Sample], encoder: Encoder) -> Idf:
 
 
 def against_references(
-    window: Window, scale: Scale, rows: tuple[int, ...]
-) -> list[list[Match | None]]:
+    window: Window, scale: BertScoring, rows: tuple[int, ...]
+) -> list[list[TokenMatch | None]]:
     """Compares answers with their references; for `Window.once`.
 
     Args:
@@ -241,7 +245,7 @@ def against_references(
         rows: indices into ``window.samples``, of samples with an answer.
 
     Returns:
-        For each sample one `Match` a reference; ``None`` as in `grouped`.
+        For each sample one `TokenMatch` a reference; ``None`` as in `grouped`.
     """
     chosen = (window.samples[at] for at in rows)
     return grouped(
@@ -279,7 +283,7 @@ class BertScore(EncoderMetric):
     recommended_for = "answers that say the same in other words"
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> BertScoring:
         """The scale, with idf weights where ``idf`` is set."""
         return replace(super().scale, idf=self.idf)
 
@@ -293,7 +297,9 @@ class BertScore(EncoderMetric):
             for at, matches in zip(rows, matches_of, strict=True)
         ]
 
-    def _outcome(self, window: Window, sample: Sample, matches: Sequence[Match | None]) -> Outcome:
+    def _outcome(
+        self, window: Window, sample: Sample, matches: Sequence[TokenMatch | None]
+    ) -> Outcome:
         if not any(text.strip() for text in sample.references):
             return Unscored(Reason.UNDEFINED, "the reference is empty")
         weighed = [match for match in matches if match is not None]

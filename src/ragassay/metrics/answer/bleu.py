@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, ClassVar, Literal
 
 from ragassay.errors import UsageError
-from ragassay.metrics.answer.references import Pair, ReferenceMetric, plain
+from ragassay.metrics.answer.references import ReferencedAnswer, ReferenceMetric, plain
 from ragassay.metrics.core import Window, param, register
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -92,7 +92,7 @@ def sentence_bleu(
 
 
 @register
-class BLEU(ReferenceMetric[Pair]):
+class BLEU(ReferenceMetric[ReferencedAnswer]):
     """Sentence BLEU against all references at once, with effective order."""
 
     tokenize: Tokenize = param("13a", "sacrebleu's tokeniser; zh for Chinese")
@@ -105,11 +105,11 @@ class BLEU(ReferenceMetric[Pair]):
     aliases: ClassVar = {"bleu_score": "BLEU"}
     recommended_for = "translations and answers that should keep close to a wording"
 
-    def views(self, window: Window) -> Sequence[Pair | None]:
+    def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
         """Answer and references, unchanged."""
         return window.once(plain)
 
-    def outcome(self, view: Pair) -> Outcome:
+    def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The value from 0 to 1, with sacrebleu's signature."""
         if not any(reference.strip() for reference in view.references):
             return Unscored(Reason.UNDEFINED, "all references are empty")

@@ -38,7 +38,7 @@ EMPTY_REFERENCE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ReferencedAnswer:
     """An answer and its references, in one normal form or as codes (`metrics.text.encode`)."""
 
     answer: str
@@ -73,7 +73,7 @@ class ReferenceMetric(Metric, Generic[V]):
 
 def coded(
     window: Window, tokens: Cut, stem: bool, articles: Articles = "keep"
-) -> list[Pair | None]:
+) -> list[ReferencedAnswer | None]:
     """Each sample's answer and references as codes, one character a token; for `Window.once`.
 
     A reference without tokens is an empty code. Where such a reference cannot be scored
@@ -90,32 +90,35 @@ def coded(
     """
     texts = window.once(normal if tokens == "ultrarag" else plain)
     cut = tokeniser(tokens, stem, articles)
-    pairs: list[Pair | None] = []
+    pairs: list[ReferencedAnswer | None] = []
     for pair in texts:
         if pair is None:
             pairs.append(None)
         else:
             answer, *references = encode(map(cut, (pair.answer, *pair.references)))
-            pairs.append(Pair(answer, tuple(references)))
+            pairs.append(ReferencedAnswer(answer, tuple(references)))
     if tokens in ("unicode", "signed") and any(pair and "" in pair.references for pair in pairs):
         warnings.warn(EMPTY_REFERENCE, RagassayWarning, stacklevel=2)
     return pairs
 
 
-def plain(window: Window) -> list[Pair | None]:
+def plain(window: Window) -> list[ReferencedAnswer | None]:
     """Each sample's answer and references, unchanged; for `Window.once`."""
     return [
-        Pair(sample.answer.text, sample.references)
+        ReferencedAnswer(sample.answer.text, sample.references)
         if sample.answer is not None and sample.references
         else None
         for sample in window.samples
     ]
 
 
-def normal(window: Window) -> list[Pair | None]:
+def normal(window: Window) -> list[ReferencedAnswer | None]:
     """Each sample's answer and references in UltraRAG's normal form; for `Window.once`."""
     return [
-        pair and Pair(ultrarag_normal(pair.answer), tuple(map(ultrarag_normal, pair.references)))
+        pair
+        and ReferencedAnswer(
+            ultrarag_normal(pair.answer), tuple(map(ultrarag_normal, pair.references))
+        )
         for pair in window.once(plain)
     ]
 

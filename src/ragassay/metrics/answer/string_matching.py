@@ -15,7 +15,13 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Literal
 
-from ragassay.metrics.answer.references import Pair, ReferenceMetric, coded, normal, tokeniser
+from ragassay.metrics.answer.references import (
+    ReferencedAnswer,
+    ReferenceMetric,
+    coded,
+    normal,
+    tokeniser,
+)
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best, overlap, prf
 from ragassay.metrics.answer.text import encode
 from ragassay.metrics.core import Window, param, part, register
@@ -24,15 +30,15 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 
 
 @dataclass(frozen=True)
-class _Published(ReferenceMetric[Pair]):
+class _Published(ReferenceMetric[ReferencedAnswer]):
     source = "UltraRAG, servers/evaluation"
     recommended_for = "comparison with published UltraRAG figures"
 
-    def views(self, window: Window) -> Sequence[Pair | None]:
+    def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
         """Answer and references in UltraRAG's normal form."""
         return window.once(normal)
 
-    def outcome(self, view: Pair) -> Outcome:
+    def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The published value, with a warning where a reference is empty."""
         value = self.value(view.answer, view.references)
         if value and "" in view.references:
@@ -125,17 +131,17 @@ def words_f1(answer: Sequence[str], reference: Sequence[str]) -> PRF:
 
 
 @dataclass(frozen=True)
-class _Corrected(ReferenceMetric[Pair]):
+class _Corrected(ReferenceMetric[ReferencedAnswer]):
     articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
 
     source = "our own, after UltraRAG"
     version = 2
 
-    def views(self, window: Window) -> Sequence[Pair | None]:
+    def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
         """Answer and references as codes, one character a word of any script."""
         return window.once(coded, "signed", False, self.articles)
 
-    def outcome(self, view: Pair) -> Outcome:
+    def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The value over the references that have words; unscored where none has."""
         empty = [at for at, reference in enumerate(view.references) if not reference]
         if len(empty) == len(view.references):

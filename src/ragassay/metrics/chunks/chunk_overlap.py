@@ -21,7 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.errors import UsageError
-from ragassay.metrics.chunks.chunk_vectors import ChunkVectors, Pair, lacks_vectors, texts_of
+from ragassay.metrics.chunks.chunk_vectors import (
+    ChunkVectors,
+    SampleVectors,
+    lacks_vectors,
+    texts_of,
+)
 from ragassay.metrics.core import (
     Metric,
     Window,
@@ -98,7 +103,7 @@ class Hits(NamedTuple):
 
     flags: NDArray[np.bool_]
     n_gold: int
-    vectors: Pair | None = None
+    vectors: SampleVectors | None = None
     best: Sequence[float] = ()
 
 

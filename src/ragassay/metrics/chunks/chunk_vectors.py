@@ -23,7 +23,7 @@ from ragassay.scores import Reason, Unscored
 _GIVEN: Final = ("passage_embeddings", "gold_embeddings")
 
 
-class Pair(NamedTuple):
+class SampleVectors(NamedTuple):
     """Vectors of a sample, one a row.
 
     Attributes:
@@ -98,7 +98,7 @@ class ChunkVectors:
         except Unavailable as error:
             self._absent = Unscored(error.reason, str(error))
 
-    def of(self, at: int, rel: int) -> Pair | Unscored:
+    def of(self, at: int, rel: int) -> SampleVectors | Unscored:
         """The vectors of a sample that lacks nothing (see `lacks_vectors`).
 
         Args:
@@ -111,14 +111,14 @@ class ChunkVectors:
         passages = sample.passages or ()
         gold = [g.text or "" for g in sample.gold or () if g.grade >= rel]
         if not passages:
-            return Pair(np.empty((0, 0)), np.zeros((len(gold), 0)))
+            return SampleVectors(np.empty((0, 0)), np.zeros((len(gold), 0)))
         if self._absent is not None:
             return self._absent
         right = self._rows(gold)
         if isinstance(right, Unscored):
             return right
         left = self._rows([p.text or "" for p in passages], width=right.shape[1])
-        return left if isinstance(left, Unscored) else Pair(left, right, self._by)
+        return left if isinstance(left, Unscored) else SampleVectors(left, right, self._by)
 
     def _rows(self, texts: Sequence[str], width: int = 0) -> NDArray[np.float32] | Unscored:
         rows = []
@@ -142,7 +142,7 @@ def texts_of(sample: Sample) -> Iterator[str]:
     yield from (p.text or "" for p in sample.passages)
 
 
-def _given(sample: Sample, rel: int) -> Pair | Unscored:
+def _given(sample: Sample, rel: int) -> SampleVectors | Unscored:
     matrices = []
     for key, chunks in zip(_GIVEN, (sample.passages, sample.gold), strict=True):
         rows, n = sample.given[key], len(chunks or ())
@@ -153,4 +153,4 @@ def _given(sample: Sample, rel: int) -> Pair | Unscored:
         except ValueError as error:
             return Unscored(Reason.UNDEFINED, f"{key}: {error}")
     kept = [at for at, g in enumerate(sample.gold or ()) if g.grade >= rel]
-    return Pair(matrices[0], matrices[1][kept], given=True)
+    return SampleVectors(matrices[0], matrices[1][kept], given=True)

@@ -16,7 +16,12 @@ from typing import Any
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.chunks import chunks_datapizza as published
 from ragassay.metrics.chunks.chunk_overlap import comparable, relevant_gold
-from ragassay.metrics.chunks.chunk_vectors import ChunkVectors, Pair, lacks_vectors, texts_of
+from ragassay.metrics.chunks.chunk_vectors import (
+    ChunkVectors,
+    SampleVectors,
+    lacks_vectors,
+    texts_of,
+)
 from ragassay.metrics.core import (
     Metric,
     SampleMetric,
@@ -111,7 +116,7 @@ class _Similar(_Published):
             return Unscored(Reason.UNDEFINED, str(error))
         return Score(value, pair.parts, explanation, given=pair.given)
 
-    def _missed(self, pair: Pair) -> str:
+    def _missed(self, pair: SampleVectors) -> str:
         """A note on how many pairs are not counted as similar because of rounding alone."""
         if not len(pair.passages):
             return ""

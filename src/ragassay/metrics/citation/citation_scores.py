@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ragassay.metrics.core import harmonic
 
 
-class Worth(NamedTuple):
+class CitationWorth(NamedTuple):
     """A citation: its passage, whether that was retrieved, and its worth (0 where it was not)."""
 
     passage: str
@@ -17,7 +17,7 @@ class Worth(NamedTuple):
     value: float
 
 
-Cited = Sequence[Sequence[Worth]]
+Cited = Sequence[Sequence[CitationWorth]]
 """The citations of each statement, in order."""
 
 

@@ -30,8 +30,8 @@ from ragassay.metrics.citation.citable import Citable, passage_keys
 from ragassay.metrics.citation.citation_parser import tidy
 from ragassay.metrics.citation.citation_scores import (
     CitationScores,
+    CitationWorth,
     Cited,
-    Worth,
     best_citations,
     first_citations,
     over_pairs,
@@ -145,10 +145,10 @@ class _Citation(JudgedMetric):
             return Unscored(Reason.UNDEFINED, f"the answer {why}, so there is no {self.part}")
         return Score(value, self._parts(scores, statements, links_of))
 
-    def _worth(self, link: Link) -> Worth:
+    def _worth(self, link: Link) -> CitationWorth:
         worth = {"full": self.full, "partial": self.partial, "none": self.none}
         name = link.citation if link.passage is None else link.passage
-        return Worth(name, link.passage is not None, worth.get(link.support, 0.0))
+        return CitationWorth(name, link.passage is not None, worth.get(link.support, 0.0))
 
     def _parts(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from ragassay.metrics.answer import MODEL, RESCALE, EncoderMetric, Scale, bertscores
+from ragassay.metrics.answer import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
 from ragassay.metrics.consistency.runs import (
     OF_PAIR,
     PARTS_TITLES,
@@ -17,7 +17,7 @@ from ragassay.metrics.consistency.runs import (
     parts_of,
 )
 from ragassay.metrics.core import Window, param, part, register
-from ragassay.models.encoders import Match
+from ragassay.models.encoders import TokenMatch
 from ragassay.scores import Outcome, Unscored
 
 DEFAULT = "xlm-roberta-large"
@@ -28,8 +28,8 @@ _RAW_0 = "a raw BERTScore of 0, as bert-score has it"
 
 
 def compared(
-    window: Window, scale: Scale, citations: Citations, rows: tuple[int, ...]
-) -> list[Pairwise[Match] | Unscored]:
+    window: Window, scale: BertScoring, citations: Citations, rows: tuple[int, ...]
+) -> list[Pairwise[TokenMatch] | Unscored]:
     """Compares the answers of each group in pairs; for `Window.once`.
 
     All pairs of the window go through the model together, so that each answer is encoded once.
@@ -62,8 +62,8 @@ def compared(
 
 
 def _matched(
-    group: Comparable[str], matches: Iterator[Match | None], scale: Scale
-) -> Pairwise[Match]:
+    group: Comparable[str], matches: Iterator[TokenMatch | None], scale: BertScoring
+) -> Pairwise[TokenMatch]:
     """A group's pairs with the next of the matches."""
     known = [
         match if earlier.strip() or later.strip() else None

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
-from ragassay.errors import Tally, UsageError
+from ragassay.errors import CountedFact, UsageError
 from ragassay.metrics.core.all_samples import AllSamples
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -258,7 +258,7 @@ class Metric(ABC):
         del sample
         return ()
 
-    def remarks(self, window: Window) -> Iterable[Tally]:
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
         """What a reader should know about the samples and outcomes of a window; nothing by default.
         A run shows each remark once, with the sum of its counts."""
         del window

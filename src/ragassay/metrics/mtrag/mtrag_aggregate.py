@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ragassay.errors import ArgumentError, Tally
+from ragassay.errors import ArgumentError, CountedFact
 from ragassay.metrics.core import Metric, Window, missing, register, scored
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
 from ragassay.metrics.mtrag.mtrag_given import READ, impossible, in_range, read, values_of
@@ -185,7 +185,7 @@ class RBAgg(_Aggregate):
     title = "Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg)"
     recommended_for = "one figure for long answers without a judge"
 
-    def remarks(self, window: Window) -> Iterable[Tally]:
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many records have no contexts at all, which may be an oversight, and how many bring
         an impossible value."""
         pairs = zip(window.samples, window.outcomes(self), strict=True)
@@ -194,7 +194,7 @@ class RBAgg(_Aggregate):
             for one, outcome in pairs
         )
         if n:
-            yield Tally(_NO_CONTEXTS, n)
+            yield CountedFact(_NO_CONTEXTS, n)
         wrong = sum(isinstance(self.brought(sample), Unscored) for sample in window.samples)
         yield from impossible(self, "RB_agg", wrong)
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from ragassay.counts import plural
-from ragassay.errors import Tally
+from ragassay.errors import CountedFact
 from ragassay.metrics.answer import (
     EMPTY,
     RESCALE,
+    BertScoring,
     EncoderMetric,
     OnScale,
-    Scale,
     against_references,
     cut_note,
     grouped,
@@ -37,7 +37,7 @@ from ragassay.metrics.core import (
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, impossible, in_range, read, values_of
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
 from ragassay.models import Unavailable
-from ragassay.models.encoders import Match
+from ragassay.models.encoders import TokenMatch
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -61,8 +61,8 @@ class ByBertScore(OnScale):
 
 
 def against_passages(
-    window: Window, scale: Scale, rows: tuple[int, ...]
-) -> list[list[Match | None]]:
+    window: Window, scale: BertScoring, rows: tuple[int, ...]
+) -> list[list[TokenMatch | None]]:
     """Compares answers with their passages; for `Window.once`.
 
     Args:
@@ -71,7 +71,7 @@ def against_passages(
         rows: indices into ``window.samples``, of samples with an answer and texts of passages.
 
     Returns:
-        For each sample one `Match` a passage; ``None`` where no token has any weight.
+        For each sample one `TokenMatch` a passage; ``None`` where no token has any weight.
     """
     groups = []
     for sample in (window.samples[at] for at in rows):
@@ -125,7 +125,7 @@ class _BertScore(ByBertScore, EncoderMetric):
         """The index of the value that counts."""
         return max(range(len(values)), key=values.__getitem__) if self.nearest else 0
 
-    def remarks(self, window: Window) -> Iterable[Tally]:
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many records bring impossible values."""
         pairs = zip(window.samples, window.outcomes(self), strict=True)
         n = sum(
@@ -155,7 +155,7 @@ class _BertScore(ByBertScore, EncoderMetric):
             self._outcome(window, [one for one in each if one is not None]) for each in compared
         ]
 
-    def _outcome(self, window: Window, matches: Sequence[Match]) -> Score:
+    def _outcome(self, window: Window, matches: Sequence[TokenMatch]) -> Score:
         """The value that counts, with all values as parts; notes say that its text is empty, or
         that texts were cut."""
         values = [getattr(match, getattr(self, "part", "p")) for match in matches]

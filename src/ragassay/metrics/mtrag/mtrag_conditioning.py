@@ -28,7 +28,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
-from ragassay.errors import Tally
+from ragassay.errors import CountedFact
 from ragassay.metrics.core import Metric, Window, missing, param, register
 from ragassay.metrics.mtrag.mtrag_aggregate import RBAgg
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore
@@ -154,11 +154,11 @@ class _Conditioned(Metric):
         decided = isinstance(outcome, Score) and not outcome.evidence
         return outcome if decided or brought is None or wrong is not None else brought
 
-    def remarks(self, window: Window) -> Iterable[Tally]:
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many given values contradict the table, and how many are impossible under any."""
         n = sum(self.contradicts(sample) is not None for sample in window.samples)
         if n:
-            yield Tally(_CONTRADICTED, n)
+            yield CountedFact(_CONTRADICTED, n)
         wrong = sum(isinstance(self.brought(sample), Unscored) for sample in window.samples)
         yield from impossible(self, self.published[0], wrong)
 

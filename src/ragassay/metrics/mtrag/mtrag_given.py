@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ragassay.errors import Tally
+from ragassay.errors import CountedFact
 from ragassay.metrics.core import Metric
 from ragassay.samples import Sample
 from ragassay.scores import AND, RECORD, Reason, Score, Unscored
@@ -103,7 +103,7 @@ def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | 
     return list(values)
 
 
-def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[Tally]:
+def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[CountedFact]:
     """The remark that records bring values that a metric cannot have; none where ``n`` is 0.
 
     Args:
@@ -117,7 +117,7 @@ def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[Ta
     else:
         within = f" from {metric.low:g} to {metric.high:g}"
     if n:
-        yield Tally(
+        yield CountedFact(
             f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is "
             f"{rule or f'a number{within}'}). {{It was|They were}} not taken: a score stands "
             "there only where other values of the record give it.",

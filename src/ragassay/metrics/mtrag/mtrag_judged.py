@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, ClassVar
 
-from ragassay.errors import Tally
+from ragassay.errors import CountedFact
 from ragassay.judges import Ask, Failure, Question, Unanswered, Verdict
 from ragassay.judges.questions import (
     ClaimSupport,
@@ -100,7 +100,7 @@ class _Judged(JudgedMetric):
             return taken
         return read_judged(taken[0], sample, self.published)
 
-    def remarks(self, window: Window) -> Iterable[Tally]:
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many records bring an impossible value."""
         n = sum(
             values_of(sample, self.published) is not None
@@ -187,7 +187,7 @@ class UnderspecifiedEval(_Classified):
             return not_applicable("the query is not labelled UNDERSPECIFIED")
         return super().lacks(sample)
 
-    def remarks(self, window: Window) -> Iterable[Tally]:
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
         """None where ``labelled`` is set, because other metrics report them."""
         return () if self.labelled else super().remarks(window)
 
@@ -267,7 +267,7 @@ class ReferenceJudge(_Judged):
     asks = (ReferenceRating,)
     recommended_for = "one figure for quality where references and a good judge are at hand"
 
-    def remarks(self, window: Window) -> Iterable[Tally]:
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
         """Also how many answers were rated without passages."""
         yield from super().remarks(window)
         pairs = zip(window.samples, window.outcomes(self), strict=True)
@@ -276,7 +276,7 @@ class ReferenceJudge(_Judged):
             for sample, outcome in pairs
         )
         if n:
-            yield Tally(_WITHOUT_PASSAGES, n)
+            yield CountedFact(_WITHOUT_PASSAGES, n)
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where a passage has no text."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ragassay.metrics.answer import (
     Compared,
-    Pair,
+    ReferencedAnswer,
     ReferenceMetric,
     bare_words,
     compare,
@@ -62,7 +62,7 @@ def passage_texts(sample: Sample) -> tuple[str, ...] | Unscored:
 
 
 @register
-class ReferenceRecall(ReferenceMetric[Pair]):
+class ReferenceRecall(ReferenceMetric[ReferencedAnswer]):
     """Share of the first target's words (SQuAD normal form) that occur in the answer.
 
     Words count as often as they occur. 0 for a target without words, as published.
@@ -73,11 +73,11 @@ class ReferenceRecall(ReferenceMetric[Pair]):
     family = "mtrag"
     source = SOURCE
 
-    def views(self, window: Window) -> Sequence[Pair | None]:
+    def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
         """Answer and targets, unchanged."""
         return window.once(plain)
 
-    def outcome(self, view: Pair) -> Outcome:
+    def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The first target's recall, with the values of all targets as parts."""
         answer = squad_normal(view.answer).split()
         targets = [squad_normal(text).split() for text in view.references]

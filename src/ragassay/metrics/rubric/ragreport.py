@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ragassay.errors import Tally
+from ragassay.errors import CountedFact
 from ragassay.judges import Ask, Question
 from ragassay.judges.questions import (
     ContextReport,
@@ -180,12 +180,12 @@ class ReportUsefulness(_OnContext):
         parts = {ON_TOPIC_ONLY: True, "relevance": report.relevance}
         return Score(value, parts, f"{explanation} {_ON_TOPIC_ONLY}".strip())
 
-    def remarks(self, window: Window) -> Iterable[Tally]:
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many samples are on the topic only."""
         outcomes = window.outcomes(self)
         n = sum(isinstance(one, Score) and ON_TOPIC_ONLY in one.parts for one in outcomes)
         if n:
-            yield Tally(_SUMMED, n)
+            yield CountedFact(_SUMMED, n)
 
 
 @register

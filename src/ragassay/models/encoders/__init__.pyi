@@ -3,7 +3,7 @@ from .encoder import Encoder as Encoder
 from .layers import RECOMMENDED as RECOMMENDED, layer_for as layer_for
 from .loading import load_encoder as load_encoder, tokenizer_of as tokenizer_of
 from .memory import ByteCache as ByteCache
-from .model_reading import Reading as Reading
+from .model_reading import ReadTexts as ReadTexts
 from .tensors import tensors_of as tensors_of
-from .token_matching import Idf as Idf, Match as Match, Pair as Pair, compare as compare
+from .token_matching import Idf as Idf, Pair as Pair, TokenMatch as TokenMatch, compare as compare
 from .token_rows import padded as padded

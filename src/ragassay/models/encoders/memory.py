@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 V = TypeVar("V")
 
 
-class Store(Protocol[V]):
+class BackingStore(Protocol[V]):
     """A second place for values that have no room in a cache."""
 
     def get(self, key: Hashable) -> V | None:
@@ -34,7 +34,7 @@ class ByteCache(Generic[V]):
         beyond: takes values that have no room here, and is searched for them.
     """
 
-    def __init__(self, limit: int, beyond: Store[V] | None = None) -> None:
+    def __init__(self, limit: int, beyond: BackingStore[V] | None = None) -> None:
         self.limit = limit
         self.size = 0
         self._values: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()

@@ -11,7 +11,7 @@ from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights import Weights, label_of
 
 
-class Reading:
+class ReadTexts:
     """The texts of a run that a model read, and which of them were cut. One serves all layers of
     the model.
 

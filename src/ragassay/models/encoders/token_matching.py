@@ -30,7 +30,7 @@ Pair = tuple[str, str]
 _PIECE = 1_024
 
 
-class Match(NamedTuple):
+class TokenMatch(NamedTuple):
     """How similar two texts are.
 
     Attributes:
@@ -83,7 +83,9 @@ class Idf:
         return np.array([of[one] for one in row.ids.tolist()], np.float32)
 
 
-def compare(encoder: Encoder, pairs: Sequence[Pair], idf: Idf | None = None) -> list[Match | None]:
+def compare(
+    encoder: Encoder, pairs: Sequence[Pair], idf: Idf | None = None
+) -> list[TokenMatch | None]:
     """The BERTScore of each pair, in their order.
 
     Texts that occur more than once are encoded once: the matrix of n texts takes n encodings.
@@ -96,8 +98,8 @@ def compare(encoder: Encoder, pairs: Sequence[Pair], idf: Idf | None = None) -> 
         idf: weighs tokens by how seldom they are; all alike where left out.
 
     Returns:
-        For each pair its `Match`; ``None`` where no token of one of its texts has any weight (each
-        occurs in every reference).
+        For each pair its `TokenMatch`; ``None`` where no token of one of its texts has any weight
+        (each occurs in every reference).
 
     Raises:
         MemoryError: a single text, or a single pair, does not fit into the device's memory.
@@ -106,13 +108,13 @@ def compare(encoder: Encoder, pairs: Sequence[Pair], idf: Idf | None = None) -> 
     """
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     rows = dict(zip(texts, encoder.tokens(texts), strict=True))
-    matches: list[Match | None] = [None] * len(pairs)
+    matches: list[TokenMatch | None] = [None] * len(pairs)
     batches = Batches(encoder.device)
     todo = []
     for at, (candidate, reference) in enumerate(pairs):
         if rows[candidate].empty or rows[reference].empty:
             cut = (not rows[candidate].complete, not rows[reference].complete)
-            matches[at] = Match(0.0, 0.0, 0.0, cut, True)
+            matches[at] = TokenMatch(0.0, 0.0, 0.0, cut, True)
         else:
             todo.append(at)
     for group in _fitting(encoder, todo, pairs, rows):
@@ -150,19 +152,19 @@ def _matched(
     batches: Batches,
     pairs: Sequence[tuple[Tokens, Tokens]],
     idf: Idf | None,
-) -> list[Match | None]:
+) -> list[TokenMatch | None]:
     """The pairs' matches; pairs of similar length go together."""
     rows = list({id(row): row for pair in pairs for row in pair}.values())
     place = {id(row): at for at, row in enumerate(rows)}
     vectors = encoder.vectors(rows)
     weights = [_shares(encoder, row, idf) for row in rows]
 
-    def forward(batch: Sequence[int]) -> list[Match | None]:
+    def forward(batch: Sequence[int]) -> list[TokenMatch | None]:
         sides = [[place[id(pairs[at][side])] for at in batch] for side in (0, 1)]
         values = _greedy(
             *(_padded(encoder, vectors, weights, side) for side in sides)  # candidates, references
         )
-        matches: list[Match | None] = []
+        matches: list[TokenMatch | None] = []
         for at, (p, r, f), one, other in zip(batch, values, *sides, strict=True):
             if not (weights[one].any() and weights[other].any()):
                 matches.append(None)
@@ -170,7 +172,7 @@ def _matched(
             if not (isfinite(p) and isfinite(r)):
                 raise FloatingPointError(encoder.overflow)  # costs the sample that has this pair
             cut = (not pairs[at][0].complete, not pairs[at][1].complete)
-            matches.append(Match(p, r, f, cut))
+            matches.append(TokenMatch(p, r, f, cut))
         return matches
 
     return batches.run([len(one) + len(other) for one, other in pairs], forward)

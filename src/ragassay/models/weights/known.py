@@ -11,7 +11,7 @@ from ragassay.yaml_files import value_of
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownModel:
     """Facts about a model, by its page.
 
     Attributes:
@@ -34,7 +34,7 @@ class Known:
 
 
 _FILE = files("ragassay.models").joinpath("known.yaml")
-KNOWN: Mapping[str, Known] = {
-    name: Known(**facts) for name, facts in value_of(_FILE.read_text("utf-8"), _FILE).items()
+KNOWN: Mapping[str, KnownModel] = {
+    name: KnownModel(**facts) for name, facts in value_of(_FILE.read_text("utf-8"), _FILE).items()
 }
 """By name on the hub; all that are pinned."""

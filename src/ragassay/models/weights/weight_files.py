@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
-from ragassay.models.weights.known import KNOWN, Known
+from ragassay.models.weights.known import KNOWN, KnownModel
 from ragassay.scores import Reason
 
 WEIGHT_FILES = (
@@ -86,9 +86,9 @@ class Weights:
         return f"{self.name}@{self.revision[:12]}" if self.revision else self.name
 
 
-def facts(weights: Weights) -> Known:
+def facts(weights: Weights) -> KnownModel:
     """What is known about a model; no facts about one that only a user names."""
-    return KNOWN.get(weights.name, Known())
+    return KNOWN.get(weights.name, KnownModel())
 
 
 def folder_of(weights: Weights, folders: Mapping[str, str]) -> Path:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from ragassay.engine.results import Result, ScoreRow, Verdicts
 from ragassay.metrics.core import same_chunks
 from ragassay.reports.tables import Rows, with_samples
-from ragassay.reports.text import Span, spans, verdict_text
+from ragassay.reports.text import AnswerPiece, spans, verdict_text
 from ragassay.samples import GoldPassage, Identity, Passage, Sample
 from ragassay.scores import Value, label_of
 from ragassay.strict import dumps
@@ -256,7 +256,7 @@ class _Shared:
     def __init__(self, answer: str) -> None:
         self._answer = answer
         self._tables: list[Sequence[tuple[str, str, str]]] = []
-        self._pieces: list[Sequence[Span]] = []
+        self._pieces: list[Sequence[AnswerPiece]] = []
         self._of: list[list[str]] = []
 
     def take(self, metric: str, parts: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from ragassay.engine.results import MetricSummary
 from ragassay.reports.charts import INK, MUTED, Spec, distribution_chart
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import Channel, mark
-from ragassay.reports.plots.series import Panel, Series
+from ragassay.reports.plots.series import PlotPanel, Series
 from ragassay.reports.plots.sheet import HEADING, NORMAL, SMALL
 from ragassay.reports.text import wording
 
@@ -47,7 +47,7 @@ _TRACK = "#eef0f3"
 
 def boxes(
     series: Sequence[Series],
-    panels: Sequence[Panel],
+    panels: Sequence[PlotPanel],
     title: str,
     notes: Sequence[str],
     point: str = "value",
@@ -84,7 +84,7 @@ def boxes(
     )  # fmt: skip
 
 
-def _key(series: Sequence[Series], panels: Sequence[Panel], point: str) -> list[str]:
+def _key(series: Sequence[Series], panels: Sequence[PlotPanel], point: str) -> list[str]:
     """What the marks mean."""
     shown = [panel.metric for panel in panels if not panel.share]
     most = max((one.size(name) for one in series for name in shown), default=0)
@@ -196,7 +196,7 @@ def _mean_of(metric: MetricSummary) -> Spec:
 
 
 def _texts(
-    series: Sequence[Series], panel: Panel, width: float, row: float, *, first: bool
+    series: Sequence[Series], panel: PlotPanel, width: float, row: float, *, first: bool
 ) -> list[Spec]:
     """Title and headings; mean, median and n beside each row, or why there are none; names at the
     left of the first panel of a line. The numbers of a single file stand in words above it."""
@@ -247,7 +247,7 @@ def _texts(
     return layers
 
 
-def _in_words(panel: Panel, one: Series) -> str:
+def _in_words(panel: PlotPanel, one: Series) -> str:
     """The numbers of a single file."""
     metric = one.metric(panel.metric)
     if metric is None or metric.mean is None:
@@ -262,7 +262,7 @@ def _in_words(panel: Panel, one: Series) -> str:
     return f"{word} {mean} · median {sheet.number(metric.median)} · {tail}"
 
 
-def _spelled(panel: Panel, value: float | None) -> str:
+def _spelled(panel: PlotPanel, value: float | None) -> str:
     return f"{(value or 0.0) * 100:.1f} %" if panel.share else sheet.number(value)
 
 

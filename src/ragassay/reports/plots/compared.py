@@ -21,7 +21,7 @@ from ragassay.errors import UsageError
 from ragassay.reports.charts import INK, MUTED, PALETTE, Spec, Values, distribution_chart
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import DASHED
-from ragassay.reports.plots.series import Panel, bare
+from ragassay.reports.plots.series import PlotPanel, bare
 from ragassay.reports.plots.sheet import NORMAL, SMALL
 from ragassay.reports.text import footnotes, grouping, wording
 
@@ -48,7 +48,7 @@ UNSETTLED = ("indicative", "not comparable")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    panel: Panel
+    panel: PlotPanel
     difference: Difference
     diffs: Values
     n_all: int
@@ -64,7 +64,7 @@ def overview(
     comparison: Comparison,
     a: Result,
     b: Result,
-    panels: Mapping[str, Panel] | None = None,
+    panels: Mapping[str, PlotPanel] | None = None,
     notes: Sequence[str] = (),
 ) -> Spec:
     """The whole comparison as a picture.
@@ -98,7 +98,7 @@ def overview(
 
 
 def _lines(
-    comparison: Comparison, a: Result, b: Result, panels: Mapping[str, Panel]
+    comparison: Comparison, a: Result, b: Result, panels: Mapping[str, PlotPanel]
 ) -> list[_Line]:
     tested = [d for d in comparison.differences if d.diff is not None]
     if not tested:

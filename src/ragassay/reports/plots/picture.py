@@ -14,7 +14,7 @@ from ragassay.reports.plots.comparability_notes import differences_in_computatio
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.consistency_plot import Statistic
 from ragassay.reports.plots.marks import DASHED
-from ragassay.reports.plots.series import Panel, Series
+from ragassay.reports.plots.series import PlotPanel, Series
 from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks, tables_of
 from ragassay.reports.plots.tabled import Tables
 from ragassay.reports.tables import run_numbers
@@ -57,15 +57,15 @@ def draw(
     return boxes(series, panels, title, notes, "answer" if several else "query")
 
 
-def _panel(name: str, series: Sequence[Series], tables: Tables) -> Panel:
+def _panel(name: str, series: Sequence[Series], tables: Tables) -> PlotPanel:
     metric = next(m for one in series if (m := one.metric(name)) is not None)
     short, arrow = tables.short(name), wording.arrow(metric.higher_is_better)
     title = tables.titles.get(short, short)
     below = arrow if title == short else f"{tables.below(short)} {arrow}".strip()
-    return Panel(name, title, below, share=name == tables.share)
+    return PlotPanel(name, title, below, share=name == tables.share)
 
 
-def _marked(panel: Panel, series: Sequence[Series]) -> Panel:
+def _marked(panel: PlotPanel, series: Sequence[Series]) -> PlotPanel:
     """The panel, with "not comparable" above it where its files were not computed alike, else with
     "indicative" where the values of a file are only that."""
     if differences_in_computation(series, [panel.metric]):

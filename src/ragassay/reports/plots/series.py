@@ -9,7 +9,7 @@ from ragassay.reports.text import wording
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class PlotPanel:
     """A metric, what stands above its panel, and whether it is a share of answers."""
 
     metric: str
@@ -18,9 +18,9 @@ class Panel:
     share: bool = False
 
 
-def bare(metric: MetricSummary) -> Panel:
+def bare(metric: MetricSummary) -> PlotPanel:
     """The panel of a metric under its own name."""
-    return Panel(metric.name, metric.name, wording.direction(metric.higher_is_better))
+    return PlotPanel(metric.name, metric.name, wording.direction(metric.higher_is_better))
 
 
 @dataclass(frozen=True, slots=True)

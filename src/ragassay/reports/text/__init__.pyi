@@ -13,4 +13,4 @@ from .fitting import fitted as fitted, responsive as responsive
 from .markdown import escape as escape, table as table
 from .preview_text import preview_table as preview_table
 from .terminal import comparison_table as comparison_table
-from .verdict_text import Span as Span, spans as spans
+from .verdict_text import AnswerPiece as AnswerPiece, spans as spans

@@ -19,7 +19,7 @@ from ragassay.judges.offline import LABEL, NOT_MEASURED
 from ragassay.judges.offline.language import LONGEST
 from ragassay.reports.text import verdict_text, wording
 from ragassay.reports.text.grouping import grouped
-from ragassay.reports.text.verdict_text import PIECES, Span, spans
+from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, spans
 from ragassay.samples import Sample
 from ragassay.strict import dumps
 
@@ -159,7 +159,7 @@ class _Pages:
         self._ranks = verdict_text.ranks_of(sample)
         self.seen: dict[str, int] = {}
         self._tables: list[Sequence[tuple[str, str, str]]] = []
-        self._pieces: list[Sequence[Span]] = []
+        self._pieces: list[Sequence[AnswerPiece]] = []
 
     def score(self, one: Evidence) -> Iterator[RenderableType]:
         """A score with its parts and verdicts."""
@@ -215,7 +215,7 @@ class _Pages:
         if rest:
             yield _field("parts", dumps(rest).decode(), self._limit)
 
-    def _marked(self, pieces: Sequence[Span]) -> Iterator[RenderableType]:
+    def _marked(self, pieces: Sequence[AnswerPiece]) -> Iterator[RenderableType]:
         for piece in pieces[: self._most]:
             mark, style = _HELD[piece.held]
             line = Text(f"{mark} ", style)

@@ -98,7 +98,7 @@ _SUPPORT: Mapping[str, Held] = {"full": "yes", "partial": "partly", "none": "no"
 
 
 @dataclass(frozen=True)
-class Span:
+class AnswerPiece:
     """A piece of an answer.
 
     ``start`` and ``end`` are characters ``[start, end)`` of the answer; ``None`` where the piece
@@ -117,7 +117,7 @@ PIECES = ("claims", "supported", "statements")
 """Parts of a score that are shown piece by piece."""
 
 
-def spans(parts: Mapping[str, Any], answer: str) -> list[Span]:
+def spans(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
     """The pieces that a score's parts hold: claims with their support, or statements with their
     citations. Empty for parts of another kind.
 
@@ -145,9 +145,9 @@ def spans(parts: Mapping[str, Any], answer: str) -> list[Span]:
     return pieces
 
 
-def _span(text: str, folded: str, held: Held, by: str = "") -> Span:
+def _span(text: str, folded: str, held: Held, by: str = "") -> AnswerPiece:
     piece = text.strip().rstrip(".")
     start = folded.find(piece.casefold()) if piece else -1
     if start < 0:
-        return Span(text.strip(), None, None, held, by)
-    return Span(text.strip(), start, start + len(piece), held, by)
+        return AnswerPiece(text.strip(), None, None, held, by)
+    return AnswerPiece(text.strip(), start, start + len(piece), held, by)

@@ -33,7 +33,7 @@ from ragassay.service.store import (
 router = APIRouter(tags=["uploads"])
 
 
-class Reading(BaseModel):
+class ReadingOptions(BaseModel):
     """How a file is read."""
 
     model_config = ConfigDict(extra="forbid")
@@ -48,7 +48,7 @@ class Reading(BaseModel):
     )
 
 
-class Import(Reading):
+class Import(ReadingOptions):
     """How a file is read and stored."""
 
     received_as_time: bool = Field(
@@ -69,7 +69,7 @@ def post_upload(
 @router.post("/uploads/{upload_id}/preview", responses=WRITES)
 def post_preview(
     upload_id: str,
-    reading: Reading,
+    reading: ReadingOptions,
     store: InStore,
     access: Allowed,
     limit: Annotated[int, Query(ge=1, le=100, description="records to show")] = 10,

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from ragassay import formats
 from ragassay.errors import InputError
-from ragassay.formats import Mapper, Notes, Plan, to_record
+from ragassay.formats import FieldKeys, Mapper, Notes, to_record
 from ragassay.samples import Sample, Turn
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
@@ -224,7 +224,7 @@ class _Lookout(_Nameless):
             self.unread.add(unread.id)
             return unread
 
-    def plan(self, record: Mapping[str, Any]) -> Plan:
+    def plan(self, record: Mapping[str, Any]) -> FieldKeys:
         found = super().plan(record)
         labels = {"answerability": found.labels[0]} if found.labels else {}
         self.placed = {**found.keys, **labels, **self.placed}

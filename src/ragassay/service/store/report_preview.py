@@ -22,7 +22,7 @@ MOST_WALKED = 256
 """Records whose questions are counted."""
 
 
-class Span(BaseModel):
+class PreviewRange(BaseModel):
     """From ``low`` to ``high``; exact where they are equal."""
 
     low: float
@@ -44,10 +44,10 @@ class ReportPreview(BaseModel):
         description="by metric: what is not on this machine and how to get it"
     )
     judge: str | None = Field(description="who would be asked; null where nobody is")
-    calls: Span | None = Field(description="requests to send, for all records")
-    held: Span | None = Field(description="requests whose answer is paid already")
-    cost: Span | None = Field(description="US dollars; null where no price is known")
-    seconds: Span | None = Field(description="of asking")
+    calls: PreviewRange | None = Field(description="requests to send, for all records")
+    held: PreviewRange | None = Field(description="requests whose answer is paid already")
+    cost: PreviewRange | None = Field(description="US dollars; null where no price is known")
+    seconds: PreviewRange | None = Field(description="of asking")
     budget: Literal["fits", "may not fit", "does not fit", "no price known"] | None = Field(
         description="whether the calls fit into the budget; null without one"
     )
@@ -103,13 +103,13 @@ def _asked(plan: CallPlan | None) -> dict[str, Any]:
     total = plan.total
     return {
         "judge": plan.judge,
-        "calls": _span(total.calls),
-        "held": _span(total.held),
-        "cost": None if total.cost is None else _span(total.cost),
-        "seconds": _span(plan.seconds),
+        "calls": _previewed(total.calls),
+        "held": _previewed(total.held),
+        "cost": None if total.cost is None else _previewed(total.cost),
+        "seconds": _previewed(plan.seconds),
         "budget": None if plan.budget is None else plan.budget.verdict,
     }
 
 
-def _span(ends: Range) -> Span:
-    return Span(low=ends.low, high=ends.high)
+def _previewed(ends: Range) -> PreviewRange:
+    return PreviewRange(low=ends.low, high=ends.high)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.engine.config import make_config
-from ragassay.engine.run import Job, prepare
+from ragassay.engine.run import PreparedRun, prepare
 from ragassay.errors import RagassayError
 from ragassay.service.store import headline_of
 from ragassay.service.views import build_view
@@ -55,7 +55,7 @@ def main() -> int:
 class _Teller:
     """Tells how far a run is, now and then."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: PreparedRun) -> None:
         self._job, self._last = job, 0.0
 
     def __call__(self, done: int) -> None:

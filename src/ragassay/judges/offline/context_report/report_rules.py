@@ -89,7 +89,7 @@ _WAY = lists.patterns("asks_way")
 _PRONOUN = lists.patterns("pronouns")
 
 
-class Worth(NamedTuple):
+class ChunkWorth(NamedTuple):
     """What a chunk is worth.
 
     Attributes:
@@ -113,7 +113,7 @@ class Worth(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def worth(query: str, chunk: str) -> Worth:
+def worth(query: str, chunk: str) -> ChunkWorth:
     """How relevant and useful a chunk is to a query.
 
     Args:
@@ -148,7 +148,7 @@ def worth(query: str, chunk: str) -> Worth:
     elif thing and not thing & held:
         stars = min(stars, _UNNAMED)
     near = sum(share_of(asked, stems) >= _NEAR for _, stems in parts)
-    return Worth(
+    return ChunkWorth(
         on_topic,
         stars,
         tells_it,
@@ -222,7 +222,7 @@ def report(question: ReportOnContext) -> ContextReport:
     )
 
 
-def _unsupported(query: str, worths: Sequence[Worth]) -> str:
+def _unsupported(query: str, worths: Sequence[ChunkWorth]) -> str:
     """Why words cannot show what the chunks are worth; empty where they can."""
     if not _words_can_tell(query) and any(one.topic >= _ON_TOPIC for one in worths):
         return _REASON_OR_WAY
@@ -232,7 +232,7 @@ def _unsupported(query: str, worths: Sequence[Worth]) -> str:
     return _IN_OTHER_WORDS.format(_what_may_answer(query, number, worths[number - 1]))
 
 
-def _what_may_answer(query: str, number: int, one: Worth) -> str:
+def _what_may_answer(query: str, number: int, one: ChunkWorth) -> str:
     """Says what a chunk holds that may be the answer, and what it lacks."""
     missing = _missing(query, one)
     if one.tells == "other":
@@ -241,7 +241,7 @@ def _what_may_answer(query: str, number: int, one: Worth) -> str:
     return f"chunk {number} holds what may be {asked_value(query)}{without}"
 
 
-def _missing(query: str, one: Worth) -> str:
+def _missing(query: str, one: ChunkWorth) -> str:
     """The words of a query that a chunk lacks, those first that say what is asked."""
     if one.tells == "yes":
         return _words(query, one.lacks)
@@ -265,7 +265,7 @@ def _words_can_tell(query: str) -> bool:
     return kind_of(query) != "any" or not _WAY.search(text) or telling > 1
 
 
-def _utilization(worths: Sequence[Worth]) -> int:
+def _utilization(worths: Sequence[ChunkWorth]) -> int:
     """Percent of the sentences; at least 1 where a chunk is of use."""
     n_sentences = sum(one.sentences for one in worths)
     near = sum(one.near * one.sentences for one in worths if one.stars >= USED)
@@ -273,7 +273,7 @@ def _utilization(worths: Sequence[Worth]) -> int:
     return max(int(used), round(100 * near / n_sentences)) if n_sentences else 0
 
 
-def _why(query: str, worths: Sequence[Worth], best: Worth | None) -> str:
+def _why(query: str, worths: Sequence[ChunkWorth], best: ChunkWorth | None) -> str:
     """What the best chunk has, or what is missing in all of them."""
     kind = asked_value(query)
     if best is None or not any(one.sentences for one in worths):

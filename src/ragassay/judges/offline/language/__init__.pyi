@@ -4,9 +4,9 @@ from .numbers import MONTHS as MONTHS, is_number as is_number
 from .support_of_text import (
     LENS as LENS,
     UNIT_STEMS as UNIT_STEMS,
-    Evidence as Evidence,
     Lens as Lens,
     Piece as Piece,
+    PreparedPassages as PreparedPassages,
     Window as Window,
     denials as denials,
     names as names,

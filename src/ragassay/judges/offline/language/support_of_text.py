@@ -1,6 +1,6 @@
 """Do passages support a piece of text?
 
-Evidence is searched in windows: runs of `Lens.window` sentences of one passage. A piece is
+PreparedPassages is searched in windows: runs of `Lens.window` sentences of one passage. A piece is
 supported where one window holds more than a share of its weight, and the passages hold all its
 numbers and names.
 """
@@ -195,7 +195,7 @@ def _windows(text: str, size: int) -> tuple[Window, ...]:
     return tuple(window for window in windows if window)
 
 
-class Evidence:
+class PreparedPassages:
     """Passages, prepared for searching pieces of text in them.
 
     Args:
