@@ -1,13 +1,17 @@
-"""The calls that there are, each as the request that it sends."""
+"""The calls of the service: what each one sends, and what it makes of the answer.
+
+`Client` and `AsyncClient` have them as methods.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from ragassay.client.client_requests import Call, several, shaped
+from ragassay.client.run_folders import unpack
 from ragassay.client.shapes import (
     FilePreview,
     Ingested,
@@ -19,6 +23,7 @@ from ragassay.client.shapes import (
     Task,
     Upload,
 )
+from ragassay.errors import UsageError
 
 Time = float | str
 """Seconds since 1970, or ISO 8601 with a zone."""
@@ -36,238 +41,300 @@ def create_project(name: str, description: str = "") -> Call[Project]:
 
 
 def list_projects() -> Call[list[Project]]:
-    """The projects that the token may read."""
+    """The projects that the token may read, oldest first."""
     return Call("GET", "/projects", several(Project))
 
 
-def create_task(project_id: str, name: str, options: Mapping[str, Any]) -> Call[Task]:
+def create_task(project_id: str, name: str, **options: Any) -> Call[Task]:
     """Makes a task.
 
     Args:
         project_id: of the project.
         name: not that of another task of the project.
-        options: of the task.
+        options: separator, default_answer, multi_turn, language, judge, budget.
     """
-    body = {"name": name, "options": dict(options)}
-    return Call("POST", f"/projects/{_part(project_id)}/tasks", shaped(Task), body)
+    return Call(
+        "POST",
+        _path("projects", project_id, "tasks"),
+        shaped(Task),
+        {"name": name, "options": options},
+    )
 
 
 def list_tasks(project_id: str) -> Call[list[Task]]:
-    """The tasks of a project."""
-    return Call("GET", f"/projects/{_part(project_id)}/tasks", several(Task))
+    """The tasks of a project, oldest first."""
+    return Call("GET", _path("projects", project_id, "tasks"), several(Task))
 
 
 def log(task_id: str, records: Sequence[Mapping[str, Any]]) -> Call[Ingested]:
-    """Stores records.
+    """Stores records, all of them or none.
 
     Args:
         task_id: of the task.
-        records: at most 10,000.
+        records: see docs/service.md; at most 10,000.
     """
     body = {"records": [dict(one) for one in records]}
-    return Call("POST", f"/tasks/{_part(task_id)}/records", shaped(Ingested), body)
+    return Call("POST", _path("tasks", task_id, "records"), shaped(Ingested), body)
 
 
 def upload_file(task_id: str, path: str | Path) -> Call[Upload]:
-    """Sends a file.
+    """Sends a file, which is not imported yet; see `preview_upload` and `import_upload`.
 
     Args:
         task_id: of the task.
-        path: of the file.
+        path: of the file, in any format that `ragassay run` reads.
+
+    Raises:
+        UsageError: it cannot be read.
     """
-    where, name = f"/tasks/{_part(task_id)}/uploads", Path(path).name
-    return Call("POST", where, shaped(Upload), query={"file_name": name}, file=Path(path))
+    if Path(path).is_dir():
+        raise UsageError(f"{path} is a folder. Name a file.")
+    query = {"file_name": Path(path).name}
+    return Call(
+        "POST", _path("tasks", task_id, "uploads"), shaped(Upload), query=query, file=Path(path)
+    )
 
 
 def preview_upload(
-    upload_id: str, columns: Mapping[str, str] | None, format_name: str | None
+    upload_id: str,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,  # noqa: A002
 ) -> Call[FilePreview]:
-    """Looks at the beginning of a file.
+    """Looks at the first records of a file that was sent. Nothing is stored.
 
     Args:
         upload_id: of the file.
-        columns: field -> column.
-        format_name: of the file; found out where ``None``.
+        columns: field -> column of the file, for names that are not known.
+        format: of the file; found out where left out.
     """
-    body = {"columns": dict(columns or {}), "format": format_name}
-    return Call("POST", f"/uploads/{_part(upload_id)}/preview", shaped(FilePreview), body)
+    body = {"columns": dict(columns or {}), "format": format}
+    return Call("POST", _path("uploads", upload_id, "preview"), shaped(FilePreview), body)
 
 
 def import_upload(
     upload_id: str,
-    columns: Mapping[str, str] | None,
-    format_name: str | None,
-    received_as_time: bool,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,  # noqa: A002
+    *,
+    received_as_time: bool = False,
 ) -> Call[Ingested]:
-    """Stores the records of a file.
+    """Stores the records of a file that was sent, all of them or none.
 
     Args:
         upload_id: of the file.
-        columns: field -> column.
-        format_name: of the file; found out where ``None``.
+        columns, format: as of `preview_upload`.
         received_as_time: a record without a time gets that of the import.
     """
     body = {
         "columns": dict(columns or {}),
-        "format": format_name,
+        "format": format,
         "received_as_time": received_as_time,
     }
-    return Call("POST", f"/uploads/{_part(upload_id)}/import", shaped(Ingested), body)
+    return Call("POST", _path("uploads", upload_id, "import"), shaped(Ingested), body)
 
 
 def delete_upload(upload_id: str) -> Call[None]:
     """Deletes a file that is not to be imported."""
-    return _deletion(f"/uploads/{_part(upload_id)}")
+    return _deletion("uploads", upload_id)
 
 
 def preview_report(
-    task_id: str, start: Time, end: Time, options: Mapping[str, Any]
+    task_id: str, from_timestamp: Time, to_timestamp: Time, **options: Any
 ) -> Call[ReportPreview]:
     """Says what a report would hold and cost.
 
     Args:
         task_id: of the task.
-        start, end: the interval.
-        options: of the run.
+        from_timestamp, to_timestamp: seconds since 1970, or ISO 8601 with a zone; inclusive.
+        options: of the run: suite, metrics, judge, budget ...
     """
-    body = {"from_timestamp": start, "to_timestamp": end, "options": dict(options)}
-    where = f"/tasks/{_part(task_id)}/reports/preview"
-    return Call("POST", where, shaped(ReportPreview), body)
+    body = {"from_timestamp": from_timestamp, "to_timestamp": to_timestamp, "options": options}
+    return Call("POST", _path("tasks", task_id, "reports", "preview"), shaped(ReportPreview), body)
 
 
 def create_report(
-    task_id: str, name: str, start: Time, end: Time, options: Mapping[str, Any]
+    task_id: str, name: str, from_timestamp: Time, to_timestamp: Time, **options: Any
 ) -> Call[Started]:
-    """Asks for a report.
+    """Asks for a report over the records of an interval.
 
     Args:
         task_id: of the task.
         name: for people.
-        start, end: the interval.
-        options: of the run.
+        from_timestamp, to_timestamp: seconds since 1970, or ISO 8601 with a zone; inclusive.
+        options: of the run: suite, metrics, judge, budget ...
     """
     body = {
         "name": name,
-        "from_timestamp": start,
-        "to_timestamp": end,
-        "options": dict(options),
+        "from_timestamp": from_timestamp,
+        "to_timestamp": to_timestamp,
+        "options": options,
     }
 
     def read(found: Any) -> Started:
         return Started(shaped(Report)(found["report"]), shaped(Job)(found["job"]))
 
-    return Call("POST", f"/tasks/{_part(task_id)}/reports", read, body)
+    return Call("POST", _path("tasks", task_id, "reports"), read, body)
 
 
 def list_reports(task_id: str) -> Call[list[Report]]:
     """The reports of a task, oldest first."""
-    return Call("GET", f"/tasks/{_part(task_id)}/reports", several(Report))
+    return Call("GET", _path("tasks", task_id, "reports"), several(Report))
 
 
 def get_report(report_id: str) -> Call[Report]:
     """A report."""
-    return Call("GET", f"/reports/{_part(report_id)}", shaped(Report))
-
-
-def get_job(job_id: str) -> Call[Job]:
-    """A job."""
-    return Call("GET", f"/jobs/{_part(job_id)}", shaped(Job))
-
-
-def list_jobs(query: Mapping[str, Any]) -> Call[list[Job]]:
-    """The jobs that all conditions hold for."""
-    given = {name: value for name, value in query.items() if value is not None}
-    return Call("GET", "/jobs", several(Job), query=given)
-
-
-def cancel_job(job_id: str) -> Call[Job]:
-    """Ends a job."""
-    return Call("POST", f"/jobs/{_part(job_id)}/cancel", shaped(Job))
-
-
-def retry_job(job_id: str) -> Call[Job]:
-    """Does a job that failed again."""
-    return Call("POST", f"/jobs/{_part(job_id)}/retry", shaped(Job))
-
-
-def run_of(report_id: str) -> str:
-    """The path of a report's run folder."""
-    return f"/reports/{_part(report_id)}/run"
-
-
-def file_of(report_id: str, form: str) -> str:
-    """The path of a report as a file.
-
-    Args:
-        report_id: of the report.
-        form: of the file.
-    """
-    return f"/reports/{_part(report_id)}/files/{_part(form)}"
-
-
-def comparison_of(new_id: str, old_id: str, form: str, options: Mapping[str, bool]) -> str:
-    """The path of a comparison.
-
-    Args:
-        new_id, old_id: of the reports.
-        form: of the file.
-        options: force, trust_offline.
-    """
-    query = {"new": new_id, "old": old_id, "form": form, **options}
-    return f"/comparisons?{urlencode(query)}"
-
-
-def compare_reports(new_id: str, old_id: str, options: Mapping[str, bool]) -> Call[dict[str, Any]]:
-    """Compares two reports.
-
-    Args:
-        new_id, old_id: of the reports.
-        options: force, trust_offline.
-    """
-    return Call("GET", comparison_of(new_id, old_id, "json", options), dict)
-
-
-def upload_run(task_id: str, name: str, archive: Path) -> Call[Report]:
-    """Sends a run folder as an archive.
-
-    Args:
-        task_id: of the task.
-        name: of the report, for people.
-        archive: a zip, a tar or a tar.gz.
-    """
-    where = f"/tasks/{_part(task_id)}/runs"
-    return Call("POST", where, shaped(Report), query={"name": name}, file=archive)
+    return Call("GET", _path("reports", report_id), shaped(Report))
 
 
 def delete_project(project_id: str) -> Call[None]:
-    """Deletes a project."""
-    return _deletion(f"/projects/{_part(project_id)}")
+    """Deletes a project with its tasks, records, files, reports and ledger."""
+    return _deletion("projects", project_id)
 
 
 def delete_task(task_id: str) -> Call[None]:
-    """Deletes a task."""
-    return _deletion(f"/tasks/{_part(task_id)}")
-
-
-def delete_report(report_id: str) -> Call[None]:
-    """Deletes a report."""
-    return _deletion(f"/reports/{_part(report_id)}")
+    """Deletes a task with its records, files and reports."""
+    return _deletion("tasks", task_id)
 
 
 def delete_record(task_id: str, record_id: str) -> Call[int]:
-    """Deletes a record.
+    """Deletes a record with its versions; how many there were.
 
     Args:
         task_id: of the task.
         record_id: of the record.
     """
-    path = f"/tasks/{_part(task_id)}/records/{_part(record_id)}"
+    path = _path("tasks", task_id, "records", record_id)
     return Call("DELETE", path, lambda found: int(found["deleted"]))
 
 
-def _deletion(path: str) -> Call[None]:
-    return Call("DELETE", path, lambda found: None)
+def delete_report(report_id: str) -> Call[None]:
+    """Deletes a report with its run folder and its jobs."""
+    return _deletion("reports", report_id)
 
 
-def _part(text: str) -> str:
-    return quote(text, safe="")
+def get_job(job_id: str) -> Call[Job]:
+    """A job, and how far it is."""
+    return Call("GET", _path("jobs", job_id), shaped(Job))
+
+
+def list_jobs(**conditions: Any) -> Call[list[Job]]:
+    """The jobs that all conditions hold for: project_id, task_id, report_id, status."""
+    given = {name: value for name, value in conditions.items() if value is not None}
+    return Call("GET", "/jobs", several(Job), query=given)
+
+
+def cancel_job(job_id: str) -> Call[Job]:
+    """Ends a job."""
+    return Call("POST", _path("jobs", job_id, "cancel"), shaped(Job))
+
+
+def retry_job(job_id: str) -> Call[Job]:
+    """Does a job that failed again."""
+    return Call("POST", _path("jobs", job_id, "retry"), shaped(Job))
+
+
+def download_run(report_id: str, folder: str | Path) -> Call[Path]:
+    """Downloads a report's run folder: `ragassay.open_run` reads it.
+
+    Args:
+        report_id: of the report.
+        folder: a new or empty folder.
+    """
+    path = _path("reports", report_id, "run")
+    return Call("GET", path, lambda content: unpack(content, Path(folder)), as_bytes=True)
+
+
+def upload_run(task_id: str, name: str, run: str | Path) -> Call[Report]:
+    """Makes a report of a run folder that `ragassay run -o` made.
+
+    Args:
+        task_id: of the task.
+        name: of the report, for people.
+        run: the folder, or a zip, a tar or a tar.gz of it.
+    """
+    where = _path("tasks", task_id, "runs")
+    return Call("POST", where, shaped(Report), query={"name": name}, file=Path(run))
+
+
+def download_report(report_id: str, form: str, path: str | Path) -> Call[Path]:
+    """Downloads a report as a file.
+
+    Args:
+        report_id: of the report.
+        form: html, markdown, csv, long-csv, jsonl, parquet, xlsx, png, svg ...
+        path: of the file to write.
+    """
+    return _download(_path("reports", report_id, "files", form), path)
+
+
+def compare_reports(new_id: str, old_id: str, **options: bool) -> Call[dict[str, Any]]:
+    """Compares two reports, query by query; what `ragassay compare --json` prints of them.
+
+    Args:
+        new_id: of the report.
+        old_id: of the baseline's report.
+        options: ``force``: although metrics or queries differ; ``trust_offline``: with
+            verdicts on what was judged offline.
+    """
+    return Call("GET", "/comparisons", dict, query=_compared(new_id, old_id, "json", options))
+
+
+def download_comparison(
+    new_id: str, old_id: str, form: str, path: str | Path, **options: bool
+) -> Call[Path]:
+    """Downloads a comparison of two reports as a file.
+
+    Args:
+        new_id, old_id, options: as of `compare_reports`.
+        form: html, markdown or json.
+        path: of the file to write.
+    """
+    return _download("/comparisons", path, _compared(new_id, old_id, form, options))
+
+
+def compute_rag_evaluation_report(
+    task_id: str, report_name: str, from_timestamp: Time, to_timestamp: Time
+) -> Call[str]:
+    """Asks for a report by suite ragreport; the id of its job. See `create_report`.
+
+    Args:
+        task_id: of the task.
+        report_name: for people.
+        from_timestamp, to_timestamp: the interval.
+    """
+    call = create_report(task_id, report_name, from_timestamp, to_timestamp)
+    return Call(call.method, call.path, lambda found: call.read(found).job.id, call.body)
+
+
+def export_rag_evaluation_report(report_id: str, folder: str | Path, file_name: str) -> Call[Path]:
+    """Writes a report as an Excel workbook.
+
+    Args:
+        report_id: of the report.
+        folder: made where it is missing.
+        file_name: ``.xlsx`` is added where it is not there.
+    """
+    name = file_name if file_name.endswith(".xlsx") else f"{file_name}.xlsx"
+    return download_report(report_id, "xlsx", Path(folder) / name)
+
+
+def _path(*parts: str) -> str:
+    return "".join(f"/{quote(part, safe='')}" for part in parts)
+
+
+def _deletion(kind: str, key: str) -> Call[None]:
+    return Call("DELETE", _path(kind, key), lambda found: None)
+
+
+def _compared(new_id: str, old_id: str, form: str, options: Mapping[str, bool]) -> dict[str, Any]:
+    return {"new": new_id, "old": old_id, "form": form, **options}
+
+
+def _download(where: str, path: str | Path, query: Mapping[str, Any] | None = None) -> Call[Path]:
+    def save(content: bytes) -> Path:
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+        return target
+
+    return Call("GET", where, save, query=query, as_bytes=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ragassay.client.client_errors import RequestRefused
+from ragassay.client.run_folders import packed
 from ragassay.client.shapes import Job, Progress
 from ragassay.errors import UsageError
 
@@ -30,7 +31,9 @@ class Call(Generic[T]):
     body: Any = None
     query: Mapping[str, Any] | None = None
     file: Path | None = None
-    """Sent as the body, piece by piece."""
+    """Sent as the body, piece by piece; a folder as an archive of it."""
+    as_bytes: bool = False
+    """Whether the answer is a file; else it is JSON, or nothing."""
 
 
 def shaped(kind: type[T]) -> Callable[[Any], T]:
@@ -57,17 +60,16 @@ def several(kind: type[T]) -> Callable[[Any], list[T]]:
 
 
 def pieces_of(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, in pieces.
+    """The bytes of a file, or of an archive of a folder, in pieces.
 
     Raises:
         UsageError: it cannot be opened.
     """
     try:
-        stream = path.open("rb")
+        with packed(path) as file, file.open("rb") as stream:
+            yield from iter(lambda: stream.read(1 << 20), b"")
     except OSError as error:
         raise UsageError(f"{path} cannot be opened: {error.strerror}.") from error
-    with stream:
-        yield from iter(lambda: stream.read(1 << 20), b"")
 
 
 def refusal(status: int, found: Any, text: str) -> RequestRefused:
