@@ -63,7 +63,6 @@ class Stars(Reply):
     stars: Annotated[int, *whole_number(1, 5)]
 
 
-@dataclass(frozen=True)
 class _StarsQuestion(Question[Stars]):
     reply = Stars
     output_tokens = 120

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from ragassay.counts import plural
@@ -53,7 +52,6 @@ def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:
     return sorted(entries, key=lambda entry: entry.number)
 
 
-@dataclass(frozen=True)
 class ItemsQuestion(Question[R_co]):
     """Base of questions that have a verdict on each item of a list.
 

@@ -108,7 +108,6 @@ class OnScale(Metric):
         return BertScoring(self.model, layer, self.rescale, self.lang, self.baseline)
 
 
-@dataclass(frozen=True)
 class EncoderMetric(OnScale, ModelMetric):
     """A metric that computes BERTScores itself."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ragassay.judges import Ask
@@ -14,7 +13,6 @@ from ragassay.scores import Outcome, Score
 _EMPTY = "the answer is empty; the judge was not asked"
 
 
-@dataclass(frozen=True)
 class _Attempt(JudgedMetric):
     family = "trecrag"
     source = "Open RAG Eval, metrics page (no-answer detection)"

@@ -48,7 +48,6 @@ class ReferencedAnswer:
 V = TypeVar("V")
 
 
-@dataclass(frozen=True)
 class ReferenceMetric(Metric, Generic[V]):
     """A metric that compares an answer with its references, from a view prepared once a window."""
 

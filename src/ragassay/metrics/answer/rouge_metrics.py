@@ -225,7 +225,6 @@ class RougeL(_Rouge):
     recommended_for = "long answers: the usual overlap measure"
 
 
-@dataclass(frozen=True)
 class _UltraRouge(ReferenceMetric[Compared]):
     """F of the best reference, of stems: articles never count, and only ``a-z0-9`` is seen."""
 

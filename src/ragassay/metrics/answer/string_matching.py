@@ -29,7 +29,6 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 
-@dataclass(frozen=True)
 class _Published(ReferenceMetric[ReferencedAnswer]):
     source = "UltraRAG, servers/evaluation"
     recommended_for = "comparison with published UltraRAG figures"

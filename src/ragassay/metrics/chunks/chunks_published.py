@@ -38,7 +38,6 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 _SOURCE = "datapizza-ai, docs/metrics.md, as published"
 
 
-@dataclass(frozen=True)
 class _Published(Metric):
     family = "chunks"
     source = _SOURCE
@@ -58,7 +57,6 @@ class _Published(Metric):
         return value
 
 
-@dataclass(frozen=True)
 class _Exact(_Published, SampleMetric):
     def score_sample(self, sample: Sample) -> Outcome:
         """Compares chunks as strings; equal chunks have equal strings."""

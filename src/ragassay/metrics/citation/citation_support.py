@@ -180,7 +180,6 @@ class _Citation(JudgedMetric):
         """The three scores."""
 
 
-@dataclass(frozen=True)
 class _OfSentences(_Citation):
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
         """Splits the text into sentences."""

@@ -41,7 +41,6 @@ CITATIONS = (
 )
 
 
-@dataclass(frozen=True)
 class RunsMetric(Metric):
     """A metric over the runs of a query; it needs two runs at least."""
 
@@ -106,7 +105,6 @@ class Pairwise(Generic[V]):
         return Score(sum(known) / len(known), parts, "; ".join(notes))
 
 
-@dataclass(frozen=True)
 class PairsMetric(RunsMetric):
     """A metric that is the mean over all pairs of a query's runs.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragassay.metrics.consistency.runs import (
     Comparable,
@@ -62,7 +61,6 @@ def _plain(text: str | None) -> str | None:
     return None if text is None else " ".join(text.split())
 
 
-@dataclass(frozen=True)
 class _RunsRetrieval(PairsMetric):
     version = 2
     undefined = "neither run retrieved a passage"

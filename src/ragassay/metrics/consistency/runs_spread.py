@@ -117,7 +117,6 @@ class OfMetric(RunsMetric):
         return f"{self.of}: {self.title}" if self.of else self.title
 
 
-@dataclass(frozen=True)
 class SpreadMetric(OfMetric):
     """A statistic of the scores that a metric gave to the runs of a query.
 

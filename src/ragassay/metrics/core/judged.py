@@ -24,7 +24,6 @@ import asyncio
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from ragassay.errors import InputError, UsageError
@@ -34,7 +33,6 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
 
 
-@dataclass(frozen=True)
 class JudgedMetric(Metric):
     """A metric that asks a judge about one sample at a time.
 

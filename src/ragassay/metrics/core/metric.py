@@ -306,7 +306,6 @@ class Metric(ABC):
         return f"{self}|v{self.version}"
 
 
-@dataclass(frozen=True)
 class SampleMetric(Metric):
     """A metric that looks at one sample at a time.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragassay.metrics.core.metric import Metric, Window
 from ragassay.models import Unavailable
@@ -12,7 +11,6 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
 
 
-@dataclass(frozen=True)
 class ModelMetric(Metric):
     """A metric that a model measures, a whole window at a time: a text that occurs twice goes
     through the model once, and texts of similar length go together.

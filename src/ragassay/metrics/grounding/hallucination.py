@@ -7,7 +7,6 @@ refusal is a text like any other: "I cannot find that" is seldom supported by wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ragassay.metrics.citation import passage_keys, sentences, text_for_models
@@ -24,7 +23,6 @@ _PAIRS = 4096
 """Pairs that are prepared at a time: enough to group pairs of similar length in little memory."""
 
 
-@dataclass(frozen=True)
 class _Hhem(ModelMetric):
     """Base of the metrics by HHEM: what they need, and what they cannot score."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from ragassay.errors import ArgumentError, CountedFact
@@ -112,7 +112,6 @@ _NO_CONTEXTS = (
 _FROM = f"from BERTScores {READ}"
 
 
-@dataclass(frozen=True)
 class _Aggregate(ByBertScore):
     family = "mtrag"
     needs = ("answer", "references")

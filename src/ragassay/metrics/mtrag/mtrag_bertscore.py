@@ -81,7 +81,6 @@ def against_passages(
     return grouped(window, scale, groups)
 
 
-@dataclass(frozen=True)
 class _BertScore(ByBertScore, EncoderMetric):
     """A BERTScore, given or computed.
 

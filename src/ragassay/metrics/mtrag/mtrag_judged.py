@@ -127,7 +127,6 @@ class _Judged(JudgedMetric):
         """
 
 
-@dataclass(frozen=True)
 class _Classified(_Judged):
     """A verdict with one of the values 1, 0.5 and 0."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragassay.metrics.answer import (
     Compared,
@@ -108,7 +107,6 @@ class ReferenceRougeL(ReferenceMetric[Compared]):
         return scored(values[0], values=values)
 
 
-@dataclass(frozen=True)
 class _AgainstPassages(SampleMetric):
     """A metric that compares the answer with the texts of the passages.
 
@@ -208,7 +206,6 @@ class ExtractiveCoverage(_AgainstPassages):
         return scored(len(set().union(*covered)) / len(answer_code), values=values)
 
 
-@dataclass(frozen=True)
 class _Length(SampleMetric):
     family = "mtrag"
     needs = ("answer",)

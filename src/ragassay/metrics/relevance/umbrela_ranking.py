@@ -67,7 +67,6 @@ def ndcg(gains: Sequence[float], k: int | None) -> float:
     return discounted(gains) / best if best else 0.0
 
 
-@dataclass(frozen=True)
 class _ByGrades(GradesMetric):
     @property
     def depth(self) -> int | None:

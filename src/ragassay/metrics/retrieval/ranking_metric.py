@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -30,7 +29,6 @@ def level() -> Any:
     return param(1, "lowest grade that counts as relevant", minimum=0)
 
 
-@dataclass(frozen=True)
 class RankingMetric(Metric):
     """A metric that compares a ranking of passage ids with graded ids.
 

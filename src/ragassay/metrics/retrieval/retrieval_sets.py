@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -168,7 +167,6 @@ class Unjudged(RankingMetric):
         return (np.minimum(rankings.n_retrieved, self.k) - judged) / self.k
 
 
-@dataclass(frozen=True)
 class _Count(RankingMetric):
     """A number of documents or queries; summed over queries."""
 

@@ -103,7 +103,6 @@ class ReportMetric(JudgedMetric):
         """
 
 
-@dataclass(frozen=True)
 class _OnContext(ReportMetric):
     """One of the four metrics about user input and context; they share their question.
 

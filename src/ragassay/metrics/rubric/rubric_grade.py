@@ -7,7 +7,6 @@ that parses back, a range, a direction, a place in the catalogue.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
@@ -20,7 +19,6 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 
-@dataclass(frozen=True)
 class RubricMetric(JudgedMetric):
     """A rubric's score: a whole number on its scale, or 0 to 1 where the rubric says ``normalise``.
 
