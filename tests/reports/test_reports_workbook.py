@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ragassay
+from llm_server import LLMServer
 from ragassay import Sample
 from ragassay.cli import call
 from ragassay.reports.folder import write_reports
@@ -72,6 +73,26 @@ def test_the_workbook_holds_what_the_result_holds(tmp_path: Path) -> None:
     assert len(book["Distributions"]._charts) >= 3
     facts = dict(row[:2] for row in cells(book["How it was computed"]))
     assert "ragreport" in facts["suite"] and "relevance: signature" in facts
+
+
+def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LLMServer() as llm:
+        monkeypatch.setenv("OPENAI_BASE_URL", llm.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "of-a-test")
+        result = ragassay.evaluate(
+            [sample(1), sample(2, "It has 90.")],
+            metrics=["idk_eval", "AP"],
+            judge=["openai:a", "openai:b"],
+            ledger=str(tmp_path / "ledger.sqlite"),
+        )
+    workbook.write_workbook(result, tmp_path / "r.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "r.xlsx")
+    facts = dict(row[:2] for row in cells(book["How it was computed"]))
+    (prompt,) = (str(facts[name]) for name in facts if str(name).endswith(": a prompt"))
+    assert "user: " in prompt and "It has 180 ECTS." in prompt
+    assert facts["AP: unscored"] == "2 not applicable"
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,13 @@ def test_json_and_sessions_and_several_models_become_records(
         ("GET", "kpi/1", None, 404, "ragassay has no /kpi/1"),
         ("POST", "rag-evaluation", {"task_id": "x"}, 422, "report_name"),
         ("POST", "data/production", {"task_id": "T"}, 400, "There are no inputs"),
+        ("POST", "data/production", {"task_id": "T", "inputs": {"source": "x"}}, 422, "source"),
         ("POST", "data-schema", {"task_id": "T", "data_schema": {"columns": []}}, 400, "role 'id'"),
+        (
+            *("POST", "data-schema"),
+            {"task_id": "T", "data_schema": {"columns": [{"role": "id"}]}},
+            *(400, "no name"),
+        ),
     ],
 )
 def test_errors_have_the_form_that_the_client_reads(
@@ -163,6 +169,67 @@ def test_errors_have_the_form_that_the_client_reads(
     assert found.status_code == status, found.text
     assert set(found.json()) == {"errorCode", "errorMessage"}
     assert message in found.json()["errorMessage"]
+
+
+INPUTS = b"id,timestamp,user_input\na,5,why?\n"
+
+
+@pytest.mark.parametrize(
+    ("predictions", "message"),
+    [
+        (b"id,m@1\na,so\nb,lost\n", "a row 'b'"),
+        (b"id,m@1\na,so\na,lost\n", "two rows 'a'"),
+        (b"id,m@2\na,lost\n", "no column 'm@1'"),
+    ],
+)
+def test_predictions_that_would_be_dropped_are_refused(
+    wire: tuple[TestClient, Store], predictions: bytes, message: str
+) -> None:
+    client, store = wire
+    task = a_task(client)
+    body = {"task_id": task, "name": "m", "version": "1"}
+    model = client.post("/sdk/v1/model", json=body).json()
+    inputs = sent(client, task, INPUTS, "csv")
+    answers = [[model, sent(client, task, predictions, "csv")]]
+    body = {"task_id": task, "inputs": inputs, "predictions": answers}
+    found = client.post("/sdk/v1/data/production", json=body)
+    assert found.status_code == 400 and message in found.json()["errorMessage"]
+    assert read_page(store, task)[0] == []
+
+
+def test_targets_and_metadata_of_no_row_are_refused(wire: tuple[TestClient, Store]) -> None:
+    client, store = wire
+    task = a_task(client)
+    inputs = sent(client, task, INPUTS, "csv")
+    table = sent(client, task, b"id,country\nb,IT\n", "csv")
+    for name in ("target", "metadata"):
+        body = {"task_id": task, "inputs": inputs, name: table}
+        assert client.post("/sdk/v1/data/production", json=body).status_code == 400, name
+    assert read_page(store, task)[0] == []
+
+
+def test_historical_data_are_stored_too(wire: tuple[TestClient, Store]) -> None:
+    client, store = wire
+    task = a_task(client)
+    body = {"task_id": task, "inputs": sent(client, task, INPUTS, "csv"), "data_batch_type": "x"}
+    assert client.post("/sdk/v1/data/historical", json=body).status_code == 200
+    assert [one.id for one in read_page(store, task)[0]] == ["a"]
+
+
+def test_an_interval_that_ends_after_all_dates_is_listed(wire: tuple[TestClient, Store]) -> None:
+    client, _ = wire
+    task = a_task(client)
+    client.post(
+        "/sdk/v1/data/production",
+        json={"task_id": task, "inputs": sent(client, task, INPUTS, "csv")},
+    )
+    body = {"task_id": task, "report_name": "r", "from_timestamp": -1e15, "to_timestamp": 1e18}
+    assert client.post("/sdk/v1/rag-evaluation", json=body).status_code == 200
+    (report,) = client.get(f"/sdk/v1/task/{task}/rag-evaluation").json()
+    assert (report["from_datetime"][:10], report["to_datetime"][:10]) == (
+        "0001-01-01",
+        "9999-12-31",
+    )
 
 
 def test_a_file_that_cannot_be_read_is_refused(wire: tuple[TestClient, Store]) -> None:

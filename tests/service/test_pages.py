@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -16,6 +17,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 import httpx2
 import uvicorn
+from fastapi.testclient import TestClient
 
 from ragassay.examples import path_of
 from ragassay.samples import Answer, Sample
@@ -236,6 +238,51 @@ def test_what_a_page_asks_for_in_vain_is_no_defect(served: Served) -> None:
     for then in ("//evil.org", "/\\evil.org", "/\t/evil.org", "https://evil.org", "/?x"):
         shown = httpx2.get(f"{served.url}/login", params={"then": then}).text
         assert 'data-then="/"' in shown, then
+
+
+def test_records_without_parts_and_with_odd_names_are_shown(page: Any, served: Served) -> None:
+    names = ["only an answer", "a/../../b", "%2F", "x?y#z", "%2e%2e"]
+    samples = [Sample(id="only a query", query="why?", timestamp=5.0)]
+    samples += [Sample(id=name, answer=Answer("so"), timestamp=5.0) for name in names]
+    report = get_report(served.store, report_of(served, samples, metrics=["answer_words"]))
+    page.goto(f"/tasks/{report.task_id}/records")
+    assert page.locator("tbody tr").count() == 6
+    for name in names:
+        page.goto(f"/tasks/{report.task_id}/records")
+        page.click(f"tbody a:text-is('{name}')")
+        page.wait_for_selector("#sample >> text=so")
+        assert page.inner_text("h1") == name
+        asked = page.get_attribute("form[data-call^=DELETE]", "data-call")
+        assert asked.endswith(f"/records/{quote(name, safe='')}")
+
+
+def test_an_interval_that_ends_after_all_dates_breaks_no_page(page: Any, served: Served) -> None:
+    report = get_report(served.store, report_of(served, [Sample(id="q", timestamp=5.0)]))
+    until, _ = create_report(served.store, report.task_id, "until ever", -1e15, 1e18)
+    page.goto(f"/tasks/{report.task_id}")
+    page.click("text=until ever")
+    page.wait_for_selector("text=1e+18 s since 1970")
+    assert page.url.endswith(until.id)
+
+
+def test_a_page_says_that_the_store_is_away(tmp_path: Path) -> None:
+    store = Store(tmp_path / "private")
+    client = TestClient(
+        create_app(store, ServiceOptions(views=tmp_path / "views")),
+        "http://localhost",
+        client=("127.0.0.1", 5),
+        raise_server_exceptions=False,
+    )
+    with store.writing() as connection:
+        connection.exec_driver_sql("ALTER TABLE projects RENAME TO away")
+    page = client.get("/", headers={"accept": "text/html"})
+    assert (page.status_code, page.headers["content-type"][:9]) == (503, "text/html")
+    assert "Try again later" in page.text and "private" not in page.text
+    store.close()
+
+
+def test_a_row_that_no_report_can_have_is_no_defect(served: Served) -> None:
+    assert httpx2.get(f"{served.url}/reports/x/samples/{10**30}").status_code == 422
 
 
 def test_the_view_of_a_deleted_report_is_dropped(served: Served) -> None:

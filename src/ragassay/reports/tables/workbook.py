@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import files, printable
-from ragassay.engine.results import MetricSummary, Result, ScoreRow
+from ragassay.engine.results import MetricSummary, Record, Result, ScoreRow
 from ragassay.errors import UsageError
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.tables.rows_by_sample import with_samples
@@ -73,6 +73,7 @@ class _Workbook:
 
     def __init__(self, book: xlsxwriter.Workbook, result: Result) -> None:
         self._book, self._result = book, result
+        self._prompts: dict[str, str] = {}
         self._head = book.add_format(
             {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}
         )
@@ -130,16 +131,22 @@ class _Workbook:
             _put(sheet, 0, column, head, self._head)
         sheet.freeze_panes(1, 1)
         last = 0
+        examples: dict[str, ScoreRow] = {}
         for row, (identity, sample, scores) in enumerate(with_samples(self._result), start=1):
             texts = (identity[0], identity[1], *_texts(sample))
             for column, text in enumerate(texts):
                 _put(sheet, row, column, text, self._text)
             for column, name in enumerate(names):
                 value, why = _value_and_reason(scores.get(name))
+                if value is not None and name not in examples:
+                    examples[name] = scores[name]
                 _put(sheet, row, 5 + 2 * column, value, self._number)
                 _put(sheet, row, 6 + 2 * column, why, self._text)
             last = row
         sheet.autofilter(0, 0, last, len(heads) - 1)
+        for key in dict.fromkeys(key for score in examples.values() for key in score.evidence):
+            for question, prompt in _prompts(self._result.verdicts.get(key)):
+                self._prompts.setdefault(question, prompt)
 
     def _distributions(self) -> None:
         sheet = self._sheet("Distributions", (24, 10))
@@ -171,7 +178,8 @@ class _Workbook:
     def _how(self) -> None:
         result = self._result
         sheet = self._sheet("How it was computed", (30, 100))
-        for row, (key, value) in enumerate(_facts(result)):
+        prompts = ((f"{name}: a prompt", text) for name, text in self._prompts.items())
+        for row, (key, value) in enumerate((*_facts(result), *prompts)):
             _put(sheet, row, 0, key, self._strong)
             _put(sheet, row, 1, value, self._text)
 
@@ -190,6 +198,18 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
         yield f"{metric.name}: signature", metric.signature
         if metric.judge:
             yield f"{metric.name}: judged by", metric.judge
+        if metric.unscored:
+            yield f"{metric.name}: unscored", wording.reasons(metric.unscored)
+
+
+def _prompts(verdict: Record | None) -> Iterator[tuple[str, str]]:
+    """The prompts of a verdict and of its votes, as they were sent, with their questions."""
+    if verdict is None:
+        return
+    if messages := verdict.get("messages"):
+        yield verdict["question"], "\n\n".join(f"{m['role']}: {m['content']}" for m in messages)
+    for vote in verdict.get("votes", ()):
+        yield from _prompts(vote)
 
 
 def _grouped(metrics: Iterable[MetricSummary]) -> list[tuple[str, list[MetricSummary]]]:

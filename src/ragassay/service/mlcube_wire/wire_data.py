@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -90,17 +90,36 @@ def samples_of(
         predictions: rows with the answers, by ``MODEL@VERSION``.
 
     Raises:
-        InputError: a row has no id, or cannot be read.
+        InputError: a row has no id, or cannot be read; metadata or predictions are of no row of the
+            inputs, or there are two of one; predictions lack the column of their model.
     """
     key = next(str(one["name"]) for one in columns if one.get("role") == "id")
-    besides = {_id_of(row, key): row for row in metadata}
-    answers = {
-        model: {_id_of(row, key): row.get(model) for row in rows}
-        for model, rows in predictions.items()
-    }
+    known = {_id_of(row, key) for row in inputs}
+    besides = _by_id("the metadata", metadata, key, known)
+    answers = {}
+    for model, rows in predictions.items():
+        if rows and not any(model in row for row in rows):
+            raise InputError(f"the predictions have no column {model!r}", field=model)
+        found = _by_id(f"the predictions of {model}", rows, key, known)
+        answers[model] = {name: row.get(model) for name, row in found.items()}
     return read_batch(
         list(_records(columns, key, inputs, besides, answers)), task.options.separator
     )
+
+
+def _by_id(
+    what: str, rows: Sequence[Mapping[str, Any]], key: str, known: Set[str]
+) -> dict[str, Mapping[str, Any]]:
+    """The rows by id. None is dropped: each belongs to one row of the inputs."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        name = _id_of(row, key)
+        if name not in known:
+            raise InputError(f"{what} have a row {name!r}, and the inputs have none", field=key)
+        if name in found:
+            raise InputError(f"{what} have two rows {name!r}", field=key)
+        found[name] = row
+    return found
 
 
 def _records(

@@ -81,11 +81,20 @@ class _NewModel(_Body):
     version: str
 
 
-class _Production(_Body):
+class _Source(_Body):
+    storing_process_id: str
+
+
+class _Table(_Body):
+    source: _Source
+
+
+class _Data(_Body):
     task_id: str
-    inputs: dict[str, Any] | None = None
-    metadata: dict[str, Any] | None = None
-    predictions: list[tuple[str, dict[str, Any]]] | None = None
+    inputs: _Table | None = None
+    metadata: _Table | None = None
+    target: _Table | None = None
+    predictions: list[tuple[str, _Table]] | None = None
 
 
 class _Evaluation(_Body):
@@ -175,6 +184,8 @@ def post_schema(new: _Schema, store: InStore, access: Allowed) -> Response:
     columns = new.data_schema.get("columns")
     if not isinstance(columns, list) or not all(isinstance(one, dict) for one in columns):
         raise UsageError("The data schema has no list of columns.")
+    if not all(isinstance(one.get("name"), str) for one in columns):
+        raise UsageError("A column of the data schema has no name.")
     if not any(one.get("role") == "id" for one in columns):
         raise UsageError("The data schema has no column with the role 'id'.")
     options = task.options.model_copy(update={"data_schema": columns})
@@ -267,12 +278,15 @@ def post_file(upload_id: str, store: InStore, file: UploadFile, secret: str = Fo
     return Response(status_code=204)
 
 
+@router.post("/data/historical")
 @router.post("/data/production")
-def post_production(new: _Production, store: InStore, access: Allowed) -> Response:
+def post_data(new: _Data, store: InStore, access: Allowed) -> Response:
     """Stores what was uploaded; the id of a job, which is done already."""
     task = task_for(store, access, "write", new.task_id)
     if new.inputs is None:
         raise UsageError("There are no inputs: upload the table with ids, queries and contexts.")
+    if new.target is not None:
+        raise UsageError("ragassay keeps no targets: send inputs, metadata and predictions.")
     inputs = _rows(store, task, new.inputs)
     metadata = [] if new.metadata is None else _rows(store, task, new.metadata)
     predictions = {}
@@ -283,20 +297,16 @@ def post_production(new: _Production, store: InStore, access: Allowed) -> Respon
     done = add_records(store, task.id, samples_of(task, columns, inputs, metadata, predictions))
     for part in (new.inputs, new.metadata, *(one for _, one in new.predictions or [])):
         if part is not None:
-            delete_upload(store, _process(part))
+            delete_upload(store, part.source.storing_process_id)
     return _id(add_done_job(store, task.id, done.model_dump()))
 
 
-def _rows(store: Store, task: Task, part: dict[str, Any]) -> list[dict[str, Any]]:
-    key = _process(part)
+def _rows(store: Store, task: Task, table: _Table) -> list[dict[str, Any]]:
+    key = table.source.storing_process_id
     if get_upload(store, key).task_id != task.id:
         raise NotThere("upload", key)
     with upload_on_disk(store, key) as (upload, path):
         return read_table(path, str(upload.options.get("file_type")))
-
-
-def _process(part: dict[str, Any]) -> str:
-    return str((part.get("source") or {}).get("storing_process_id", ""))
 
 
 # --- jobs and reports ---------------------------------------------------------------------------
@@ -379,4 +389,10 @@ def nothing(path: str) -> Response:
 
 
 def _iso(moment: float | None) -> str | None:
-    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat()
+    """A time as the client reads it: what no date says is the first or the last date."""
+    if moment is None:
+        return None
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    if first.timestamp() < moment < last.timestamp():
+        return datetime.fromtimestamp(moment, UTC).isoformat()
+    return (first if moment < 0 else last).isoformat()

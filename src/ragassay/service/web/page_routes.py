@@ -7,20 +7,20 @@ import json
 import re
 from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
+from pathlib import Path as FilePath
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Body, FastAPI, HTTPException, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from fastapi import APIRouter, Body, FastAPI, HTTPException, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 
 from ragassay import printable
 from ragassay.engine.comparison import compare
 from ragassay.engine.results import KeptVerdicts
-from ragassay.errors import RagassayError, UsageError
+from ragassay.errors import UsageError
 from ragassay.formats import from_records
 from ragassay.reports.html import (
     ASSETS,
@@ -32,7 +32,6 @@ from ragassay.reports.html import (
 )
 from ragassay.service.api import (
     SESSION,
-    TITLES,
     Allowed,
     InStore,
     decoded,
@@ -42,7 +41,6 @@ from ragassay.service.api import (
 )
 from ragassay.service.store import (
     DEFAULT_SUITE,
-    Conflict,
     NotThere,
     count_records,
     find_token,
@@ -60,7 +58,7 @@ from ragassay.service.store import (
 from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views
 from ragassay.suites import known
 
-_HERE = Path(__file__).parent
+_HERE = FilePath(__file__).parent
 _PAGES = environment(_HERE / "templates", served="/assets", crumbs=())
 
 _PATH = re.compile(r"/(?:[\w.%:-][\w.%:/-]*)?")
@@ -80,22 +78,17 @@ class PageRoute(APIRoute):
         async def shown(request: Request) -> Response:
             try:
                 return await handle(request)
-            except HTTPException as error:
-                if error.status_code == 401 and not _wants_json(request):
-                    return RedirectResponse(f"/login?then={quote(request.url.path)}", 303)
-                status, detail = error.status_code, str(error.detail)
-            except NotThere as error:
-                status, detail = 404, str(error)
-            except Conflict as error:
-                status, detail = 409, str(error)
-            except RequestValidationError as error:
-                status, detail = 422, str(error.errors()[0]["msg"])
-            except RagassayError as error:
-                status, detail = 422, str(error)
+            except Exception as error:
+                answers = request.app.exception_handlers
+                answer = next(answers[kind] for kind in type(error).__mro__ if kind in answers)
+                problem: Response = answer(request, error)
             if _wants_json(request):
-                return JSONResponse({"detail": detail}, status)
-            title = TITLES.get(status, "Error")
-            return _page("error.html.j2", status=status, title=title, detail=detail)
+                return problem
+            if problem.status_code == 401:
+                return RedirectResponse(f"/login?then={quote(request.url.path)}", 303)
+            return _page(
+                "error.html.j2", status=problem.status_code, problem=json.loads(bytes(problem.body))
+            )
 
         return shown
 
@@ -107,7 +100,7 @@ def _wants_json(request: Request) -> bool:
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-def add_pages(app: FastAPI, folder: Path) -> None:
+def add_pages(app: FastAPI, folder: FilePath) -> None:
     """Adds the pages to an application.
 
     Args:
@@ -263,7 +256,11 @@ def _slices(given: Iterable[str]) -> dict[str, str]:
 
 @router.get("/reports/{report_id}/samples/{row}", response_model=None)
 def report_row(
-    report_id: str, row: int, request: Request, store: InStore, access: Allowed
+    report_id: str,
+    row: Annotated[int, Path(ge=0, le=10**9)],
+    request: Request,
+    store: InStore,
+    access: Allowed,
 ) -> Response | dict[str, Any]:
     """A sample of a report: its details for a script, or its page for a person."""
     task = task_of_report(store, access, "read", report_id)
@@ -342,7 +339,11 @@ def _crumbs(store: Any, project_id: str, task: Any = None) -> list[tuple[str, st
 def _time(seconds: float | None) -> str:
     if seconds is None:
         return "–"
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, OverflowError, OSError):  # an interval may end in a year without a date
+        return f"{seconds:.15g} s since 1970"
 
 
 _PAGES.filters["time"] = _time
+_PAGES.filters["part"] = partial(quote, safe="")
