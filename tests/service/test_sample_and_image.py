@@ -15,8 +15,11 @@ from test_serve import serving
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_service_begins_with_a_sample_and_finished_reports(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
+def test_the_service_begins_with_a_sample_and_finished_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = Path("data")  # relative, as the default is
     with serving(folder, "--sample", "--no-worker") as service:
         assert service.ask("GET", "health")["status"] == "ok"
         (project,) = service.ask("GET", "projects")

@@ -161,7 +161,7 @@ def new_id() -> str:
 def _engine(address: str | Path) -> tuple[Path | None, Engine]:
     text = str(address)
     if "://" not in text:
-        folder = Path(address)
+        folder = Path(address).absolute()  # a job's process works in a folder of its own
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -117,7 +117,8 @@ class Worker:
         try:
             self._options.folder.mkdir(parents=True, exist_ok=True)
             self._clear(job)  # a worker that died may have left something
-            folder = Path(tempfile.mkdtemp(prefix=f"job-{job.id}-", dir=self._options.folder))
+            made = tempfile.mkdtemp(prefix=f"job-{job.id}-", dir=self._options.folder)
+            folder = Path(made).absolute()  # its process works there
             done = _ReportJob(self._store, self._queue, job, folder, self._options).run(
                 self._stopped
             )
