@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from ragassay.client import (  # noqa: E402
     JobTimeout,
     RequestRefused,
 )
+from ragassay.errors import UsageError  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +163,24 @@ def test_the_asynchronous_client_does_the_same(service: Service, tmp_path: Path)
 def test_both_clients_have_the_same_calls() -> None:
     calls = {name for name in vars(Client) if not name.startswith("_")}
     assert calls == {name for name in vars(AsyncClient) if not name.startswith("_")}
+
+
+def test_an_id_of_dots_deletes_nothing_else(client: Client) -> None:
+    task = a_task(client, "dots")
+    for key in (".", "..", ""):
+        with pytest.raises(UsageError, match="Give the id"):
+            client.delete_record(task, key)
+    with pytest.raises(RequestRefused, match=r"'\.\.' cannot be the id"):
+        client.log(task, [{"id": "..", "user_input": "?"}])
+    assert [one.id for one in client.list_tasks(client.list_projects()[-1].id)] == [task]
+
+
+def test_an_interval_may_be_given_as_times(client: Client) -> None:
+    task = a_task(client, "times")
+    start, end = datetime(2001, 1, 1, tzinfo=UTC), datetime(2099, 1, 1, tzinfo=UTC)
+    by_times = client.preview_report(task, start, end)
+    assert by_times == client.preview_report(task, start.timestamp(), end.timestamp())
+    with pytest.raises(UsageError, match="no time zone"):
+        client.preview_report(task, start.replace(tzinfo=None), end)
+    with pytest.raises(RequestRefused, match="not milliseconds"):
+        client.create_report(task, "r", 0.0, 1.8e12)

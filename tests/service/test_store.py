@@ -294,7 +294,7 @@ def test_a_report_is_asked_for_with_an_interval(store: Store) -> None:
     [
         (2.0, 1.0, {}, "ends before it begins"),
         (1.0, 2.0, {}, "has no record from 1 to 2"),
-        (float("nan"), 2.0, {}, "points in time"),
+        (float("nan"), 2.0, {}, "no point in time"),
         (0.0, 1e9, {"sute": "qa"}, "Did you mean 'suite'"),
         (0.0, 1e9, {"level": 3}, "level"),
         (0.0, 1e9, {"output": "/etc"}, "no option 'output'"),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,8 +26,8 @@ from ragassay.client.shapes import (
 )
 from ragassay.errors import UsageError
 
-Time = float | str
-"""Seconds since 1970, or ISO 8601 with a zone."""
+Time = float | str | datetime
+"""Seconds since 1970, ISO 8601 with a zone, or a time with one."""
 
 
 def create_project(name: str, description: str = "") -> Call[Project]:
@@ -145,10 +146,11 @@ def preview_report(
 
     Args:
         task_id: of the task.
-        from_timestamp, to_timestamp: seconds since 1970, or ISO 8601 with a zone; inclusive.
+        from_timestamp, to_timestamp: seconds since 1970, ISO 8601 with a zone, or a time with one;
+            inclusive.
         options: of the run: suite, metrics, judge, budget ...
     """
-    body = {"from_timestamp": from_timestamp, "to_timestamp": to_timestamp, "options": options}
+    body = {**_interval(from_timestamp, to_timestamp), "options": options}
     return Call("POST", _path("tasks", task_id, "reports", "preview"), shaped(ReportPreview), body)
 
 
@@ -160,13 +162,13 @@ def create_report(
     Args:
         task_id: of the task.
         name: for people.
-        from_timestamp, to_timestamp: seconds since 1970, or ISO 8601 with a zone; inclusive.
+        from_timestamp, to_timestamp: seconds since 1970, ISO 8601 with a zone, or a time with one;
+            inclusive.
         options: of the run: suite, metrics, judge, budget ...
     """
     body = {
         "name": name,
-        "from_timestamp": from_timestamp,
-        "to_timestamp": to_timestamp,
+        **_interval(from_timestamp, to_timestamp),
         "options": options,
     }
 
@@ -319,7 +321,21 @@ def export_rag_evaluation_report(report_id: str, folder: str | Path, file_name: 
 
 
 def _path(*parts: str) -> str:
+    if any(part in (".", "..", "") for part in parts):
+        raise UsageError("An id is empty, '.' or '..'. Give the id of what is meant.")
     return "".join(f"/{quote(part, safe='')}" for part in parts)
+
+
+def _interval(start: Time, end: Time) -> dict[str, float | str]:
+    return {"from_timestamp": _moment(start), "to_timestamp": _moment(end)}
+
+
+def _moment(time: Time) -> float | str:
+    if not isinstance(time, datetime):
+        return time
+    if time.tzinfo is None:
+        raise UsageError(f"{time} has no time zone. Give it one: time.replace(tzinfo=UTC).")
+    return time.isoformat()
 
 
 def _deletion(kind: str, key: str) -> Call[None]:

@@ -14,7 +14,11 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-import httpx2
+try:
+    import httpx2
+except ModuleNotFoundError as error:
+    problem = "The client needs its package: pip install 'ragassay[client]'."
+    raise ModuleNotFoundError(problem, name="httpx2") from error
 
 from ragassay.client import calls
 from ragassay.client.client_errors import JobFailed, JobTimeout, RequestRefused

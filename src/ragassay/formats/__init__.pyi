@@ -23,6 +23,8 @@ from .reading import (
 )
 from .records import (
     FIELD_OF as FIELD_OF,
+    FIRST_TIME as FIRST_TIME,
+    LAST_TIME as LAST_TIME,
     FieldKeys as FieldKeys,
     Mapper as Mapper,
     Notes as Notes,

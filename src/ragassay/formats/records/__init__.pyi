@@ -9,7 +9,11 @@ from . import (
 from .aliases import FIELD_OF as FIELD_OF, FieldKeys as FieldKeys, folded as folded, pick as pick
 from .delimited import Row as Row
 from .expected_answers import joined as joined
-from .field_values import timestamp as timestamp
+from .field_values import (
+    FIRST_TIME as FIRST_TIME,
+    LAST_TIME as LAST_TIME,
+    timestamp as timestamp,
+)
 from .kinds import kind as kind
 from .notes import Notes as Notes
 from .opening import (

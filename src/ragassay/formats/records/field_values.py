@@ -25,7 +25,8 @@ from ragassay.formats.records.opening import refuse_repeats
 _LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")
 _EXACT = 2**53  # a JSON reader that holds numbers as doubles knows every integer below it
-_YEAR_9999 = 253402300800.0
+FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0
+"""Seconds since 1970 of the first and the last second that a date can name: years 1 to 9999."""
 
 
 def text(value: Any, field: str) -> str | None:
@@ -131,7 +132,7 @@ def timestamp(value: Any, field: str) -> float | None:
         field: its name, for errors.
 
     Raises:
-        InputError: it is no point in time before the year 10,000.
+        InputError: it is no point in time in the years 1 to 9999.
     """
     if value is None or value == "":
         return None
@@ -145,7 +146,8 @@ def timestamp(value: Any, field: str) -> float | None:
                 value = None
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _YEAR_9999:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and FIRST_TIME <= value <= LAST_TIME:
         return float(value)
     raise InputError(
         "this is no point in time",

@@ -389,10 +389,4 @@ def nothing(path: str) -> Response:
 
 
 def _iso(moment: float | None) -> str | None:
-    """A time as the client reads it: what no date says is the first or the last date."""
-    if moment is None:
-        return None
-    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-    if first.timestamp() < moment < last.timestamp():
-        return datetime.fromtimestamp(moment, UTC).isoformat()
-    return (first if moment < 0 else last).isoformat()
+    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat()

@@ -18,6 +18,7 @@ import orjson
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
+from ragassay.errors import InputError
 from ragassay.formats import FIELD_OF, folded, from_records, to_record
 from ragassay.samples import Identity, Sample
 from ragassay.service.store.database import Store
@@ -86,11 +87,17 @@ def add_records(
 
     Raises:
         NotThere: there is no such task.
+        InputError: a record's id cannot stand in an address.
     """
     now = time.time() if received is None else received
     dropped = 0
     incoming = {}
     for sample in batch:
+        if sample.id in (".", ".."):
+            raise InputError(
+                f"{sample.id!r} cannot be the id of a record", field="id",
+                hint="In an address it means another page.",
+            )  # fmt: skip
         kept, empty = _without_empty_chunks(sample)
         dropped += empty
         incoming[sample.identity] = _incoming(kept, now)

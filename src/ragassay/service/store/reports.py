@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +12,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from ragassay.engine.config import RunConfig, make_config, options_of
 from ragassay.engine.run import prepare
 from ragassay.errors import UsageError, did_you_mean
+from ragassay.formats import FIRST_TIME, LAST_TIME
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.jobs import Job, Status, add_job, get_job, list_jobs
 from ragassay.service.store.projects import Task, get_task
@@ -181,8 +181,12 @@ def checked_interval(start: float, end: float) -> None:
     Raises:
         UsageError: it is reversed, or an end is no point in time.
     """
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise UsageError("The interval's ends are points in time: seconds since 1970.")
+    for moment in (start, end):
+        if not FIRST_TIME <= moment <= LAST_TIME:
+            raise UsageError(
+                f"{moment:g} is no point in time in the years 1 to 9999. Give seconds since 1970 "
+                "(not milliseconds), or ISO 8601 with a zone."
+            )
     if start > end:
         raise UsageError("The interval ends before it begins: swap its two times.")
 

@@ -61,7 +61,7 @@ from ragassay.suites import known
 _HERE = FilePath(__file__).parent
 _PAGES = environment(_HERE / "templates", served="/assets", crumbs=())
 
-_PATH = re.compile(r"/(?:[\w.%:-][\w.%:/-]*)?")
+_PATH = re.compile(r"/(?:[\w.%:-][\w.%:/-]*)?(?:\?[\w.%:/=&+-]*)?")
 
 RECORDS_OF_A_PAGE = 50
 
@@ -85,7 +85,8 @@ class PageRoute(APIRoute):
             if _wants_json(request):
                 return problem
             if problem.status_code == 401:
-                return RedirectResponse(f"/login?then={quote(request.url.path)}", 303)
+                then = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+                return RedirectResponse(f"/login?then={quote(then)}", 303)
             return _page(
                 "error.html.j2", status=problem.status_code, problem=json.loads(bytes(problem.body))
             )
