@@ -55,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--approve",
         action="store_true",
         help="take what is generated for approved: the pages' pictures (tests/reports/approved), "
-        "the tables and the schema of the options (docs)",
+        "the tables of the options and metrics and the schema of the options (docs)",
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from metric_tables import metric_tables
 from ragassay import suites
 from ragassay.cli import call, show
 from ragassay.errors import InputError, UsageError
@@ -90,3 +92,17 @@ def test_the_list_of_a_suite_tells_what_to_know_about_its_numbers(
     said = " ".join(capsys.readouterr().out.split())
     for note in suites.get(suite).notes:
         assert " ".join(note.split()) in said
+
+
+def test_the_documentation_holds_the_metrics_as_they_are(request: pytest.FixtureRequest) -> None:
+    """Their ranges decide intervals and verdicts: a change must be seen."""
+    path = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
+    page = path.read_text(encoding="utf-8")
+    before, rest = page.split("<!-- metrics -->\n")
+    now = (
+        f"{before}<!-- metrics -->\n{metric_tables()}\n<!-- end -->{rest.split('<!-- end -->')[1]}"
+    )
+    if request.config.getoption("--approve"):
+        path.write_text(now, encoding="utf-8")
+        return
+    assert now == page, "run pytest tests/reports/test_reports_catalogue.py --approve"
