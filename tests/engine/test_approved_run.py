@@ -1,23 +1,26 @@
 """A run of samples of many kinds, score by score and verdict by verdict, as it was approved.
 
-Each line of ``approved/run.txt`` was right, or as published, when it was approved. Where a change of
-code changes a line, ``pytest tests/engine/test_approved_run.py --approve`` writes the file anew: its
-difference in git shows what the change does to numbers, explanations and the words of the offline
-judge.
+Each line of ``approved/run.txt`` was right, or as published, when it was approved. Where a change
+of code changes a line, ``pytest tests/engine/test_approved_run.py --approve`` writes the file anew:
+its difference in git shows what the change does to numbers, explanations and the words of the
+offline judge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import ragassay
+from ragassay.examples import path_of
 from ragassay.models.weights import BY_MODEL
 
 APPROVED = Path(__file__).parent / "approved"
 SUITES = ["qa", "retrieval", "chunks", "trecrag", "mtrag", "ragreport", "golden"]
+
+NAMES = ("hybrid", "keyword")
 
 
 def number(value: object) -> str:
@@ -39,10 +42,21 @@ def lines() -> Iterator[str]:
         yield " | ".join([key[:8], str(record["question"]), str(record["answer"])])
 
 
+def compared() -> Iterator[str]:
+    """What people read of a comparison of the bundled systems."""
+    runs = [ragassay.evaluate(path_of(name), ["qa", "retrieval"]) for name in NAMES]
+    yield from str(runs[0].summary).splitlines()
+    yield from str(ragassay.compare(*runs)).splitlines()
+    yield from str(ragassay.compare(*runs, interval="bca", correction="holm")).splitlines()
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_every_score_and_verdict_is_as_it_was_approved(request: pytest.FixtureRequest) -> None:
-    path = APPROVED / "run.txt"
-    now = "".join(f"{' '.join(line.split())}\n" for line in lines())
+@pytest.mark.parametrize(("name", "made"), [("run", lines), ("comparison", compared)])
+def test_all_is_as_it_was_approved(
+    name: str, made: Callable[[], Iterator[str]], request: pytest.FixtureRequest
+) -> None:
+    path = APPROVED / f"{name}.txt"
+    now = "".join(f"{' '.join(line.split())}\n" for line in made())
     if request.config.getoption("--approve"):
         path.write_text(now, encoding="utf-8")
         return
