@@ -8,6 +8,7 @@ offline judge.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -57,6 +58,7 @@ def test_all_is_as_it_was_approved(
 ) -> None:
     path = APPROVED / f"{name}.txt"
     now = "".join(f"{' '.join(line.split())}\n" for line in made())
+    now = re.sub(r"version:[\d.]+", "version:*", now)  # of sacrebleu
     if request.config.getoption("--approve"):
         path.write_text(now, encoding="utf-8")
         return

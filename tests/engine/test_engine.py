@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,9 @@ import yaml
 import ragassay
 from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results.run_folder import open_run
-from ragassay.errors import InputError, UsageError
+from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.metrics.core.metric import SampleMetric, scored
-from ragassay.samples import Sample
+from ragassay.samples import Answer, Sample
 from ragassay.scores import Outcome
 
 RECORDS = [
@@ -458,3 +459,12 @@ def test_a_result_can_be_pickled(suite: list[str], saved: bool, tmp_path: Path) 
         assert (again.consistency is None) == (one.consistency is None)
         if one.consistency is not None:
             assert list(again.consistency.scores) == list(one.consistency.scores)
+
+
+def test_a_judge_that_no_metric_asks_is_named_and_the_offline_one_is_not() -> None:
+    data = [Sample(id="q", query="?", answer=Answer("a"), references=("a",))]
+    with pytest.warns(RagassayWarning, match="replay:x is not asked"):
+        ragassay.evaluate(data, ["exact_match"], judge="replay:x")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ragassay.evaluate(data, ["exact_match"], judge="offline")

@@ -12,7 +12,7 @@ from ragassay.judges import asking
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.verdict import Verdict
+from ragassay.judges.verdict import Provenance, Verdict
 from scripted_judge import Scripted
 
 GRADE = {"match": 3, "trust": 3, "grade": 3}
@@ -54,3 +54,12 @@ def test_a_session_says_how_far_the_asking_is() -> None:
         assert session.doing() == "waiting for 1 answer in flight; Ctrl-C drops it"
         asker.waiting = 2
         assert session.doing() == "waiting for 2 answers in flight; Ctrl-C drops them"
+
+
+def test_what_has_no_price_costs_nothing_and_is_counted() -> None:
+    usage = asking.Usage()
+    for cost in (None, 0.25, None):
+        made = Provenance("llm", request="r", attempts=2, input_tokens=5, cost=cost)
+        question = RelevanceGrade("q", "p")
+        usage.add(Verdict(question, question.reply(**GRADE), made))
+    assert (usage.calls, usage.input_tokens, usage.cost, usage.unpriced) == (6, 15, 0.25, 2)

@@ -20,7 +20,7 @@ from hypothesis import given, strategies as st
 
 from ragassay.cli import call
 from ragassay.errors import InputError, RagassayError, UsageError
-from ragassay.judges.ledger import ledger_admin
+from ragassay.judges.ledger import ledger_admin, ledger_file
 from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_file import APPLICATION, VERSION
 from ragassay.judges.ledger.store import Entry, Ledger
@@ -662,3 +662,12 @@ def test_an_export_replaces_an_earlier_one_and_nothing_else(
         assert call(words) == 2
         assert "is no earlier export" in capsys.readouterr().err
         assert target.read_bytes() == own + b"\n"
+
+
+@pytest.mark.parametrize(
+    "problem",
+    ["attempt to write a readonly database", "unable to open database file", "disk I/O error"],
+)
+def test_a_ledger_that_cannot_be_written_says_where_another_may_be(problem: str) -> None:
+    told = ledger_file._explanation(Path("l.sqlite"), sqlite3.OperationalError(problem))
+    assert isinstance(told, UsageError) and "Choose another place with --ledger" in str(told)

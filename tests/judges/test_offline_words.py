@@ -11,6 +11,7 @@ from ragassay.judges.offline.language.support_of_text import Lens, PreparedPassa
 from ragassay.judges.offline.language.texts import phrases, plain, sentences
 from ragassay.judges.offline.language.wanted import asked_thing
 from ragassay.judges.offline.language.word_weights import WHOLE, content, stem, tokens, weight
+from ragassay.judges.offline.near_copies.nearest import holding
 
 
 @pytest.mark.parametrize(
@@ -175,3 +176,15 @@ def test_what_is_asked_for_stands_within_60_characters_of_the_question_word() ->
 )
 def test_honest_texts_about_scores_and_systems_stay(text: str) -> None:
     assert evidence_sentences(text) == (text,)
+
+
+def test_a_sentence_holds_words_with_more_than_half_of_their_weight() -> None:
+    passage = "The granite quarry closed. The granite pit and the zinc mine flourish."
+    assert holding({"granit", "zinc", "quarri"}, passage) == [
+        "The granite quarry closed.",
+        "The granite pit and the zinc mine flourish.",
+    ]
+    assert holding({"granit", "zinc", "mine"}, passage) == [
+        "The granite pit and the zinc mine flourish."
+    ]
+    assert holding({"granit", "tungsten"}, passage) == []  # half is not more

@@ -601,3 +601,12 @@ def test_a_null_that_the_record_explains_is_conditioned_as_if_it_had_been_asked_
     assert judged("answerability_accuracy", unread, Scripted(SURE)) == Unscored(
         Reason.REFUSED, "idk_eval is unscored: no"
     )
+
+
+def test_an_aggregate_needs_the_texts_of_passages_too() -> None:
+    (metric,) = SUITE.resolve(["RB_agg"])
+    texts = sample("ANSWERABLE")
+    assert texts.passages and metric.lacks(texts) is None
+    named = replace(texts, passages=tuple(replace(one, text=None) for one in texts.passages))
+    assert isinstance(metric.lacks(named), Unscored)
+    assert metric.lacks(replace(texts, passages=())) is None

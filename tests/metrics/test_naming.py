@@ -238,3 +238,9 @@ def test_every_name_that_a_suite_shows_is_understood_or_explained_everywhere(sui
             # One name is UltraRAG's as well, and shows by its cut-offs which of the two it is.
             ranks = known_suites()["qa"].named(shown)
             assert everywhere == [metric] or (shown == "Recall" and "Recall@10" in ranks)
+
+
+@pytest.mark.parametrize("text", ["exact_match@5", "exact_match.p", "exact_match(depth=2)"])
+def test_parameters_that_a_metric_does_not_have_are_not_overlooked(text: str) -> None:
+    with pytest.raises(UsageError):
+        naming.find(text)

@@ -44,8 +44,8 @@ def address_for(
     config: RunConfig,
     metrics: Iterable[Metric],
     *,
-    dry: bool = False,
-    environment: Mapping[str, str] | None = None,
+    dry: bool,
+    environment: Mapping[str, str] | None,
 ) -> Address | None:
     """Where the run's embedder is, ``None`` where it is on this machine.
 
