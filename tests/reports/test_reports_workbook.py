@@ -75,6 +75,23 @@ def test_the_workbook_holds_what_the_result_holds(tmp_path: Path) -> None:
     assert "ragreport" in facts["suite"] and "relevance: signature" in facts
 
 
+def test_a_mean_of_values_for_missing_parts_does_not_stand_alone(tmp_path: Path) -> None:
+    """Their number and the mean without them stand beside it; a dash where nothing is left."""
+    lacking = [sample(1), Sample(id="r2", query="?", answer=Answer("It has 180 ECTS."))]
+    result, book = written(lacking, tmp_path / "r.xlsx")
+    heads, *rows = [row for row in cells(book["Summary"]) if row[1] is not None]
+    by_name = {row[0]: dict(zip(heads, row, strict=True)) for row in rows}
+    metrics = {name: one for name, one in result.summary.metrics.items() if one.mean is not None}
+    assert {0, 1} == {metric.n_assumed for metric in metrics.values()}
+    for name, metric in metrics.items():
+        beside = by_name[name]["for missing parts"], by_name[name]["mean without them"]
+        left = "–" if metric.n_assumed and metric.mean_measured is None else metric.mean_measured
+        assert beside == (metric.n_assumed or None, left)
+    _, book = written(lacking[1:], tmp_path / "r.xlsx")
+    (row,) = [row for row in cells(book["Summary"]) if row[0] == "relevance"]
+    assert row[1:2] + row[6:8] == (1, 1, "–")
+
+
 def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

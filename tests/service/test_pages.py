@@ -256,6 +256,13 @@ def test_records_without_parts_and_with_odd_names_are_shown(page: Any, served: S
         assert asked.endswith(f"/records/{quote(name, safe='')}")
 
 
+def test_the_list_of_reports_says_what_stands_for_missing_parts(served: Served) -> None:
+    lacking = [Sample(id="q", query="?", answer=Answer("180 ECTS."), timestamp=5.0)]
+    report = get_report(served.store, report_of(served, lacking))
+    shown = httpx2.get(f"{served.url}/tasks/{report.task_id}").text
+    assert "relevance 1.0000 (– without 1 for missing parts)" in shown
+
+
 def test_an_interval_that_ends_after_all_dates_breaks_no_page(page: Any, served: Served) -> None:
     report = get_report(served.store, report_of(served, [Sample(id="q", timestamp=5.0)]))
     until, _ = create_report(served.store, report.task_id, "until ever", -1e15, 1e18)

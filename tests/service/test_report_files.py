@@ -60,6 +60,17 @@ def tarred(folder: Path, above: str = ".") -> io.BytesIO:
     return out
 
 
+def test_the_headline_says_what_stands_for_missing_parts(store: Store, tmp_path: Path) -> None:
+    lacking = {"id": "x", "query": "?", "answer": "It has 180 ECTS."}
+    own = ragassay.evaluate([lacking], "ragreport", save=tmp_path / "run").summary.metrics
+    report = keep_uploaded_run(store, a_task(store).id, "x", zipped(tmp_path / "run"))
+    headline = report.headline or {}
+    assert headline["relevance"]["n_assumed"] == 1
+    assert {name: (one["n_assumed"], one["mean_measured"]) for name, one in headline.items()} == {
+        name: (one.n_assumed, one.mean_measured) for name, one in own.items()
+    }
+
+
 PACKED: list[Callable[[Path], io.BytesIO]] = [
     zipped,
     lambda folder: zipped(folder, "runs-new/"),

@@ -96,11 +96,12 @@ class _Workbook:
 
     def _summary(self) -> None:
         summary = self._result.summary
-        sheet = self._sheet("Summary", (34, 10, 10, 10, 10, 10, 44))
+        sheet = self._sheet("Summary", (34, 10, 10, 10, 10, 10, 10, 10, 44))
         _put(sheet, 0, 0, f"{summary.suite}: {summary.title}", self._strong)
         _put(sheet, 1, 0, f"Means over {summary.averaged_over}.")
         row = 3
-        heads = ("metric", "mean", "low", "high", "scored", "of", "unscored")
+        heads = ["metric", "mean", "low", "high", "scored", "of"]
+        heads += ["for missing parts", "mean without them", "unscored"]
         for group, metrics in _grouped(summary.metrics.values()):
             if group:
                 _put(sheet, row, 0, group, self._strong)
@@ -115,7 +116,11 @@ class _Workbook:
                     _put(sheet, row, column, value, self._number)
                 _put(sheet, row, 4, metric.n_scored)
                 _put(sheet, row, 5, metric.n_total)
-                _put(sheet, row, 6, wording.reasons(metric.unscored))
+                if metric.n_assumed:
+                    left = metric.mean_measured
+                    _put(sheet, row, 6, metric.n_assumed)
+                    _put(sheet, row, 7, wording.NOTHING if left is None else left, self._number)
+                _put(sheet, row, 8, wording.reasons(metric.unscored))
             row += 2
         for warning in summary.warnings:
             _put(sheet, row, 0, warning)
