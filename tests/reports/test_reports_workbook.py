@@ -72,7 +72,9 @@ def test_the_workbook_holds_what_the_result_holds(tmp_path: Path) -> None:
             )
     assert len(book["Distributions"]._charts) >= 3
     facts = dict(row[:2] for row in cells(book["How it was computed"]))
-    assert "ragreport" in facts["suite"] and "relevance: signature" in facts
+    assert facts["suite"] == "ragreport" and "relevance: signature" in facts
+    assert facts["metrics"] == ", ".join(result.summary.metrics)
+    assert facts["published"] == "false"
 
 
 def test_a_mean_of_values_for_missing_parts_does_not_stand_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import socket
 import threading
@@ -261,6 +262,39 @@ def test_the_list_of_reports_says_what_stands_for_missing_parts(served: Served) 
     report = get_report(served.store, report_of(served, lacking))
     shown = httpx2.get(f"{served.url}/tasks/{report.task_id}").text
     assert "relevance 1.0000 (– without 1 for missing parts)" in shown
+
+
+def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
+    page: Any, served: Served
+) -> None:
+    first = get_report(
+        served.store,
+        report_of(served, [Sample(id="q", query="?", answer=Answer("x"), timestamp=5.5)]),
+    )
+    report, _ = create_report(served.store, first.task_id, "November", 0.5, 19.0)
+    while get_report(served.store, report.id).status != "completed":
+        time.sleep(0.05)
+    told = ["November", "task", "1970-01-01 00:00:00.5 UTC", "1970-01-01 00:00:19 UTC"]
+    openpyxl = pytest.importorskip("openpyxl")
+    files = f"{served.url}/api/v1/reports/{report.id}/files"
+    book = openpyxl.load_workbook(io.BytesIO(httpx2.get(f"{files}/xlsx").content))
+    assert book["Summary"]["A1"].value == "ragreport: November"
+    rows = book["How it was computed"].iter_rows(max_col=2, values_only=True)
+    facts = dict(tuple(row) for row in rows)
+    assert [facts[name] for name in ("report", "task", "from_timestamp", "to_timestamp")] == told
+    assert facts["suite"] == "ragreport" and "relevance, usefulness" in facts["metrics"]
+    exported = httpx2.get(f"{files}/html").text
+    assert "<h1>November</h1>" in exported and "<title>November " in exported
+    assert httpx2.get(f"{files}/markdown").text.startswith("### November, ")
+    shown = httpx2.get(f"{served.url}/reports/{report.id}").text
+    for text in (exported, shown):
+        assert all(one in text for one in told)
+    for text in (exported, shown, str(facts)):
+        assert "data.jsonl" not in text and ".sqlite" not in text
+    page.goto(f"/tasks/{first.task_id}")
+    assert "00:00:00.5 UTC" in page.inner_text("#reports ~ form tbody")
+    assert page.input_value("[name=from_timestamp]") == "1970-01-01T00:00:05.5"
+    assert page.evaluate("document.querySelector('[name=from_timestamp]').checkValidity()")
 
 
 def test_an_interval_that_ends_after_all_dates_breaks_no_page(page: Any, served: Served) -> None:

@@ -7,7 +7,7 @@ as escapes; cells beyond its limit are cut and say so.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -193,7 +193,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     summary = result.summary
     for key, value in result.config.items():
         if key != "signatures" and value not in (None, [], {}, ""):
-            yield key, str(value)
+            yield key, _written(value)
     if summary.judging is not None:
         spent = summary.judging
         yield "judge", spent.judge
@@ -205,6 +205,15 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
             yield f"{metric.name}: judged by", metric.judge
         if metric.unscored:
             yield f"{metric.name}: unscored", wording.reasons(metric.unscored)
+
+
+def _written(value: Any) -> str:
+    """A value of a configuration: the entries of a list or a mapping with commas between them."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={_written(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_written, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _prompts(verdict: Record | None) -> Iterator[tuple[str, str]]:
