@@ -94,6 +94,22 @@ def test_a_mean_of_values_for_missing_parts_does_not_stand_alone(tmp_path: Path)
     assert row[1:2] + row[6:8] == (1, 1, "–")
 
 
+def test_whole_numbers_on_a_small_scale_have_a_bar_each(tmp_path: Path) -> None:
+    result, book = written([sample(1), sample(2, "No idea at all.")], tmp_path / "r.xlsx")
+    rows = cells(book["Distributions"])
+    at = next(at for at, row in enumerate(rows) if row[0] == "relevance")
+    values = [row.value for row in result.scores if row.metric == "relevance"]
+    assert [row[:2] for row in rows[at + 1 : at + 6]] == [
+        (str(value), values.count(value)) for value in range(1, 6)
+    ]
+    assert rows[at + 6][0] is None
+    samples = [sample(1, references=("180 ECTS",)), sample(2, references=("It has 180 ECTS.",))]
+    _, book = written(samples, tmp_path / "qa.xlsx", "qa")
+    labels = [row[0] for row in cells(book["Distributions"]) if row[0]]
+    assert labels.count("0") == labels.count("1") >= 1  # em
+    assert "0.95 to 1" in labels  # f1
+
+
 def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -253,7 +253,8 @@ def _value_and_reason(score: ScoreRow | None) -> tuple[Any, str]:
 
 
 def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
-    """The distribution of a metric: each label, or each part of its range, with its number."""
+    """The distribution of a metric, with the number of each bar: of its labels, of its values where
+    these are whole numbers on a scale of few, else of the parts of its range."""
     if metric.labels:
         yield from metric.labels.items()
         return
@@ -261,7 +262,12 @@ def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
     if not values.size:
         return
     low, high = distribution_chart.scale(metric)
-    found = distribution_chart.histogram(values.clip(low, high), low, high, _BINS)
+    values = values.clip(low, high)
+    if low == int(low) and high == int(high) and high - low < _BINS and (values % 1 == 0).all():
+        for value in range(int(low), int(high) + 1):
+            yield str(value), int((values == value).sum())
+        return
+    found = distribution_chart.histogram(values, low, high, _BINS)
     width = (found.high - found.low) / _BINS
     for number, count in enumerate(found.counts):
         start = found.low + number * width
