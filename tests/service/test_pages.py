@@ -297,6 +297,25 @@ def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
     assert page.evaluate("document.querySelector('[name=from_timestamp]').checkValidity()")
 
 
+def test_long_texts_scroll_in_a_box_that_the_keyboard_reaches(page: Any, served: Served) -> None:
+    long = Sample(id="q", query="why?", answer=Answer("It is so. " * 4_500), timestamp=5.0)
+    lines = Sample(id="lines", query="why?\n" * 2_000, answer=Answer("so"), timestamp=5.0)
+    report = report_of(served, [long, lines], metrics=["answer_words"])
+    records = f"/tasks/{get_report(served.store, report).task_id}/records"
+    for place in (f"{records}/q", f"{records}/lines", f"/reports/{report}/samples/0"):
+        page.goto(place)
+        page.wait_for_selector("#sample .long")
+        assert page.evaluate("document.documentElement.scrollHeight") < 2_000
+        box = page.locator("#sample .long")
+        assert box.count() == 1
+        while not box.evaluate("one => one === document.activeElement"):
+            page.keyboard.press("Tab")
+            assert page.evaluate("document.activeElement !== document.body")
+        page.keyboard.press("End")
+        while box.evaluate("one => one.scrollTop") < 1_000:
+            page.wait_for_timeout(20)
+
+
 def test_an_interval_that_ends_after_all_dates_breaks_no_page(page: Any, served: Served) -> None:
     report = get_report(served.store, report_of(served, [Sample(id="q", timestamp=5.0)]))
     until, _ = create_report(served.store, report.task_id, "until ever", -1e15, 1e18)
