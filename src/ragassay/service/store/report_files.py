@@ -108,6 +108,10 @@ def shown_time(seconds: float) -> str:
 def report_facts(store: Store, key: str) -> dict[str, str]:
     """The name of a report, its task and the ends of its interval, as people read them.
 
+    Args:
+        store: where.
+        key: of the report.
+
     Raises:
         NotThere: there is no such report.
     """
@@ -135,6 +139,10 @@ def as_report(result: Result, facts: Mapping[str, str]) -> Result:
 @contextmanager
 def opened_report(store: Store, key: str) -> Iterator[Result]:
     """The result of a finished report, until the block ends; see `as_report`.
+
+    Args:
+        store: where.
+        key: of the report.
 
     Raises:
         NotThere: there is no such report.

@@ -15,7 +15,13 @@ from ragassay.service.views.report_view import build_view
 
 
 def main(folder: str, report: str, facts: str) -> int:
-    """Makes the view; the exit code."""
+    """Makes the view; the exit code.
+
+    Args:
+        folder: of the view.
+        report: its id.
+        facts: JSON.
+    """
     try:
         build_view(Path(folder), report, json.loads(facts))
     except RagassayError as error:
