@@ -32,6 +32,8 @@ from coverage import CoverageData
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("engine", "stats", "metrics", "judges")
+UNSEEN = ("@cache", "@lru_cache", "@abstractmethod")
+"""Decorators that change no answer."""
 EQUIVALENT = ("_Is_Eq", "_IsNot_NotEq", "_Eq_Is", "_NotEq_IsNot")
 """Replacements that change nothing for booleans, small integers and members of enums."""
 ALIVE = ("survived", "uncovered")
@@ -85,15 +87,19 @@ def seconds_of(report: Path) -> dict[str, float]:
 def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
     """The mutants of a file, those of one place together.
 
-    Annotations and the arguments of decorators are left as they are: no test sees a change there.
-    So is ``strict=True`` of `zip`, which asserts that our own sequences are of one length: without
-    it, sequences of one length are joined alike.
+    Left as they are, as no test can see a change there: annotations, the arguments of decorators,
+    what is imported for type checkers, and decorators that keep what was computed (speed) or forbid
+    an instance of a class that has none. So is ``strict=True`` of `zip`, which asserts that our own
+    sequences are of one length: without it, sequences of one length are joined alike.
     """
     code, fixed = (tree / path).read_text(encoding="utf-8"), []
+    lines = code.splitlines()
     for node in ast.walk(ast.parse(code)):
         parts = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "zip":
             parts += [one.value for one in node.keywords if ast.unparse(one) == "strict=True"]
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            parts.append(node.test)
         for part in [*parts, *getattr(node, "decorator_list", ())]:
             if part is not None:
                 end = (part.end_lineno, part.end_col_offset)
@@ -105,7 +111,10 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
             continue
         positions = (span for node in nodes for span in operator().mutation_positions(node))
         for nth, (start, end) in enumerate(positions):
-            if not any(first <= start < last for first, last in fixed):
+            unseen = name.endswith("RemoveDecorator") and lines[start[0] - 1].strip().startswith(
+                UNSEEN
+            )
+            if not unseen and not any(first <= start < last for first, last in fixed):
                 places[start, end].append(Mutant(path, name, nth, start[0]))
     return list(places.values())
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -263,6 +264,20 @@ def test_slices_come_from_metadata_and_carry_their_n() -> None:
     assert topics["y"].metrics["em"].n_scored == 1
     with pytest.raises(UsageError, match=r"slicing column 'topik'.*topic"):
         ragassay.evaluate(RECORDS, ["em"], slice_by="topik")
+
+
+def test_slices_by_turn_are_the_records_own_or_those_that_the_history_tells() -> None:
+    def turns(records: list[dict[str, Any]], slice_by: str | None = None) -> dict[str, int]:
+        found = ragassay.evaluate(records, ["em"], slice_by=slice_by).summary.slices
+        return {s.value: s.n for s in found if s.column == "turn"}
+
+    later = {"history": [{"speaker": "user", "text": "Hello."}]}
+    told = [{**record, **(later if at > 1 else {})} for at, record in enumerate(RECORDS)]
+    named = [{**record, "turn": at // 2 + 1} for at, record in enumerate(RECORDS * 2)]
+    named = [{**record, "id": str(at)} for at, record in enumerate(named)]
+    assert turns(told) == turns(told, "turn") == {"first": 2, "later": len(RECORDS) - 2}
+    some = [*told[:1], *named]
+    assert turns(some) == turns(some, "turn") == {str(turn): 2 for turn in (1, 2, 3, 4)}
 
 
 def test_repeats_of_a_query_are_one_cluster() -> None:

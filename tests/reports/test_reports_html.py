@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+import ragassay
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Spending
 from ragassay.errors import UsageError
@@ -412,3 +413,17 @@ def test_how_often_a_label_occurred_stands_with_the_values_and_not_with_what_is_
     shown = dict(zip(heads[1:], (re.sub(r"<[^>]*>", "", cell) for cell in cells), strict=True))
     assert shown["Spread"].split() == ["[1]:", "2", "[]:", "1"]
     assert shown["Unscored"].strip() == "1 missing input"
+
+
+def test_the_mean_without_values_for_missing_parts_stands_beside_the_mean(tmp_path: Path) -> None:
+    lacking = {"query": "?", "answer": "It has 180 ECTS."}
+    whole = {**lacking, "passages": ["It has 180 ECTS."]}
+    found = ragassay.evaluate([{"id": "1", **lacking}, {"id": "2", **whole}], "ragreport")
+    page = Page(report(found, tmp_path))
+    shown = {name: page.row(name)[1] for name in found.summary.metrics}
+    assert shown["relevance"].endswith(" without 1 for missing parts")
+    for name, metric in found.summary.metrics.items():
+        assert shown[name] == f"{wording.number(metric.mean)}{metric.without_assumed}"
+    nothing = ragassay.evaluate([{"id": "1", **lacking}], "ragreport")
+    row = Page(report(nothing, tmp_path)).row("relevance")
+    assert row[1] == "1.0000- without 1 for missing parts"

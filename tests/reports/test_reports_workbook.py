@@ -72,7 +72,42 @@ def test_the_workbook_holds_what_the_result_holds(tmp_path: Path) -> None:
             )
     assert len(book["Distributions"]._charts) >= 3
     facts = dict(row[:2] for row in cells(book["How it was computed"]))
-    assert "ragreport" in facts["suite"] and "relevance: signature" in facts
+    assert facts["suite"] == "ragreport" and "relevance: signature" in facts
+    assert facts["metrics"] == ", ".join(result.summary.metrics)
+    assert facts["published"] == "false"
+
+
+def test_a_mean_of_values_for_missing_parts_does_not_stand_alone(tmp_path: Path) -> None:
+    """Their number and the mean without them stand beside it; a dash where nothing is left."""
+    lacking = [sample(1), Sample(id="r2", query="?", answer=Answer("It has 180 ECTS."))]
+    result, book = written(lacking, tmp_path / "r.xlsx")
+    heads, *rows = [row for row in cells(book["Summary"]) if row[1] is not None]
+    by_name = {row[0]: dict(zip(heads, row, strict=True)) for row in rows}
+    metrics = {name: one for name, one in result.summary.metrics.items() if one.mean is not None}
+    assert {0, 1} == {metric.n_assumed for metric in metrics.values()}
+    for name, metric in metrics.items():
+        beside = by_name[name]["for missing parts"], by_name[name]["mean without them"]
+        left = "–" if metric.n_assumed and metric.mean_measured is None else metric.mean_measured
+        assert beside == (metric.n_assumed or None, left)
+    _, book = written(lacking[1:], tmp_path / "r.xlsx")
+    (row,) = [row for row in cells(book["Summary"]) if row[0] == "relevance"]
+    assert row[1:2] + row[6:8] == (1, 1, "–")
+
+
+def test_whole_numbers_on_a_small_scale_have_a_bar_each(tmp_path: Path) -> None:
+    result, book = written([sample(1), sample(2, "No idea at all.")], tmp_path / "r.xlsx")
+    rows = cells(book["Distributions"])
+    at = next(at for at, row in enumerate(rows) if row[0] == "relevance")
+    values = [row.value for row in result.scores if row.metric == "relevance"]
+    assert [row[:2] for row in rows[at + 1 : at + 6]] == [
+        (str(value), values.count(value)) for value in range(1, 6)
+    ]
+    assert rows[at + 6][0] is None
+    samples = [sample(1, references=("180 ECTS",)), sample(2, references=("It has 180 ECTS.",))]
+    _, book = written(samples, tmp_path / "qa.xlsx", "qa")
+    labels = [row[0] for row in cells(book["Distributions"]) if row[0]]
+    assert labels.count("0") == labels.count("1") >= 1  # em
+    assert "0.95 to 1" in labels  # f1
 
 
 def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import socket
 import threading
@@ -256,6 +257,65 @@ def test_records_without_parts_and_with_odd_names_are_shown(page: Any, served: S
         assert page.inner_text("h1") == name
         asked = page.get_attribute("form[data-call^=DELETE]", "data-call")
         assert asked.endswith(f"/records/{quote(name, safe='')}")
+
+
+def test_the_list_of_reports_says_what_stands_for_missing_parts(served: Served) -> None:
+    lacking = [Sample(id="q", query="?", answer=Answer("180 ECTS."), timestamp=5.0)]
+    report = get_report(served.store, report_of(served, lacking))
+    shown = httpx2.get(f"{served.url}/tasks/{report.task_id}").text
+    assert "relevance 1.0000 (– without 1 for missing parts)" in shown
+
+
+def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
+    page: Any, served: Served
+) -> None:
+    first = get_report(
+        served.store,
+        report_of(served, [Sample(id="q", query="?", answer=Answer("x"), timestamp=5.5)]),
+    )
+    report, _ = create_report(served.store, first.task_id, "November", 0.5, 19.0)
+    while get_report(served.store, report.id).status != "completed":
+        time.sleep(0.05)
+    told = ["November", "task", "1970-01-01 00:00:00.5 UTC", "1970-01-01 00:00:19 UTC"]
+    openpyxl = pytest.importorskip("openpyxl")
+    files = f"{served.url}/api/v1/reports/{report.id}/files"
+    book = openpyxl.load_workbook(io.BytesIO(httpx2.get(f"{files}/xlsx").content))
+    assert book["Summary"]["A1"].value == "ragreport: November"
+    rows = book["How it was computed"].iter_rows(max_col=2, values_only=True)
+    facts = dict(tuple(row) for row in rows)
+    assert [facts[name] for name in ("report", "task", "from_timestamp", "to_timestamp")] == told
+    assert facts["suite"] == "ragreport" and "relevance, usefulness" in facts["metrics"]
+    exported = httpx2.get(f"{files}/html").text
+    assert "<h1>November</h1>" in exported and "<title>November " in exported
+    assert httpx2.get(f"{files}/markdown").text.startswith("### November, ")
+    shown = httpx2.get(f"{served.url}/reports/{report.id}").text
+    for text in (exported, shown):
+        assert all(one in text for one in told)
+    for text in (exported, shown, str(facts)):
+        assert "data.jsonl" not in text and ".sqlite" not in text
+    page.goto(f"/tasks/{first.task_id}")
+    assert "00:00:00.5 UTC" in page.inner_text("#reports ~ form tbody")
+    assert page.input_value("[name=from_timestamp]") == "1970-01-01T00:00:05.5"
+    assert page.evaluate("document.querySelector('[name=from_timestamp]').checkValidity()")
+
+
+def test_long_texts_scroll_in_a_box_that_the_keyboard_reaches(page: Any, served: Served) -> None:
+    long = Sample(id="q", query="why?", answer=Answer("It is so. " * 4_500), timestamp=5.0)
+    lines = Sample(id="lines", query="why?\n" * 2_000, answer=Answer("so"), timestamp=5.0)
+    report = report_of(served, [long, lines], metrics=["answer_words"])
+    records = f"/tasks/{get_report(served.store, report).task_id}/records"
+    for place in (f"{records}/q", f"{records}/lines", f"/reports/{report}/samples/0"):
+        page.goto(place)
+        page.wait_for_selector("#sample .long")
+        assert page.evaluate("document.documentElement.scrollHeight") < 2_000
+        box = page.locator("#sample .long")
+        assert box.count() == 1
+        while not box.evaluate("one => one === document.activeElement"):
+            page.keyboard.press("Tab")
+            assert page.evaluate("document.activeElement !== document.body")
+        page.keyboard.press("End")
+        while box.evaluate("one => one.scrollTop") < 1_000:
+            page.wait_for_timeout(20)
 
 
 def test_a_page_says_that_the_store_is_away(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import shutil
 import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from test_store import a_task
 
 import ragassay
@@ -29,6 +31,7 @@ from ragassay.service.store import (
     opened_report,
     packed_folder,
     run_archive,
+    shown_time,
     write_report,
     write_report_comparison,
 )
@@ -58,6 +61,24 @@ def tarred(folder: Path, above: str = ".") -> io.BytesIO:
         archive.add(folder, above)
     out.seek(0)
     return out
+
+
+def test_the_headline_says_what_stands_for_missing_parts(store: Store, tmp_path: Path) -> None:
+    lacking = {"id": "x", "query": "?", "answer": "It has 180 ECTS."}
+    own = ragassay.evaluate([lacking], "ragreport", save=tmp_path / "run").summary.metrics
+    report = keep_uploaded_run(store, a_task(store).id, "x", zipped(tmp_path / "run"))
+    headline = report.headline or {}
+    assert headline["relevance"]["n_assumed"] == 1
+    assert {name: (one["n_assumed"], one["mean_measured"]) for name, one in headline.items()} == {
+        name: (one.n_assumed, one.mean_measured) for name, one in own.items()
+    }
+
+
+def test_times_have_the_fraction_of_a_second_where_there_is_one() -> None:
+    assert shown_time(1764547199.0) == "2025-11-30 23:59:59 UTC"
+    assert shown_time(1764547199.5) == "2025-11-30 23:59:59.5 UTC"
+    assert shown_time(1764547199.000123) == "2025-11-30 23:59:59.000123 UTC"
+    assert shown_time(1e18) == "1e+18 s since 1970"
 
 
 PACKED: list[Callable[[Path], io.BytesIO]] = [
@@ -99,9 +120,19 @@ def test_a_report_is_written_and_compared_as_the_command_line_does(
     new, old = (
         keep_uploaded_run(store, task.id, name, zipped(runs / name)).id for name in ("new", "old")
     )
+    # A report's files have its name as their title, say its task, and name no files.
+    named = tmp_path / "new"
+    shutil.copytree(runs / "new", named)
+    summary = json.loads((named / "summary.json").read_text())
+    (named / "summary.json").write_text(json.dumps({**summary, "title": "new"}))
+    own = yaml.safe_load((named / "run.yaml").read_text())
+    paths = ("data", "output", "ledger", "rubric")
+    config = {name: value for name, value in own.items() if name not in paths}
+    facts = {"report": "new", "task": task.name}
+    (named / "run.yaml").write_text(yaml.safe_dump(facts | config, sort_keys=False))
     out = tmp_path / "out"
     forms = ["html", "markdown", "csv", "jsonl"]
-    assert call(["report", str(runs / "new"), "--format", ",".join(forms), "-o", str(out)]) == 0
+    assert call(["report", str(named), "--format", ",".join(forms), "-o", str(out)]) == 0
     for form, name in zip(
         forms, ("report.html", "report.md", "scores.csv", "scores.jsonl"), strict=True
     ):

@@ -120,7 +120,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Report:
-    """A report. Its headline has mean, low, high, n_scored and n_total by metric."""
+    """A report.
+
+    Its headline has by metric mean, low, high, n_scored and n_total, and n_assumed and
+    mean_measured: how many values stand for missing parts, and the mean without them.
+    """
 
     id: str
     task_id: str

@@ -57,16 +57,20 @@ class Slicer:
         self._columns: dict[str, list[str | None]] = {name: [] for name in self._wanted or ()}
         self._distinct: dict[str, set[str]] = {name: set() for name in self._columns}
         self._dropped: set[str] = set()
-        self._n = 0
-        self.seen: set[str] = set()
+        self._turns: list[str | None] = []
+        self._names_turns = False
+        self.seen = {"turn"}
 
     def add(self, sample: Sample) -> None:
         """Takes one sample's values."""
         labels = facets(sample)
         self.seen |= labels.keys()
+        self._names_turns |= any(name.casefold() == "turn" for name in labels)
+        n = len(self._turns)
+        self._turns.append("later" if sample.history else "first")
         for name in labels.keys() - self._columns.keys() - self._dropped:
             if self._wanted is None:
-                self._columns[name] = [None] * self._n
+                self._columns[name] = [None] * n
                 self._distinct[name] = set()
         for name in list(self._columns):
             value = labels.get(name)
@@ -76,21 +80,27 @@ class Slicer:
                 if self._wanted is None and len(self._distinct[name]) > MAX_VALUES:
                     del self._columns[name], self._distinct[name]
                     self._dropped.add(name)
-        self._n += 1
 
     def columns(self) -> dict[str, list[str | None]]:
-        """The slicing columns, each with one value (or ``None``) a sample."""
+        """The slicing columns, each with one value (or ``None``) a sample.
+
+        Where no sample names its turn, it is ``later`` with a history and ``first`` without.
+        """
+        columns = dict(self._columns)
+        sizes = {name: len(values) for name, values in self._distinct.items()}
+        if not self._names_turns and (self._wanted is None or "turn" in self._wanted):
+            columns["turn"], sizes["turn"] = self._turns, len(set(self._turns))
         if self._wanted is not None:
-            return self._columns
+            return columns
         return {
             name: column
-            for name, column in sorted(self._columns.items())
-            if 1 < len(self._distinct[name]) <= sum(value is not None for value in column) / 2
+            for name, column in sorted(columns.items())
+            if 1 < sizes[name] <= sum(value is not None for value in column) / 2
         }
 
 
 def facets(sample: Sample) -> dict[str, str]:
-    """A sample's short labels: scalar metadata, lists, answerability, turn and system."""
+    """A sample's short labels: scalar metadata, lists, answerability and system."""
     labels: dict[str, str] = {}
     for name, value in sample.metadata.items():
         label = _label(value)
@@ -100,8 +110,6 @@ def facets(sample: Sample) -> dict[str, str]:
         labels["answerability"] = str(sample.answerability)
     if sample.system:
         labels["system"] = sample.system
-    if not any(name.casefold() == "turn" for name in labels):
-        labels["turn"] = "later" if sample.history else "first"
     return labels
 
 

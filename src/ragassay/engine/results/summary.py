@@ -60,6 +60,17 @@ class MetricSummary:
     group: str = ""
     judges: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def without_assumed(self) -> str:
+        """The mean without values for missing parts, and their number; empty where there are none.
+
+        For example ``4.2000 without 2 for missing parts``, or ``-`` where nothing is left.
+        """
+        if not self.n_assumed:
+            return ""
+        mean = "-" if self.mean_measured is None else f"{self.mean_measured:.4f}"
+        return f"{mean} without {self.n_assumed:,} for missing parts"
+
 
 @dataclass(frozen=True, slots=True)
 class Spending:
@@ -158,9 +169,7 @@ class Summary:
             line = f"{name:<{width}}  {mean:>9}  {bounds:<20}  {m.n_scored}/{m.n_total}"
             beside = [f"{n} {label}" for label, n in m.labels.items()]
             beside += [f"{n} {reason}" for reason, n in m.unscored.items()]
-            if m.n_assumed:
-                without = "-" if m.mean_measured is None else f"{m.mean_measured:.4f}"
-                beside.append(f"{without} without {m.n_assumed} for missing parts")
+            beside += [m.without_assumed] * bool(m.n_assumed)
             beside += [f"{m.n_given} from the records"] * bool(m.n_given) + [m.judge] * bool(
                 m.judge
             )

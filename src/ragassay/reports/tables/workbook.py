@@ -7,7 +7,7 @@ as escapes; cells beyond its limit are cut and say so.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,11 +96,12 @@ class _Workbook:
 
     def _summary(self) -> None:
         summary = self._result.summary
-        sheet = self._sheet("Summary", (34, 10, 10, 10, 10, 10, 44))
+        sheet = self._sheet("Summary", (34, 10, 10, 10, 10, 10, 10, 10, 44))
         _put(sheet, 0, 0, f"{summary.suite}: {summary.title}", self._strong)
         _put(sheet, 1, 0, f"Means over {summary.averaged_over}.")
         row = 3
-        heads = ("metric", "mean", "low", "high", "scored", "of", "unscored")
+        heads = ["metric", "mean", "low", "high", "scored", "of"]
+        heads += ["for missing parts", "mean without them", "unscored"]
         for group, metrics in _grouped(summary.metrics.values()):
             if group:
                 _put(sheet, row, 0, group, self._strong)
@@ -115,7 +116,11 @@ class _Workbook:
                     _put(sheet, row, column, value, self._number)
                 _put(sheet, row, 4, metric.n_scored)
                 _put(sheet, row, 5, metric.n_total)
-                _put(sheet, row, 6, wording.reasons(metric.unscored))
+                if metric.n_assumed:
+                    left = metric.mean_measured
+                    _put(sheet, row, 6, metric.n_assumed)
+                    _put(sheet, row, 7, wording.NOTHING if left is None else left, self._number)
+                _put(sheet, row, 8, wording.reasons(metric.unscored))
             row += 2
         for warning in summary.warnings:
             _put(sheet, row, 0, warning)
@@ -188,7 +193,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     summary = result.summary
     for key, value in result.config.items():
         if key != "signatures" and value not in (None, [], {}, ""):
-            yield key, str(value)
+            yield key, _written(value)
     if summary.judging is not None:
         spent = summary.judging
         yield "judge", spent.judge
@@ -200,6 +205,15 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
             yield f"{metric.name}: judged by", metric.judge
         if metric.unscored:
             yield f"{metric.name}: unscored", wording.reasons(metric.unscored)
+
+
+def _written(value: Any) -> str:
+    """A value of a configuration: the entries of a list or a mapping with commas between them."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={_written(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_written, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _prompts(verdict: Record | None) -> Iterator[tuple[str, str]]:
@@ -239,7 +253,8 @@ def _value_and_reason(score: ScoreRow | None) -> tuple[Any, str]:
 
 
 def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
-    """The distribution of a metric: each label, or each part of its range, with its number."""
+    """The distribution of a metric, with the number of each bar: of its labels, of its values where
+    these are whole numbers on a scale of few, else of the parts of its range."""
     if metric.labels:
         yield from metric.labels.items()
         return
@@ -247,7 +262,12 @@ def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
     if not values.size:
         return
     low, high = distribution_chart.scale(metric)
-    found = distribution_chart.histogram(values.clip(low, high), low, high, _BINS)
+    values = values.clip(low, high)
+    if low == int(low) and high == int(high) and high - low < _BINS and (values % 1 == 0).all():
+        for value in range(int(low), int(high) + 1):
+            yield str(value), int((values == value).sum())
+        return
+    found = distribution_chart.histogram(values, low, high, _BINS)
     width = (found.high - found.low) / _BINS
     for number, count in enumerate(found.counts):
         start = found.low + number * width

@@ -53,9 +53,12 @@ from .report_files import (
     ComparisonForm as ComparisonForm,
     ReportForm as ReportForm,
     WrittenFile as WrittenFile,
+    as_report as as_report,
     compare_reports as compare_reports,
     keep_uploaded_run as keep_uploaded_run,
     opened_report as opened_report,
+    report_facts as report_facts,
+    shown_time as shown_time,
     write_report as write_report,
     write_report_comparison as write_report_comparison,
 )

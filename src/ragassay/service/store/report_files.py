@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Literal
 
 from sqlalchemy import insert
 
 from ragassay.engine.comparison import compare
+from ragassay.engine.config import RunConfig, options_of
 from ragassay.engine.results import Comparison, Result
 from ragassay.reports import folder as folder_reports, write_comparison
 from ragassay.service.store.database import Store, new_id
@@ -89,17 +91,66 @@ def keep_uploaded_run(store: Store, task_id: str, name: str, archive: IO[bytes])
     return get_report(store, key)
 
 
+def shown_time(seconds: float) -> str:
+    """A point in time for people: UTC, with the fraction of a second where there is one.
+
+    Args:
+        seconds: since 1970.
+    """
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):  # an interval may end in a year without a date
+        return f"{seconds:.15g} s since 1970"
+    fraction = f".{moment.microsecond:06}".rstrip("0").rstrip(".")
+    return f"{moment:%Y-%m-%d %H:%M:%S}{fraction} UTC"
+
+
+def report_facts(store: Store, key: str) -> dict[str, str]:
+    """The name of a report, its task and the ends of its interval, as people read them.
+
+    Args:
+        store: where.
+        key: of the report.
+
+    Raises:
+        NotThere: there is no such report.
+    """
+    report = get_report(store, key)
+    facts = {"report": report.name, "task": get_task(store, report.task_id).name}
+    ends = {"from_timestamp": report.from_timestamp, "to_timestamp": report.to_timestamp}
+    return facts | {name: shown_time(end) for name, end in ends.items() if end is not None}
+
+
+def as_report(result: Result, facts: Mapping[str, str]) -> Result:
+    """A result as pages and files of a report show it.
+
+    Its title is the report's name. Its configuration begins with the facts and names no files.
+
+    Args:
+        result: of a run folder.
+        facts: see `report_facts`.
+    """
+    paths = {name for name, option in options_of(RunConfig).items() if option.path is not None}
+    config = {name: value for name, value in result.config.items() if name not in paths}
+    summary = replace(result.summary, title=facts["report"])
+    return replace(result, summary=summary, config={**facts, **config, **facts})
+
+
 @contextmanager
 def opened_report(store: Store, key: str) -> Iterator[Result]:
-    """The result of a finished report, until the block ends.
+    """The result of a finished report, until the block ends; see `as_report`.
+
+    Args:
+        store: where.
+        key: of the report.
 
     Raises:
         NotThere: there is no such report.
         Conflict: it is not finished.
     """
-    name = get_report(store, key).name
-    with opened_archive(run_archive(store, key), name) as result:
-        yield result
+    facts = report_facts(store, key)
+    with opened_archive(run_archive(store, key), facts["report"]) as result:
+        yield as_report(result, facts)
 
 
 def write_report(store: Store, key: str, form: ReportForm) -> WrittenFile:

@@ -41,7 +41,9 @@ class Report(BaseModel):
     options: dict[str, Any] = Field(description="of the run, as in a configuration file")
     created: float = Field(description="seconds since 1970")
     headline: dict[str, Any] | None = Field(
-        None, description="by metric: mean, low, high, n_scored, n_total"
+        None,
+        description="by metric: mean, low, high, n_scored, n_total, n_assumed (values for missing "
+        "parts), mean_measured (the mean without them)",
     )
     error: str | None = None
     job_id: str | None = None

@@ -102,7 +102,8 @@ def opened_archive(archive: bytes | IO[bytes], name: str = "run") -> Iterator[Re
 
 
 def headline_of(summary: Summary) -> dict[str, Any]:
-    """What lists of reports show of a summary: by metric its mean, interval and numbers."""
+    """What lists of reports show of a summary: by metric its mean, interval and numbers, with the
+    mean without the values for missing parts and their number."""
     return {
         name: {
             "mean": one.mean,
@@ -110,6 +111,8 @@ def headline_of(summary: Summary) -> dict[str, Any]:
             "high": one.high,
             "n_scored": one.n_scored,
             "n_total": one.n_total,
+            "n_assumed": one.n_assumed,
+            "mean_measured": one.mean_measured,
         }
         for name, one in summary.metrics.items()
     }

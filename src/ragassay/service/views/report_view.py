@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from ragassay.reports.html import (
     script_json,
     tag,
 )
+from ragassay.service.store import as_report
 from ragassay.strict import dumps
 
 RUN, ROWS, PIECES = "run", "rows.sqlite", "pieces.json"
@@ -76,13 +77,13 @@ class RowQuery:
     size: int = 50
 
 
-def build_view(folder: Path, report: str, name: str) -> None:
+def build_view(folder: Path, report: str, facts: Mapping[str, str]) -> None:
     """Makes the index and the parts of the page of a report.
 
     Args:
         folder: of the view; the run folder lies in it.
         report: its id.
-        name: of the report, its page's heading.
+        facts: see `ragassay.service.store.report_facts`.
 
     Raises:
         InputError: it holds no run folder.
@@ -113,8 +114,8 @@ def build_view(folder: Path, report: str, name: str) -> None:
         rows.commit()
     template = environment(_TEMPLATES, served="/assets").get_template("run.html.j2")
     browser = _ServedBrowser(result, f"/reports/{report}/samples")
+    parts = report_parts(as_report(result, facts))
     # No text of a report holds this mark: all is escaped.
-    parts = {**report_parts(result), "summary": replace(result.summary, title=name)}
     pieces = template.render(**parts, browser=browser).split("<!--piece-->")
     files.write_bytes(folder / PIECES, dumps(dict(zip(BLOCKS, pieces, strict=True))))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from ragassay.errors import RagassayError
-from ragassay.service.store import NotThere, Store, get_report, run_archive, unpack_folder
+from ragassay.service.store import (
+    NotThere,
+    Store,
+    get_report,
+    report_facts,
+    run_archive,
+    unpack_folder,
+)
 from ragassay.service.views.report_view import PIECES, RUN, ReportView
 
 HALF_MADE_S = 3_600.0
@@ -43,12 +51,11 @@ class Views:
             Conflict: it is not finished.
             RagassayError: its run folder cannot be read.
         """
-        found = get_report(self._store, report)
-        key = found.id
+        key = get_report(self._store, report).id
         target = self._folder / key
         with self._making[key]:
             if not (target / PIECES).exists():
-                self._make(key, found.name, target)
+                self._make(key, target)
         return ReportView(target)
 
     def keep(self, report: str, folder: Path) -> None:
@@ -73,7 +80,8 @@ class Views:
             except NotThere:
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _make(self, report: str, name: str, target: Path) -> None:
+    def _make(self, report: str, target: Path) -> None:
+        facts = json.dumps(report_facts(self._store, report))
         archive = run_archive(self._store, report)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         made = Path(tempfile.mkdtemp(prefix=f"{report}-", dir=self._folder))
@@ -82,7 +90,7 @@ class Views:
             del archive
             command = [sys.executable, "-m", "ragassay.service.views.view_process", str(made)]
             done = subprocess.run(
-                [*command, report, name], capture_output=True, text=True, check=False
+                [*command, report, facts], capture_output=True, text=True, check=False
             )
             if done.returncode:
                 problem = done.stderr.strip().splitlines()[-1:] or ["the process died (memory?)"]

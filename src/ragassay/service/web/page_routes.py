@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Coroutine, Iterable
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path as FilePath
 from typing import Annotated, Any
@@ -53,6 +52,7 @@ from ragassay.service.store import (
     opened_report,
     read_page,
     read_versions,
+    shown_time,
     time_span,
 )
 from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views
@@ -337,14 +337,5 @@ def _crumbs(store: Any, project_id: str, task: Any = None) -> list[tuple[str, st
     return crumbs if task is None else [*crumbs, (task.name, f"/tasks/{task.id}")]
 
 
-def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return "–"
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    except (ValueError, OverflowError, OSError):  # an interval may end in a year without a date
-        return f"{seconds:.15g} s since 1970"
-
-
-_PAGES.filters["time"] = _time
+_PAGES.filters["time"] = lambda seconds: "–" if seconds is None else shown_time(seconds)
 _PAGES.filters["part"] = partial(quote, safe="")

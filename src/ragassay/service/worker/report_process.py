@@ -1,7 +1,7 @@
 """Computes one report in a process of its own, which can be interrupted.
 
 ``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON
-(``view`` is the id and the name of the report, where its pages are to be made, too), and writes
+(``view`` is the id and the facts of the report, where its pages are to be made, too), and writes
 lines of JSON: how far it is, and at the end the headline or the error. Its memory is given back
 when it ends, and it ends when its standard input does: a worker that was killed leaves no process
 behind.

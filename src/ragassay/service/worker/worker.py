@@ -36,6 +36,7 @@ from ragassay.service.store import (
     keep_run,
     packed_folder,
     read_samples,
+    report_facts,
     run_options,
 )
 from ragassay.service.views import Views
@@ -207,7 +208,7 @@ class _ReportJob:
             "ledger": self._store.ledger(task.project_id),
         }
         if self._options.views is not None:
-            options["view"] = [report.id, report.name]
+            options["view"] = [report.id, report_facts(self._store, report.id)]
         ended = self._supervise(options, stopped)
         if ended is None:
             return None

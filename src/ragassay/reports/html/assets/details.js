@@ -30,6 +30,16 @@ class SharedWords {
   }
 }
 
+// An element whose text is long scrolls in a box of its own, by the keyboard, too.
+function boxed(element) {
+  const text = element.textContent;
+  if (text.length + 80 * text.split("\n").length > 4000) {
+    element.classList.add("long");
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "region", "aria-label": "Long text, scrolls" })) element.setAttribute(name, value);
+  }
+  return element;
+}
+
 // What one row opens to: the conversation, the answer, what was retrieved, and every score with
 // its reason, explanation and parts.
 class Details {
@@ -61,11 +71,11 @@ class Details {
   }
 
   text(text) {
-    return h("p", { class: "text" }, text.trim());
+    return boxed(h("p", { class: "text" }, text.trim()));
   }
 
   question(sample) {
-    const history = (sample.history || []).map(([speaker, text]) => h("p", { class: `turn ${speaker === "user" ? "user" : "agent"}` }, h("b", {}, speaker), " ", text));
+    const history = (sample.history || []).map(([speaker, text]) => boxed(h("p", { class: `turn ${speaker === "user" ? "user" : "agent"}` }, h("b", {}, speaker), " ", text)));
     return [
       history.length ? this.block("Earlier turns", history) : null,
       this.block("Query", sample.query ? this.text(sample.query) : this.text("–")),
@@ -83,7 +93,7 @@ class Details {
     if (sample.runs) return this.runs(sample);
     const title = several ? `Answer, ${[sample.system, `repeat ${sample.repeat}`].filter(Boolean).join(" · ")}` : "Answer";
     if (sample.statements) {
-      return this.block(title, sample.statements.map(([text, citations]) => h("p", { class: "text" }, text, " ", citations.map((id) => h("span", { class: "chip" }, id)))));
+      return this.block(title, boxed(h("div", {}, sample.statements.map(([text, citations]) => h("p", { class: "text" }, text, " ", citations.map((id) => h("span", { class: "chip" }, id)))))));
     }
     if (sample.answer !== undefined) return this.block(title, this.text(sample.answer));
     return this.block(title, h("p", { class: "muted" }, sample.failure ? `none: ${sample.failure}` : "none recorded, or empty"));
@@ -118,7 +128,7 @@ class Details {
         score === null ? null : h("span", { class: "muted" }, `score ${number(score)}`),
         source === null || source === id ? null : h("span", { class: "muted" }, source),
         h("span", { class: "preview" }, text)),
-      text ? h("p", { class: "text" }, answer ? answer.marked(text.trim()) : text.trim()) : h("p", { class: "muted" }, "no text recorded"))));
+      text ? boxed(h("p", { class: "text" }, answer ? answer.marked(text.trim()) : text.trim())) : h("p", { class: "muted" }, "no text recorded"))));
     const missed = sample.gold || [];
     const legend = answer?.some ? h("p", { class: "muted" }, "Underlined: three or more words in a row that the answer has, too.") : null;
     return [
@@ -196,9 +206,9 @@ class Details {
     return (sample.pieces || []).map(({ of, list }) => h("div", { class: "block pieces" },
       h("h4", {}, `Pieces of the answer (${list.length}) `, h("span", { class: "muted" }, of.join(", "))),
       this.marked(sample.answer || "", list),
-      h("ol", {}, list.map(([text, start, end, held, by]) => h("li", { class: held },
+      boxed(h("div", {}, h("ol", {}, list.map(([text, start, end, held, by]) => h("li", { class: held },
         h("span", { class: "mark" }, words[held]), " ", text, " ",
-        h("span", { class: "muted" }, [start === null ? "reworded" : `[${start}, ${end})`, by].filter(Boolean).join(" · ")))))));
+        h("span", { class: "muted" }, [start === null ? "reworded" : `[${start}, ${end})`, by].filter(Boolean).join(" · ")))))))));
   }
 
   // The answer's text with the places that the pieces have in it; later overlapping ones are left out.
@@ -212,7 +222,7 @@ class Details {
       found.push(answer.slice(at, start), h("mark", { class: held }, answer.slice(start, end)));
       at = end;
     }
-    return h("p", { class: "text" }, found, answer.slice(at));
+    return boxed(h("p", { class: "text" }, found, answer.slice(at)));
   }
 
   // The numbers of the verdicts that a score rests on; each run of numbers leads to its first.

@@ -91,7 +91,7 @@ for (const form of document.querySelectorAll("form[data-call], form[data-file]")
 
 // The times of a form of a new report: the interval of all records.
 for (const input of document.querySelectorAll("input[data-seconds]")) {
-  input.defaultValue = new Date(Number(input.dataset.seconds) * 1000).toISOString().slice(0, 19);
+  input.defaultValue = new Date(Number(input.dataset.seconds) * 1000).toISOString().replace(/\.?0*Z$/, "");
 }
 
 // A preview in sentences.
