@@ -177,6 +177,7 @@ def test_tokens_are_made_listed_and_revoked(
         (["data", "--store", "postgresql://x/y"], "Keep one of them"),
         (["--store", "mysql://x/y"], "not mysql"),
         (["--store", "postgresql://nobody@127.0.0.1:9/x"], "cannot be used"),
+        (["--port", "99999"], "--port: there is no port 99999; choose one from 1 to 65535."),
     ],
 )
 def test_a_service_that_cannot_be_is_refused_in_a_sentence(
@@ -186,3 +187,30 @@ def test_a_service_that_cannot_be_is_refused_in_a_sentence(
     monkeypatch.chdir(tmp_path)
     assert call(["serve", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_port_that_is_in_use_is_refused_before_the_service_says_that_it_serves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert call(["serve", str(tmp_path / "data"), "--port", str(port)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert f"cannot listen at 127.0.0.1:{port}" in told.err
+    assert "Address already in use" in told.err and "choose another --port" in told.err
+
+
+def test_the_service_answers_once_it_says_that_it_serves(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ragassay", "serve", str(tmp_path / "data"), "--port", "0"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[2]
+        with urllib.request.urlopen(f"{url}/api/v1/health", timeout=60) as reply:
+            assert reply.status == 200
+    finally:
+        process.kill()
+        process.communicate()

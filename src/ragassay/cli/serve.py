@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import signal
-from contextlib import closing
+import socket
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +15,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.flags import Switch
-from ragassay.errors import UsageError
+from ragassay.errors import OptionError, UsageError
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from ragassay.service.store import Store
 
 FOLDER = Path("ragassay-service")
+_LAST_PORT = 65_535
 
 
 def serve(
@@ -72,15 +75,19 @@ def serve(
         views=working.views,
     )
     app = create_app(opened, options)
-    if sample and create_sample(opened):
-        with show.status("computing the reports of the sample"):
-            Worker(opened, working).run(until_idle=True)
-    show.lines(f"ragassay serves http://{host}:{port} from {opened.where}. Ctrl-C ends it.")
-    with closing(opened):
-        uvicorn.run(
-            app, host=host, port=port, log_level="warning", server_header=False,
+    with closing(opened), _listening(host, port) as listening:
+        if sample and create_sample(opened):
+            with show.status("computing the reports of the sample"):
+                Worker(opened, working).run(until_idle=True)
+        named = f"[{host}]" if ":" in host else host
+        url = f"http://{named}:{listening.getsockname()[1]}"
+        show.lines(f"ragassay serves {url} from {opened.where}. Ctrl-C ends it.")
+        config = uvicorn.Config(
+            app, log_level="warning", server_header=False,
             timeout_graceful_shutdown=5,  # streams of events may never end by themselves
         )  # fmt: skip
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run([listening])
 
 
 def worker(
@@ -116,6 +123,24 @@ def worker(
     show.lines(f"{made.name} works for {opened.where}. Ctrl-C ends it.")
     with closing(opened):
         made.run(until_idle=until_idle)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Raises:
+        OptionError: the port is none, or is in use, or the address is not this machine's.
+    """
+    if not 0 <= port <= _LAST_PORT:
+        raise OptionError("port", f"there is no port {port}; choose one from 1 to {_LAST_PORT}")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        key = "port" if error.errno in (errno.EADDRINUSE, errno.EACCES) else "host"
+        why = str(error.strerror).partition(" (while")[0]  # create_server adds the address
+        problem = f"the service cannot listen at {host}:{port} ({why}); choose another --{key}"
+        raise OptionError(key, problem) from error
 
 
 def _opened(folder: Path | None, store: str | None) -> tuple[Store, Path]:
