@@ -19,12 +19,14 @@ from .reading import (
     get as get,
     known as known,
     load as load,
+    map_records as map_records,
     read as read,
 )
 from .records import (
     FIELD_OF as FIELD_OF,
     FieldKeys as FieldKeys,
     Mapper as Mapper,
+    MapperOptions as MapperOptions,
     Notes as Notes,
     Row as Row,
     aliases as aliases,
