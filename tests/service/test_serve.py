@@ -162,7 +162,14 @@ def test_tokens_are_made_listed_and_revoked(
     (line,) = capsys.readouterr().out.splitlines()
     key = line.split()[0]
     assert "me  read  all projects" in line and value not in line
+    assert call(["token", "create", "you", *at]) == 0
+    capsys.readouterr()
     assert call(["token", "revoke", key, *at]) == 0
+    assert capsys.readouterr().out == "Revoked.\n"
+    assert call(["token", "list", *at]) == 0
+    last = capsys.readouterr().out.split()[0]
+    assert call(["token", "revoke", last, *at]) == 0
+    assert "only this machine is served, and it needs no token" in capsys.readouterr().out
     assert call(["token", "revoke", key, *at]) == 2
     assert "There is no token" in capsys.readouterr().err
     assert call(["token", "create", "x", "--project", "nowhere", *at]) == 2
@@ -214,3 +221,12 @@ def test_the_service_answers_once_it_says_that_it_serves(tmp_path: Path) -> None
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_worker_needs_a_store_that_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "nosuch"
+    assert call(["worker", str(folder), "--until-idle"]) == 2
+    assert "There is no service in" in capsys.readouterr().err
+    assert not folder.exists()

@@ -99,6 +99,8 @@ def worker(
 ) -> None:
     """Compute the reports that wait, until it is stopped. Any number of workers share a store.
 
+    The store is there already: 'ragassay serve' makes it.
+
     ```sh
     ragassay worker --store postgresql://ragassay@db/ragassay
     ragassay worker data --until-idle
@@ -112,6 +114,7 @@ def worker(
     needs_service()
     from ragassay.service.worker import Worker, WorkerOptions
 
+    existing_store(store or folder or FOLDER)
     opened, work = _opened(folder, store)
     made = Worker(opened, WorkerOptions(work, work.parent / "views"))
 
@@ -154,6 +157,23 @@ def _opened(folder: Path | None, store: str | None) -> tuple[Store, Path]:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragassay"
     name = hashlib.sha256(opened.where.encode()).hexdigest()[:16]
     return opened, (opened.folder or cache / f"service-{name}") / "work"
+
+
+def existing_store(address: str | Path) -> None:
+    """Refuses a folder that holds no store.
+
+    Args:
+        address: a folder or the URL of a database.
+
+    Raises:
+        UsageError: there is no store in the folder.
+    """
+    from ragassay.service.store import has_store
+
+    if not has_store(address):
+        raise UsageError(
+            f"There is no service in {address}. Start it once: ragassay serve {address}."
+        )
 
 
 def needs_service() -> None:

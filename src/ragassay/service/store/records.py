@@ -215,6 +215,11 @@ def read_page(
 def read_versions(store: Store, task_id: str, key: str) -> list[StoredRecord]:
     """All versions of a record, the youngest first.
 
+    Args:
+        store: where.
+        task_id: of the task.
+        key: the record's id.
+
     Raises:
         NotThere: there is no such record.
     """
