@@ -101,7 +101,8 @@ def test_a_report_is_written_and_compared_as_the_command_line_does(
     )
     out = tmp_path / "out"
     forms = ["html", "markdown", "csv", "jsonl"]
-    assert call(["report", str(runs / "new"), "--format", ",".join(forms), "-o", str(out)]) == 0
+    words = ",".join(forms).replace("markdown", "md")
+    assert call(["report", str(runs / "new"), "--format", words, "-o", str(out)]) == 0
     for form, name in zip(
         forms, ("report.html", "report.md", "scores.csv", "scores.jsonl"), strict=True
     ):
@@ -250,6 +251,10 @@ def test_runs_and_files_and_comparisons_travel_by_both_clients(runs: Path, tmp_p
             assert "nDCG@10" in str(found["differences"])
             text = client.download_comparison(new.id, old.id, "markdown", tmp_path / "c.md")
             assert "nDCG@10" in text.read_text(encoding="utf-8")
+            short = client.download_comparison(new.id, old.id, "md", tmp_path / "short.md")
+            assert short.read_bytes() == text.read_bytes()
+            short = client.download_report(new.id, "md", tmp_path / "report.md")
+            assert short.read_text(encoding="utf-8").startswith("#")
             back = client.download_run(new.id, tmp_path / "back")
             assert ragassay.open_run(back).summary.n_samples > 0
             with pytest.raises(RequestRefused, match="form"):
