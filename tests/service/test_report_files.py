@@ -255,6 +255,8 @@ def test_runs_and_files_and_comparisons_travel_by_both_clients(runs: Path, tmp_p
             assert short.read_bytes() == text.read_bytes()
             short = client.download_report(new.id, "md", tmp_path / "report.md")
             assert short.read_text(encoding="utf-8").startswith("#")
+            with pytest.raises(UsageError, match=r"a\.xlsx cannot be written: (Not a|File ex)"):
+                client.export_rag_evaluation_report(new.id, short, "a")
             back = client.download_run(new.id, tmp_path / "back")
             assert ragassay.open_run(back).summary.n_samples > 0
             with pytest.raises(RequestRefused, match="form"):
