@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,14 @@ def test_utf_16_without_a_mark_is_named_too(tmp_path: Path, file: str, encoding:
     content = "id,query\n1,a\n" if file == "a.csv" else LINE % (1, 1)
     path.write_bytes(content.encode(encoding))
     assert "the file is UTF-16" in error(path)
+
+
+@pytest.mark.parametrize("start", [b"", b"\0", b"\xff\xfe"])
+def test_a_file_that_is_no_text_is_not_taken_for_an_encoding(tmp_path: Path, start: bytes) -> None:
+    path = tmp_path / "bin.csv"
+    path.write_bytes(start + random.Random(1).randbytes(3000))
+    with pytest.raises(InputError, match=r"this is no text file\. Give JSON lines"):
+        load(path, format="csv")
 
 
 def test_every_line_that_holds_a_list_of_records_is_read(tmp_path: Path) -> None:

@@ -132,7 +132,12 @@ def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(
         ({"from_timestamp": "2026-01-01T00:00:00"}, "names no zone"),
         ({"from_timestamp": ""}, "ISO 8601 with a zone"),
         ({"from_timestamp": 2000.0}, "ends before it begins"),
-        ({"to_timestamp": None}, "to_timestamp"),
+        ({"to_timestamp": None}, "to_timestamp: give seconds since 1970, or ISO 8601 with a zone"),
+        ({"to_timestamp": True}, "ISO 8601 with a zone"),
+        (
+            {"from_timestamp": 1004572800, "to_timestamp": 1007078400},
+            "no record from 2001-11-01T00:00:00Z to 2001-11-30T00:00:00Z",
+        ),
         ({"options": {"output": "/tmp/x"}}, "no option 'output'"),
         ({"options": {"suite": ["nothing"]}}, "suite"),
     ],
@@ -145,6 +150,19 @@ def test_a_report_that_makes_no_sense_is_refused(
     body = {"name": "x", "from_timestamp": 1000.0, "to_timestamp": 1500.0, **change}
     found = client.post(f"{API}/tasks/{task}/reports", json=body)
     assert found.status_code == 422 and message in found.json()["detail"], found.text
+
+
+def test_a_task_of_another_kind_and_a_body_that_is_no_json_are_refused_in_words(
+    client: TestClient,
+) -> None:
+    project = client.post(f"{API}/projects", json={"name": "q"}).json()["id"]
+    tasks = f"{API}/projects/{project}/tasks"
+    found = client.post(tasks, json={"name": "x", "kind": "classification"})
+    assert found.status_code == 422 and "only RAG tasks are evaluated" in found.json()["detail"]
+    found = client.post(tasks, content=b"{bad", headers={"Content-Type": "application/json"})
+    assert found.status_code == 422
+    assert found.json()["detail"].startswith("The body is not JSON: ")
+    assert found.json()["detail"].endswith("at character 2.")
 
 
 def test_what_is_not_there_is_said_as_a_problem(client: TestClient) -> None:
@@ -216,6 +234,8 @@ def test_a_page_of_another_site_does_not_reach_a_local_server(
 ) -> None:
     found = local(store).post(f"{API}/projects", json={"name": "p"}, headers=headers)
     assert found.status_code == status, found.text
+    if "evil" in headers.get("host", ""):
+        assert "'ragassay serve --name NAME'" in found.json()["detail"]
 
 
 def test_a_request_that_is_too_large_is_refused_also_where_it_does_not_say_so(

@@ -132,7 +132,8 @@ def test_a_report_is_written_and_compared_as_the_command_line_does(
     (named / "run.yaml").write_text(yaml.safe_dump(facts | config, sort_keys=False))
     out = tmp_path / "out"
     forms = ["html", "markdown", "csv", "jsonl"]
-    assert call(["report", str(named), "--format", ",".join(forms), "-o", str(out)]) == 0
+    words = ",".join(forms).replace("markdown", "md")
+    assert call(["report", str(named), "--format", words, "-o", str(out)]) == 0
     for form, name in zip(
         forms, ("report.html", "report.md", "scores.csv", "scores.jsonl"), strict=True
     ):
@@ -281,6 +282,12 @@ def test_runs_and_files_and_comparisons_travel_by_both_clients(runs: Path, tmp_p
             assert "nDCG@10" in str(found["differences"])
             text = client.download_comparison(new.id, old.id, "markdown", tmp_path / "c.md")
             assert "nDCG@10" in text.read_text(encoding="utf-8")
+            short = client.download_comparison(new.id, old.id, "md", tmp_path / "short.md")
+            assert short.read_bytes() == text.read_bytes()
+            short = client.download_report(new.id, "md", tmp_path / "report.md")
+            assert short.read_text(encoding="utf-8").startswith("#")
+            with pytest.raises(UsageError, match=r"a\.xlsx cannot be written: (Not a|File ex)"):
+                client.export_rag_evaluation_report(new.id, short, "a")
             back = client.download_run(new.id, tmp_path / "back")
             assert ragassay.open_run(back).summary.n_samples > 0
             with pytest.raises(RequestRefused, match="form"):

@@ -162,7 +162,14 @@ def test_tokens_are_made_listed_and_revoked(
     (line,) = capsys.readouterr().out.splitlines()
     key = line.split()[0]
     assert "me  read  all projects" in line and value not in line
+    assert call(["token", "create", "you", *at]) == 0
+    capsys.readouterr()
     assert call(["token", "revoke", key, *at]) == 0
+    assert capsys.readouterr().out == "Revoked.\n"
+    assert call(["token", "list", *at]) == 0
+    last = capsys.readouterr().out.split()[0]
+    assert call(["token", "revoke", last, *at]) == 0
+    assert "only this machine is served, and it needs no token" in capsys.readouterr().out
     assert call(["token", "revoke", key, *at]) == 2
     assert "There is no token" in capsys.readouterr().err
     assert call(["token", "create", "x", "--project", "nowhere", *at]) == 2
@@ -177,6 +184,7 @@ def test_tokens_are_made_listed_and_revoked(
         (["data", "--store", "postgresql://x/y"], "Keep one of them"),
         (["--store", "mysql://x/y"], "not mysql"),
         (["--store", "postgresql://nobody@127.0.0.1:9/x"], "cannot be used"),
+        (["--port", "99999"], "--port: there is no port 99999; choose one from 1 to 65535."),
     ],
 )
 def test_a_service_that_cannot_be_is_refused_in_a_sentence(
@@ -186,3 +194,39 @@ def test_a_service_that_cannot_be_is_refused_in_a_sentence(
     monkeypatch.chdir(tmp_path)
     assert call(["serve", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_port_that_is_in_use_is_refused_before_the_service_says_that_it_serves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert call(["serve", str(tmp_path / "data"), "--port", str(port)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert f"cannot listen at 127.0.0.1:{port}" in told.err
+    assert "Address already in use" in told.err and "choose another --port" in told.err
+
+
+def test_the_service_answers_once_it_says_that_it_serves(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ragassay", "serve", str(tmp_path / "data"), "--port", "0"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[2]
+        with urllib.request.urlopen(f"{url}/api/v1/health", timeout=60) as reply:
+            assert reply.status == 200
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_worker_needs_a_store_that_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "nosuch"
+    assert call(["worker", str(folder), "--until-idle"]) == 2
+    assert "There is no service in" in capsys.readouterr().err
+    assert not folder.exists()

@@ -205,6 +205,17 @@ def test_a_record_without_an_id_is_known_by_its_content(store: Store) -> None:
     assert add(store, task, [{**nameless, "response": "x"}]).new == 1
 
 
+def test_one_content_twice_in_a_batch_is_one_record(store: Store) -> None:
+    task = a_task(store)
+    nameless = {name: value for name, value in item(1).items() if name != "id"}
+    batch = [nameless, nameless, {**nameless, "response": "x"}]
+    done = add(store, task, batch)
+    assert (done.new, done.unchanged) == (2, 1)
+    assert add(store, task, [nameless, nameless]).unchanged == 2
+    with pytest.raises(InputError, match="already given in line 1"):
+        add(store, task, [item(1), item(1, response="x")])
+
+
 def test_a_faulty_record_is_named_and_nothing_of_its_batch_is_stored(store: Store) -> None:
     task = a_task(store)
     with pytest.raises(InputError, match=r"3|timestamp"):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 
 from ragassay.errors import InputError, UsageError
 from ragassay.examples import path_of
+from ragassay.formats import aliases
 from ragassay.samples import Sample
 from ragassay.service.store import (
     Conflict,
@@ -241,6 +244,16 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> Non
     found, _ = read_page(again, task.id, text="who knows")
     assert [one.id for one in found] == ["old"]
     again.close()
+
+
+def test_the_upload_page_offers_the_fields_of_a_record() -> None:
+    script = (resources.files("ragassay.service.web") / "assets/upload.js").read_text()
+    listed = script.split("fields = [")[1].split("]")[0]
+    offered = re.findall(r'"(\w+)"', listed)
+    assert set(offered) <= set(aliases.ALIASES)
+    assert {"id", "system", "repeat", "query_run", "passage_ids", "gold_ids", "failure"} <= {
+        *offered
+    }
 
 
 def test_the_sample_data_can_be_uploaded(store: Store) -> None:

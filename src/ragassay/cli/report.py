@@ -28,11 +28,12 @@ def report(
 
     Args:
         folder: A folder that 'ragassay run -o' wrote.
-        format: Reports to write, joined with commas: html, markdown, csv (one row a sample),
-            long-csv (one row a score), jsonl, parquet, png and svg (box plots with the points),
-            distributions (an SVG), ragreport, trecrag and consistency (their published tables as
-            CSV), ore (the files that Open RAG Eval writes), xlsx (an Excel workbook). Default:
-            html, markdown, csv, and ragreport, trecrag or consistency where that suite was run.
+        format: Reports to write, joined with commas: html, markdown (or md), csv (one row a
+            sample), long-csv (one row a score), jsonl, parquet, png and svg (box plots with the
+            points), distributions (an SVG), ragreport, trecrag and consistency (their published
+            tables as CSV), ore (the files that Open RAG Eval writes), xlsx (an Excel workbook).
+            Default: html, markdown, csv, and ragreport, trecrag or consistency where that suite was
+            run.
         output: Folder to write to (default: the run folder itself).
         json: Print the summary as JSON.
     """

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import signal
-from contextlib import closing
+import socket
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +15,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.flags import Switch
-from ragassay.errors import UsageError
+from ragassay.errors import OptionError, UsageError
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from ragassay.service.store import Store
 
 FOLDER = Path("ragassay-service")
+_LAST_PORT = 65_535
 
 
 def serve(
@@ -72,15 +75,19 @@ def serve(
         views=working.views,
     )
     app = create_app(opened, options)
-    if sample and create_sample(opened):
-        with show.status("computing the reports of the sample"):
-            Worker(opened, working).run(until_idle=True)
-    show.lines(f"ragassay serves http://{host}:{port} from {opened.where}. Ctrl-C ends it.")
-    with closing(opened):
-        uvicorn.run(
-            app, host=host, port=port, log_level="warning", server_header=False,
+    with closing(opened), _listening(host, port) as listening:
+        if sample and create_sample(opened):
+            with show.status("computing the reports of the sample"):
+                Worker(opened, working).run(until_idle=True)
+        named = f"[{host}]" if ":" in host else host
+        url = f"http://{named}:{listening.getsockname()[1]}"
+        show.lines(f"ragassay serves {url} from {opened.where}. Ctrl-C ends it.")
+        config = uvicorn.Config(
+            app, log_level="warning", server_header=False,
             timeout_graceful_shutdown=5,  # streams of events may never end by themselves
         )  # fmt: skip
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run([listening])
 
 
 def worker(
@@ -91,6 +98,8 @@ def worker(
     until_idle: Switch = False,
 ) -> None:
     """Compute the reports that wait, until it is stopped. Any number of workers share a store.
+
+    The store is there already: 'ragassay serve' makes it.
 
     ```sh
     ragassay worker --store postgresql://ragassay@db/ragassay
@@ -105,6 +114,7 @@ def worker(
     needs_service()
     from ragassay.service.worker import Worker, WorkerOptions
 
+    existing_store(store or folder or FOLDER)
     opened, work = _opened(folder, store)
     made = Worker(opened, WorkerOptions(work, work.parent / "views"))
 
@@ -118,6 +128,24 @@ def worker(
         made.run(until_idle=until_idle)
 
 
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Raises:
+        OptionError: the port is none, or is in use, or the address is not this machine's.
+    """
+    if not 0 <= port <= _LAST_PORT:
+        raise OptionError("port", f"there is no port {port}; choose one from 1 to {_LAST_PORT}")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        key = "port" if error.errno in (errno.EADDRINUSE, errno.EACCES) else "host"
+        why = str(error.strerror).partition(" (while")[0]  # create_server adds the address
+        problem = f"the service cannot listen at {host}:{port} ({why}); choose another --{key}"
+        raise OptionError(key, problem) from error
+
+
 def _opened(folder: Path | None, store: str | None) -> tuple[Store, Path]:
     """The store, and the folder for what workers need."""
     from ragassay.service.store import Store
@@ -129,6 +157,23 @@ def _opened(folder: Path | None, store: str | None) -> tuple[Store, Path]:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragassay"
     name = hashlib.sha256(opened.where.encode()).hexdigest()[:16]
     return opened, (opened.folder or cache / f"service-{name}") / "work"
+
+
+def existing_store(address: str | Path) -> None:
+    """Refuses a folder that holds no store.
+
+    Args:
+        address: a folder or the URL of a database.
+
+    Raises:
+        UsageError: there is no store in the folder.
+    """
+    from ragassay.service.store import has_store
+
+    if not has_store(address):
+        raise UsageError(
+            f"There is no service in {address}. Start it once: ragassay serve {address}."
+        )
 
 
 def needs_service() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
@@ -14,6 +13,8 @@ from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.service.store import Store
+
+WITHOUT_TOKENS = "only this machine is served, and it needs no token"
 
 token = App(
     name="token",
@@ -69,7 +70,7 @@ def listing(*, store: At = None) -> None:
         names = {one.id: one.name for one in list_projects(opened)}
         found = list_tokens(opened)
     if not found:
-        show.lines("There are no tokens: only this machine is served.")
+        show.lines(f"There are no tokens: {WITHOUT_TOKENS}.")
     for one in found:
         where = "all projects" if one.project_id is None else names.get(one.project_id, "?")
         show.lines(f"{one.id}  {one.name}  {one.scope}  {where}")
@@ -82,20 +83,21 @@ def revoke(key: str, /, *, store: At = None) -> None:
     Args:
         key: The id of the token, as 'ragassay token list' prints it.
     """
-    from ragassay.service.store import revoke_token
+    from ragassay.service.store import has_tokens, revoke_token
 
     with _opened(store) as opened:
         revoke_token(opened, key)
-    show.lines("Revoked.")
+        is_last = not has_tokens(opened)
+    show.lines(f"Revoked. No token is left: {WITHOUT_TOKENS}." if is_last else "Revoked.")
 
 
 def _opened(address: str | None, *, create: bool = False) -> closing[Store]:
-    from ragassay.cli.serve import needs_service
+    from ragassay.cli.serve import existing_store, needs_service
 
     needs_service()
     from ragassay.service.store import Store
 
     place = address or str(FOLDER)
-    if not create and "://" not in place and not Path(place).is_dir():
-        raise UsageError(f"There is no service in {place}. Start it once: ragassay serve {place}.")
+    if not create:
+        existing_store(place)
     return closing(Store(place))

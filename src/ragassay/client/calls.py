@@ -349,8 +349,11 @@ def _compared(new_id: str, old_id: str, form: str, options: Mapping[str, bool]) 
 def _download(where: str, path: str | Path, query: Mapping[str, Any] | None = None) -> Call[Path]:
     def save(content: bytes) -> Path:
         target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        except OSError as error:
+            raise UsageError(f"{target} cannot be written: {error.strerror}.") from error
         return target
 
     return Call("GET", where, save, query=query, as_bytes=True)

@@ -19,6 +19,7 @@ from .reading import (
     get as get,
     known as known,
     load as load,
+    map_records as map_records,
     read as read,
 )
 from .records import (
@@ -27,6 +28,7 @@ from .records import (
     LAST_TIME as LAST_TIME,
     FieldKeys as FieldKeys,
     Mapper as Mapper,
+    MapperOptions as MapperOptions,
     Notes as Notes,
     Row as Row,
     aliases as aliases,

@@ -127,10 +127,19 @@ def from_records(records: Any, **options: Unpack[MapperOptions]) -> Iterator[Sam
     Raises:
         InputError: a record cannot be read; its number, from 1, is given as the line.
     """
-    return _mapped(records, Mapper(cells=True, **options))
+    return map_records(records, Mapper(cells=True, **options))
 
 
-def _mapped(records: Any, mapper: Mapper) -> Iterator[Sample]:
+def map_records(records: Any, mapper: Mapper) -> Iterator[Sample]:
+    """The samples that a mapper makes of records in memory.
+
+    Args:
+        records: as of `from_records`.
+        mapper: made for these records.
+
+    Raises:
+        InputError: a record cannot be read; its number, from 1, is given as the line.
+    """
     for number, record in frames.rows(records):
         if isinstance(record, Sample):
             mapper.claim(record, number)

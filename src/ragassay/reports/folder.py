@@ -59,6 +59,11 @@ def known() -> tuple[str, ...]:
     return (*WRITERS, "ore", *added("reports"))
 
 
+def full_name(format: str) -> str:  # noqa: A002
+    """The name of a report format: markdown for ``md``, which its files end in."""
+    return "markdown" if format == "md" else format
+
+
 def write_comparison(comparison: Comparison, new: Result, old: Result, path: Path) -> None:
     """Writes a comparison in the form that the file's suffix names.
 
@@ -98,9 +103,9 @@ def write_reports(
     Args:
         result: a finished run.
         folder: where to write; the run folder when left out.
-        formats: names from `known`; HTML, Markdown and CSV when left out, the published table of
-            the suites ragreport, trecrag and consistency where they were run, and the reports of
-            the run's consistency in the folder of that name.
+        formats: names from `known`, or md; HTML, Markdown and CSV when left out, the published
+            table of the suites ragreport, trecrag and consistency where they were run, and the
+            reports of the run's consistency in the folder of that name.
 
     Raises:
         UsageError: an unknown format, or a folder that cannot be written to.
@@ -112,7 +117,7 @@ def write_reports(
     published = ["ragreport"] if "ragreport" in ran and ragreport_csv.metrics_of(result) else []
     published += ["trecrag"] if "trecrag" in ran and judged_rows(result) else []
     published += ["consistency"] if result.consistency is not None else []
-    wanted = list(formats or (*DEFAULT, *published))
+    wanted = [full_name(name) for name in formats or (*DEFAULT, *published)]
     for name in wanted:
         if name not in known():
             raise UsageError(

@@ -15,6 +15,7 @@ from .metric_selection import (
     with_options as with_options,
 )
 from .option import Option as Option, options_of as options_of
+from .parameters import iso_time as iso_time
 from .run_config import (
     GROUPS as GROUPS,
     RunConfig as RunConfig,

@@ -124,12 +124,12 @@ class Parameters(BaseModel):
         first = info.data.get("from_timestamp")
         if first is not None and last is not None and first > last:
             raise ValueError(
-                f"the interval ends at {_utc(last)} and begins later, at {_utc(first)}"
+                f"the interval ends at {iso_time(last)} and begins later, at {iso_time(first)}"
             )
         return last
 
 
-def _utc(seconds: float) -> str:
+def iso_time(seconds: float) -> str:
     """A point in time in ISO 8601; the seconds since 1970 where the year has not four digits."""
     try:
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=math.floor(seconds))

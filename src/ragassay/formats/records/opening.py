@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import math
@@ -23,6 +24,9 @@ from ragassay.formats.records.kinds import kind
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _GZIP = b"\x1f\x8b"
+_HEAD = 4096
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+"""Bytes that no text holds, in whatever encoding of one byte a character."""
 
 
 @contextmanager
@@ -56,6 +60,9 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             if not start:
                 raise InputError("the compressed file holds nothing", path=path)
             if start[:2] in _UTF16 or 0 in start[:2]:
+                stream.seek(0)
+                if not _is_utf16(stream.read(_HEAD)):
+                    raise _no_text(path)
                 raise InputError("the file is UTF-16", path=path, hint="Save it as UTF-8.")
             rest = unpacking.blocks(stream, path)
             if start.isspace() and all(block.isspace() for block in rest):
@@ -69,6 +76,26 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
                 path=path,
                 hint="Fetch or write it again.",
             ) from None
+
+
+def _is_utf16(head: bytes) -> bool:
+    """Whether the beginning of a file is text in UTF-16 or UTF-32."""
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"):
+        try:
+            text = codecs.getincrementaldecoder(encoding)().decode(head)
+        except UnicodeError:
+            continue
+        if all(character.isprintable() or character.isspace() for character in text):
+            return True
+    return False
+
+
+def _no_text(path: Path | None) -> InputError:
+    return InputError(
+        "this is no text file",
+        path=path,
+        hint="Give JSON lines, JSON, CSV or TSV in UTF-8, or Parquet.",
+    )
 
 
 def folder(path: Path) -> InputError:
@@ -119,13 +146,15 @@ def read_all(path: Path) -> bytes:
 
 
 def not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> InputError:
-    """The error for a byte that is not UTF-8.
+    """The error for a byte that is not UTF-8, or for what is no text at all.
 
     Args:
         error: the decoder's error.
         path: the file.
         line: its line; ``None`` where the position counts from the beginning of the file.
     """
+    if _CONTROLS.search(error.object):
+        return _no_text(path)
     byte = error.object[error.start]
     where = "of the line" if line is not None else "of the file"
     return InputError(

@@ -148,7 +148,10 @@ class Guard:
     def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
         host = _host_of(headers.get("host", ""))
         if host not in self._hosts:
-            return 403, "The service is not called by this name (Host)."
+            return 403, (
+                "The service is not called by this name (Host). Use its own name, or start it with "
+                "'ragassay serve --name NAME'."
+            )
         origin = headers.get("origin")
         if method not in _SAFE and origin is not None and _host_of(_netloc(origin)) != host:
             return 403, "A page of another site may not ask this service (Origin)."

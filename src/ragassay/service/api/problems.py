@@ -119,6 +119,10 @@ def answer_with_problems(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            character = int(first["loc"][-1]) + 1
+            reason = first["ctx"]["error"]
+            return problem(422, f"The body is not JSON: {reason}, at character {character}.")
         place = ".".join(str(one) for one in first["loc"] if one not in ("body", "query", "path"))
         sentence = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
         return problem(

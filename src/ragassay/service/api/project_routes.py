@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ragassay.service.api.route_parts import READS, WRITES, Allowed, InStore, Name, task_for
 from ragassay.service.store import (
@@ -25,6 +25,17 @@ from ragassay.service.store import (
 router = APIRouter(tags=["projects and tasks"])
 
 
+def rag_only(kind: Any) -> Any:
+    """Refuses a kind of task that is not evaluated.
+
+    Raises:
+        ValueError: it is not ``rag``.
+    """
+    if kind != "rag":
+        raise ValueError("only RAG tasks are evaluated: leave it out, or give 'rag'")
+    return kind
+
+
 class NewProject(BaseModel):
     """A project to be made."""
 
@@ -40,7 +51,7 @@ class NewTask(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: Name
-    kind: Literal["rag"] = "rag"
+    kind: Annotated[Literal["rag"], BeforeValidator(rag_only)] = "rag"
     options: TaskOptions = TaskOptions()
 
 

@@ -46,13 +46,13 @@ def moment(value: Any) -> Any:
     """Seconds since 1970 of a time in ISO 8601 with its zone.
 
     Raises:
-        ValueError: it names no zone, or is none.
+        ValueError: it names no zone, or is no time.
     """
-    if not isinstance(value, str):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     try:
         found = datetime.fromisoformat(value.strip())
-    except ValueError as error:
+    except (AttributeError, ValueError) as error:
         raise ValueError(
             "give seconds since 1970, or ISO 8601 with a zone: 2026-01-31T09:30:00Z"
         ) from error

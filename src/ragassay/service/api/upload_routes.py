@@ -60,8 +60,9 @@ class Import(ReadingOptions):
 def post_upload(
     task_id: str, store: InStore, access: Allowed, file_name: FileName, file: SentFile
 ) -> Upload:
-    """Takes a file for a task, in any format that `ragassay run` reads, compressed by gzip or not.
-    Nothing of it is stored as records before it is imported; after a day it is deleted."""
+    """Takes a file for a task, in any format that `ragassay run` reads but for TREC runs,
+    compressed by gzip or not. Nothing of it is stored as records before it is imported; after a day
+    it is deleted."""
     task_for(store, access, "write", task_id)
     return fill_upload(store, create_upload(store, task_id, file_name).id, file)
 

@@ -1,4 +1,4 @@
-from .database import Store as Store, new_id as new_id
+from .database import Store as Store, has_store as has_store, new_id as new_id
 from .imports import (
     FilePreview as FilePreview,
     import_upload as import_upload,

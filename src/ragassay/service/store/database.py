@@ -153,6 +153,15 @@ class Store:
             connection.execute(schema_versions.update().values(version=VERSION))
 
 
+def has_store(address: str | Path) -> bool:
+    """Whether a folder holds a store. A database is taken to hold one: only it can say.
+
+    Args:
+        address: as of `Store`.
+    """
+    return "://" in str(address) or (Path(address) / FILE).is_file()
+
+
 def new_id() -> str:
     """A new id: 24 hexadecimal digits, the first ones by time."""
     return f"{int(time.time() * 1000):011x}{secrets.token_hex(7)[:13]}"

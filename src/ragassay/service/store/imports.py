@@ -17,11 +17,12 @@ from pydantic import BaseModel, Field
 
 from ragassay import formats
 from ragassay.errors import InputError
-from ragassay.formats import FieldKeys, Mapper, Notes, to_record
-from ragassay.samples import Sample, Turn
+from ragassay.formats import FieldKeys, Notes, to_record
+from ragassay.samples import Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
-from ragassay.service.store.records import Ingested, add_records, content_id
+from ragassay.service.store.records import Ingested, add_records
+from ragassay.service.store.service_mapper import ServiceMapper
 from ragassay.service.store.uploads import Upload, delete_upload, upload_on_disk
 
 BATCH = 5_000
@@ -136,7 +137,7 @@ def import_upload(
         separator = _separator(store, upload)
 
         def samples() -> Iterator[Sample]:
-            mapper = _Nameless(path, separator, columns)
+            mapper = ServiceMapper(path, separator=separator, columns=columns)
             for number, sample in enumerate(reader.read(path, mapper), 1):
                 if number > MOST_RECORDS:
                     raise InputError(
@@ -163,52 +164,14 @@ def import_upload(
         return Ingested(**done)
 
 
-class _Nameless(Mapper):
-    """Makes samples of records; the content of one without an id is its id."""
-
-    def __init__(
-        self,
-        path: Path,
-        separator: str | None,
-        columns: Mapping[str, str] | None,
-        notes: Notes | None = None,
-    ) -> None:
-        super().__init__(
-            path,
-            columns=columns,
-            separator=separator,
-            refuse_joined=separator is None,
-            notes=notes,
-        )
-        self.line: int | None = None
-        self.lacks_ids = False
-        self._record: Mapping[str, Any] | None = None
-        self._is_made = False
-
-    def sample(self, record: Mapping[str, Any], line: int) -> Sample:
-        self.line, self._record, self._is_made = line, record, False
-        return super().sample(record, line)
-
-    def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
-        self.lacks_ids = True
-        if self._record is None:  # the format makes the sample itself
-            return super().made_id(query, history, line)
-        self._is_made = True
-        return content_id(self._record)
-
-    def claim(self, sample: Sample, line: int) -> None:
-        if not self._is_made:  # the same content twice is one record
-            super().claim(sample, line)
-
-
-class _Lookout(_Nameless):
+class _Lookout(ServiceMapper):
     """Keeps what it is given, and goes on where a record cannot be read."""
 
     def __init__(
         self, path: Path, separator: str | None, columns: Mapping[str, str] | None
     ) -> None:
         self.notes = Notes()
-        super().__init__(path, separator, columns, self.notes)
+        super().__init__(path, separator=separator, columns=columns, notes=self.notes)
         self.rows: list[Mapping[str, Any]] = []
         self.placed: dict[str, str] = {}
         self.problem: InputError | None = None

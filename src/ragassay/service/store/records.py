@@ -19,11 +19,12 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
 from ragassay.errors import InputError
-from ragassay.formats import FIELD_OF, folded, from_records, to_record
+from ragassay.formats import from_records, map_records, to_record
 from ragassay.samples import Identity, Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.schema import records
+from ragassay.service.store.service_mapper import ServiceMapper
 from ragassay.service.store.store_errors import NotThere
 
 SEARCHED = 500
@@ -39,7 +40,7 @@ class Ingested(BaseModel):
     Attributes:
         new: records whose id was not there.
         changed: new versions of records that were there.
-        unchanged: records that were there already.
+        unchanged: records that were there already, or that the batch holds before.
         empty_chunks: chunks without text, which were dropped.
     """
 
@@ -77,7 +78,8 @@ def add_records(
     store: Store, task_id: str, batch: Iterable[Sample], *, received: float | None = None
 ) -> Ingested:
     """Stores samples as records of a task, all of them or none. Of two with one identity the last
-    one counts; `read_batch` refuses them.
+    one is stored, and the other counts as unchanged: `read_batch` gives such only where their
+    content is the same.
 
     Args:
         store: where.
@@ -90,19 +92,20 @@ def add_records(
         InputError: a record's id cannot stand in an address.
     """
     now = time.time() if received is None else received
-    dropped = 0
-    incoming = {}
+    dropped = repeated = 0
+    incoming: dict[Identity, _Incoming] = {}
     for sample in batch:
         if sample.id in (".", ".."):
             raise InputError(
                 f"{sample.id!r} cannot be the id of a record", field="id",
                 hint="In an address it means another page.",
             )  # fmt: skip
+        repeated += sample.identity in incoming
         kept, empty = _without_empty_chunks(sample)
         dropped += empty
         incoming[sample.identity] = _incoming(kept, now)
     get_task(store, task_id)
-    done = Counter[str](empty_chunks=dropped)
+    done = Counter[str](empty_chunks=dropped, unchanged=repeated)
     with store.writing() as connection:
         if not store.is_sqlite:
             # Writers of one task come one after the other, as they do in SQLite: two of them may
@@ -117,29 +120,18 @@ def add_records(
 def read_batch(items: Sequence[Mapping[str, Any]], separator: str | None) -> list[Sample]:
     """The samples of a batch that came over REST or from a client.
 
+    A record without an id is known by its content: the same content twice is the same sample twice.
+
     Args:
         items: records under any of the names that files may have for their parts.
         separator: the task's, for contexts that are one string.
 
     Raises:
-        InputError: an item cannot be read, with its number as the line; or several chunks stand in
-            one string and the task has no separator.
+        InputError: an item cannot be read, with its number as the line; two items have one id; or
+            several chunks stand in one string and the task has no separator.
     """
-    named = [item if _names_itself(item) else {"id": content_id(item), **item} for item in items]
-    return list(from_records(named, separator=separator, refuse_joined=separator is None))
-
-
-def _names_itself(item: Mapping[str, Any]) -> bool:
-    return any(
-        FIELD_OF.get(folded(name)) == "id" and value not in (None, "")
-        for name, value in item.items()
-    )
-
-
-def content_id(item: Mapping[str, Any]) -> str:
-    """The id of a record that has none: that of its content."""
-    content = orjson.dumps(item, option=orjson.OPT_SORT_KEYS, default=str)
-    return hashlib.blake2b(content, digest_size=12).hexdigest()
+    mapper = ServiceMapper(cells=True, separator=separator)
+    return list(map_records(items, mapper))
 
 
 def count_records(
@@ -229,6 +221,11 @@ def read_page(
 
 def read_versions(store: Store, task_id: str, key: str) -> list[StoredRecord]:
     """All versions of a record, the youngest first.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        key: the record's id.
 
     Raises:
         NotThere: there is no such record.

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Annotated, Literal
 
+from pydantic import BeforeValidator
 from sqlalchemy import insert
 
 from ragassay.engine.comparison import compare
@@ -23,13 +24,18 @@ from ragassay.service.store.reports import Report, get_report, keep_run, run_arc
 from ragassay.service.store.run_archives import headline_of, opened_archive, packed_folder
 from ragassay.service.store.schema import reports
 
-ReportForm = Literal[
-    "html", "markdown", "csv", "long-csv", "jsonl", "parquet", "xlsx", "png", "svg",
-    "distributions", "ragreport", "trecrag",
+ReportForm = Annotated[
+    Literal[
+        "html", "markdown", "csv", "long-csv", "jsonl", "parquet", "xlsx", "png", "svg",
+        "distributions", "ragreport", "trecrag",
+    ],
+    BeforeValidator(folder_reports.full_name),
 ]  # fmt: skip
 """What a report is written as, by the names of `ragassay report --format`."""
 
-ComparisonForm = Literal["json", "html", "markdown"]
+ComparisonForm = Annotated[
+    Literal["json", "html", "markdown"], BeforeValidator(folder_reports.full_name)
+]
 
 MEDIA_TYPES = {
     ".html": "text/html",

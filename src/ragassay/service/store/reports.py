@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from ragassay.engine.config import RunConfig, make_config, options_of
+from ragassay.engine.config import RunConfig, iso_time, make_config, options_of
 from ragassay.engine.run import prepare
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.formats import FIRST_TIME, LAST_TIME
@@ -86,7 +86,9 @@ def create_report(
     chosen = checked_options(options or {})
     first = next(read_samples(store, task_id, start, end), None)
     if first is None:
-        raise UsageError(f"The task {task.name!r} has no record from {start:.15g} to {end:.15g}.")
+        raise UsageError(
+            f"The task {task.name!r} has no record from {iso_time(start)} to {iso_time(end)}."
+        )
     # Says at once that there is no such suite, metric or judge.
     prepare(make_config(**run_options(task, chosen)), [first], dry=True)
     key = new_id()

@@ -80,6 +80,10 @@ def has_tokens(store: Store) -> bool:
 def revoke_token(store: Store, key: str) -> None:
     """Deletes a token: from now on it allows nothing.
 
+    Args:
+        store: where.
+        key: the token's id.
+
     Raises:
         NotThere: there is none of this id.
     """
@@ -89,7 +93,12 @@ def revoke_token(store: Store, key: str) -> None:
 
 
 def find_token(store: Store, value: str) -> Token | None:
-    """The token that a client sent; ``None`` where it is none of ours."""
+    """The token that a client sent; ``None`` where it is none of ours.
+
+    Args:
+        store: where.
+        value: what was sent.
+    """
     chosen = select(tokens).where(tokens.c.hash == _hash(value))
     with store.reading() as connection:
         row = connection.execute(chosen).one_or_none()

@@ -3,7 +3,8 @@
 // Sends a file, shows its columns and what they become, and stores the records.
 (() => {
   const sending = document.getElementById("file"), storing = document.getElementById("import");
-  const fields = ["id", "query", "answer", "passages", "references", "timestamp", "history", "gold", "system", "repeat", "answerability"];
+  const fields = ["id", "query", "answer", "passages", "references", "timestamp", "history", "gold", "system", "repeat", "answerability",
+    "passage_ids", "gold_ids", "negative_references", "query_run", "failure"];
   let upload, chosen = {}, asked = 0;
 
   sending.addEventListener("submit", async (event) => {

@@ -1,0 +1,69 @@
+"""From a record to a sample, as the service does it: one without an id is known by its content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+import orjson
+
+from ragassay.formats import Mapper, MapperOptions
+from ragassay.samples import Sample, Turn
+
+
+class ServiceMapper(Mapper):
+    """Makes samples of the records of a file or batch. The content of a record without an id is its
+    id; of several such records with one content, each makes the same sample.
+
+    Args:
+        path, cells, options: as of `Mapper`. Contexts of several chunks are refused where
+            there is no separator.
+    """
+
+    def __init__(
+        self, path: Any = None, *, cells: bool = False, **options: Unpack[MapperOptions]
+    ) -> None:
+        options["refuse_joined"] = options.get("separator") is None
+        super().__init__(path, cells=cells, **options)
+        self.line: int | None = None
+        self.lacks_ids = False
+        self._record: Mapping[str, Any] | None = None
+        self._is_made = False
+
+    def sample(self, record: Mapping[str, Any], line: int) -> Sample:
+        """The sample that a record holds.
+
+        Args:
+            record, line: as of `Mapper.sample`.
+
+        Raises:
+            InputError: the record cannot be read.
+        """
+        self.line, self._record, self._is_made = line, record, False
+        return super().sample(record, line)
+
+    def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
+        """The id of a record that has none: a hash of its content.
+
+        Args:
+            query, history, line: as of `Mapper.made_id`.
+        """
+        self.lacks_ids = True
+        if self._record is None:  # the format makes the sample itself
+            return super().made_id(query, history, line)
+        self._is_made = True
+        content = orjson.dumps(self._record, option=orjson.OPT_SORT_KEYS, default=str)
+        return hashlib.blake2b(content, digest_size=12).hexdigest()
+
+    def claim(self, sample: Sample, line: int) -> None:
+        """Refuses an id that an earlier record has.
+
+        Args:
+            sample, line: as of `Mapper.claim`.
+
+        Raises:
+            InputError: an earlier record has the same id, system and repeat.
+        """
+        if not self._is_made:
+            super().claim(sample, line)
