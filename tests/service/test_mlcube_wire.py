@@ -242,3 +242,10 @@ def test_a_place_takes_only_what_knows_its_secret(wire: tuple[TestClient, Store]
     url = client.get("/sdk/v1/data/presigned-url", params=query).json()["presigned_url"]["url"]
     wrong = client.post(url, data={"secret": "guess"}, files={"file": ("x", b"id\n1\n")})
     assert wrong.status_code == 404
+
+
+def test_who_is_not_let_in_reads_it_in_the_same_form(wire: tuple[TestClient, Store]) -> None:
+    client, _ = wire
+    found = client.get("/sdk/v1/company", headers={"host": "evil.example"})
+    assert found.status_code == 403 and found.json()["errorCode"] == "REFUSED"
+    assert client.get("/api/v1/projects", headers={"host": "evil.example"}).json()["status"] == 403

@@ -105,7 +105,8 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     if chosen.views is not None:
         web.add_pages(app, chosen.views)
     _document_problems(app)
-    app.add_middleware(Guard, hosts=chosen.hosts, most_bytes=chosen.most_bytes)
+    forms = {f"{mlcube_wire.router.prefix}/": mlcube_wire.refused}
+    app.add_middleware(Guard, hosts=chosen.hosts, most_bytes=chosen.most_bytes, forms=forms)
     return app
 
 

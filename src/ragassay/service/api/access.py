@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from urllib.parse import urlsplit
 
-from fastapi import HTTPException, Request
+from fastapi import HTTPException, Request, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragassay.service.api.problems import problem
@@ -115,10 +115,18 @@ class Guard:
         app: what is guarded.
         hosts: names that the server is called by, beside those of this machine.
         most_bytes: of a request's body.
+        forms: how a status and a sentence are answered below a path, where not as a problem.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str], most_bytes: int) -> None:
-        self._app, self._most = app, most_bytes
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str],
+        most_bytes: int,
+        forms: Mapping[str, Callable[[int, str], Response]],
+    ) -> None:
+        self._app, self._most, self._forms = app, most_bytes, forms
         self._hosts = LOOPBACK | {host.casefold() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -132,7 +140,7 @@ class Guard:
         }
         refusal = self._refusal(scope["method"], headers)
         if refusal is not None:
-            await problem(*refusal)(scope, receive, guarded_send)
+            await self._answer(scope, *refusal)(scope, receive, guarded_send)
             return
         counted = _Counted(receive, self._most)
 
@@ -141,9 +149,14 @@ class Guard:
                 await guarded_send(message)
             elif message["type"] == "http.response.start":
                 # Whatever the application makes of the part that it was given.
-                await problem(413, self._too_large())(scope, receive, guarded_send)
+                refused = self._answer(scope, 413, self._too_large())
+                await refused(scope, receive, guarded_send)
 
         await self._app(scope, counted, answer)
+
+    def _answer(self, scope: Scope, status: int, detail: str) -> Response:
+        below = (form for path, form in self._forms.items() if scope["path"].startswith(path))
+        return next(below, problem)(status, detail)
 
     def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
         host = _host_of(headers.get("host", ""))

@@ -26,7 +26,7 @@ class WireRoute(APIRoute):
             try:
                 return await handle(request)
             except HTTPException as error:
-                return wire_error(error.status_code, "REFUSED", str(error.detail))
+                return refused(error.status_code, str(error.detail))
             except RequestValidationError as error:
                 first = error.errors()[0]
                 place = ".".join(map(str, first["loc"][1:]))
@@ -56,3 +56,13 @@ def wire_error(status: int, code: str, message: str) -> JSONResponse:
         message: for people.
     """
     return JSONResponse({"errorCode": code, "errorMessage": message}, status)
+
+
+def refused(status: int, message: str) -> JSONResponse:
+    """The answer for what is not allowed.
+
+    Args:
+        status: HTTP's.
+        message: for people.
+    """
+    return wire_error(status, "REFUSED", message)
