@@ -130,9 +130,6 @@ class Parameters(BaseModel):
 
 
 def iso_time(seconds: float) -> str:
-    """A point in time in ISO 8601; the seconds since 1970 where the year has not four digits."""
-    try:
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=math.floor(seconds))
-    except OverflowError:
-        return f"{seconds:.15g}"
+    """A point in time in ISO 8601, in whole seconds."""
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=math.floor(seconds))
     return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

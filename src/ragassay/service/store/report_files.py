@@ -103,10 +103,7 @@ def shown_time(seconds: float) -> str:
     Args:
         seconds: since 1970.
     """
-    try:
-        moment = datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):  # an interval may end in a year without a date
-        return f"{seconds:.15g} s since 1970"
+    moment = datetime.fromtimestamp(seconds, UTC)
     fraction = f".{moment.microsecond:06}".rstrip("0").rstrip(".")
     return f"{moment:%Y-%m-%d %H:%M:%S}{fraction} UTC"
 
