@@ -294,13 +294,15 @@ def _store(
     connection: Connection, task_id: str, batch: Sequence[_Incoming], now: float
 ) -> dict[str, int]:
     """Stores records of different identities; how many are new, changed, unchanged."""
-    columns = (records.c.number, records.c.id, records.c.system, records.c.repeat)
-    chosen = select(*columns, records.c.version, records.c.hash).where(
-        records.c.task_id == task_id,
+    # All versions are read: with a condition on the latest, SQLite goes through all records of the
+    # task by `records_in_time`.
+    chosen = select(
+        *(records.c[name] for name in ("number", "id", "system", "repeat", "version", "hash")),
         records.c.is_latest,
-        records.c.id.in_([one.identity[0] for one in batch]),
-    )
-    known = {(row.id, row.system, row.repeat): row for row in connection.execute(chosen)}
+    ).where(records.c.task_id == task_id, records.c.id.in_([one.identity[0] for one in batch]))
+    known = {
+        (row.id, row.system, row.repeat): row for row in connection.execute(chosen) if row.is_latest
+    }
     rows, changed = [], []
     for one in batch:
         old = known.get(one.identity)
