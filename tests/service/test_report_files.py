@@ -78,7 +78,6 @@ def test_times_have_the_fraction_of_a_second_where_there_is_one() -> None:
     assert shown_time(1764547199.0) == "2025-11-30 23:59:59 UTC"
     assert shown_time(1764547199.5) == "2025-11-30 23:59:59.5 UTC"
     assert shown_time(1764547199.000123) == "2025-11-30 23:59:59.000123 UTC"
-    assert shown_time(1e18) == "1e+18 s since 1970"
 
 
 PACKED: list[Callable[[Path], io.BytesIO]] = [
