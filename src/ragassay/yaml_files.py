@@ -74,7 +74,13 @@ def value_of(text: str, path: object) -> Any:
     return marked(text, path).value
 
 
-def marked(text: str, path: object, fill: Fill = lambda scalar, place: scalar) -> Marked:
+def marked(
+    text: str,
+    path: object,
+    fill: Fill = lambda scalar, place: scalar,
+    *,
+    later_wins: bool = False,
+) -> Marked:
     """What a YAML text holds, with its lines.
 
     Args:
@@ -82,12 +88,13 @@ def marked(text: str, path: object, fill: Fill = lambda scalar, place: scalar) -
         path: names the file in errors.
         fill: changes scalars. What it changes in a plain one (without quotation marks) is read
             anew, so that it may become a number, or a list in brackets.
+        later_wins: whether of a key that is given twice the later one counts, in place of an error.
 
     Raises:
         InputError: it is no YAML, or a key is given twice.
     """
     with explained(path):
-        loader = _Loader(text, path, fill)
+        loader = _Loader(text, path, fill, later_wins=later_wins)
         return Marked(loader.get_single_data(), loader.lines, path)
 
 
@@ -102,8 +109,9 @@ class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one rais
     another.
     """
 
-    def __init__(self, text: str, path: object, fill: Fill) -> None:
+    def __init__(self, text: str, path: object, fill: Fill, *, later_wins: bool) -> None:
         super().__init__(text)
+        self._later_wins = later_wins
         self.lines: dict[Place, int] = {}
         self._place: Place = ()
         self._path, self._fill = path, fill
@@ -119,7 +127,7 @@ class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one rais
             is_value = isinstance(index, yaml.Node)
             self._place = (*outer, str(index.value if is_value else index))
             line = index.start_mark.line + 1 if is_value else line
-            if self._place in self.lines:
+            if self._place in self.lines and not self._later_wins:
                 raise self._wrong("is given twice", line, "Keep one of them.", self._place)
             self.lines[self._place] = line
         node: Any = super().compose_node(parent, index)

@@ -19,9 +19,11 @@ from ragassay.cli.demo import demo
 from ragassay.cli.explain import explain
 from ragassay.cli.flags import OptionsCommand
 from ragassay.cli.ledger import ledger
+from ragassay.cli.mcp_command import mcp
 from ragassay.cli.metrics import metrics
 from ragassay.cli.models import models
 from ragassay.cli.mtrag_command import mtrag, published_form
+from ragassay.cli.pipeline import build
 from ragassay.cli.plot import plot
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore
@@ -37,7 +39,7 @@ _SHOWN = 120
 
 COMMANDS: tuple[Callable[..., int | None], ...] = (
     *(demo, run, compare, explain, report, plot, trec, mtrag),
-    *(validate, metrics, rescore, serve, worker),
+    *(validate, metrics, rescore, build, mcp, serve, worker),
 )
 
 EXIT_CODES = (

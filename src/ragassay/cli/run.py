@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.flags import Switch, configured, takes_options
+from ragassay.cli.pipeline import run_pipeline
 from ragassay.errors import UsageError
 
 
@@ -19,6 +20,7 @@ def run(
     /,
     *,
     config: Annotated[Path | None, Parameter(name=["--config", "-c"])] = None,
+    param: Annotated[Path | None, Parameter(name="--param")] = None,
     dry_run: Switch = False,
     json: Switch = False,
     **given: Any,
@@ -40,20 +42,35 @@ def run(
     ragassay run answers.jsonl --suite ragreport --judge http://localhost:8000/v1#my-model -j 16
     ```
 
+    DATA may also be a pipeline (a YAML file with the key 'pipeline'; 'ragassay build' writes its
+    parameter file): its steps are run. Then --from names the step to begin with, by number or name:
+    what the steps before gave is taken from the last run. -o names the folder for what steps give.
+
+    ```sh
+    ragassay run examples/rag_full.yaml
+    ragassay run examples/rag_full.yaml --from evaluation.evaluate
+    ```
+
     Metrics that need a judge are answered offline, by rules about words, unless --judge names one.
     Every answer of an LLM is kept in a ledger before it is used: the same command again resumes.
 
     Args:
         data: File or folder with samples, or a YAML configuration.
         config: YAML configuration: these options as keys, or Open RAG Eval's.
+        param: Parameter file of a pipeline (default: parameters/NAME_parameter.yaml beside it).
         dry_run: Read the data and say what would be computed, asked and paid, but compute nothing.
         json: Print the summary as JSON.
     """
-    from ragassay import formats
+    from ragassay import formats, pipelines
     from ragassay.engine.run import prepare
     from ragassay.reports import folder
     from ragassay.reports.text import terminal
 
+    if data is not None and pipelines.is_pipeline(data):
+        named = given if config is None else {**given, "config": config}
+        return run_pipeline(data, named, param=param, dry_run=dry_run, json=json)
+    if param is not None:
+        raise UsageError("--param is for a pipeline: a YAML file with 'pipeline:'.")
     kind = given.get("format")
     if kind in folder.known() and kind not in formats.known():
         raise UsageError(

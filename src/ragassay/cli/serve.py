@@ -20,6 +20,7 @@ from ragassay.errors import OptionError, UsageError
 if TYPE_CHECKING:
     from types import FrameType
 
+    from ragassay.mcp import McpOptions
     from ragassay.service.store import Store
 
 FOLDER = Path("ragassay-service")
@@ -34,6 +35,9 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8765,
     name: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)] = None,
+    mcp: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=False)] = None,
+    mcp_judge: str | None = None,
+    mcp_budget: str | None = None,
     no_worker: Switch = False,
     sample: Switch = False,
 ) -> None:
@@ -48,6 +52,7 @@ def serve(
     ragassay serve --sample
     ragassay serve data --port 9000
     ragassay serve --store postgresql://ragassay@db/ragassay --host 0.0.0.0 --name rag.example.org
+    ragassay serve --mcp evaluations
     ```
 
     Args:
@@ -56,6 +61,10 @@ def serve(
         host: Address to listen at.
         port: Port to listen at.
         name: A name that the service is called by, as in https://NAME. Repeatable.
+        mcp: A folder whose files agents may read and write: the tools of 'ragassay mcp' are served
+            at /mcp. Repeatable.
+        mcp_judge: Who judges for these tools (default: the embedded judge, offline).
+        mcp_budget: What one of their runs may cost, such as 5.00.
         no_worker: Compute no reports here: 'ragassay worker' does, elsewhere.
         sample: Begin with a project of bundled data and two finished reports (once).
     """
@@ -73,6 +82,7 @@ def serve(
         hosts=tuple(name or ()),
         worker=None if no_worker else working,
         views=working.views,
+        mcp=_tools(mcp or [], mcp_judge, mcp_budget),
     )
     app = create_app(opened, options)
     with closing(opened), _listening(host, port) as listening:
@@ -82,6 +92,8 @@ def serve(
         named = f"[{host}]" if ":" in host else host
         url = f"http://{named}:{listening.getsockname()[1]}"
         show.lines(f"ragassay serves {url} from {opened.where}. Ctrl-C ends it.")
+        if options.mcp is not None:
+            show.lines(f"Agents use {url}/mcp.")
         config = uvicorn.Config(
             app, log_level="warning", server_header=False,
             timeout_graceful_shutdown=5,  # streams of events may never end by themselves
@@ -126,6 +138,23 @@ def worker(
     show.lines(f"{made.name} works for {opened.where}. Ctrl-C ends it.")
     with closing(opened):
         made.run(until_idle=until_idle)
+
+
+def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOptions | None:
+    """The tools that agents are offered; none without a folder."""
+    if not folders:
+        if judge is not None or budget is not None:
+            raise UsageError("--mcp-judge and --mcp-budget go with --mcp FOLDER.")
+        return None
+    for folder in folders:
+        if not folder.is_dir():
+            raise OptionError("mcp", f"there is no folder {folder}")
+    from ragassay.mcp import McpOptions
+    from ragassay.pipelines import needs_mcp
+
+    needs_mcp()
+    given = {"judge": None if judge is None else [judge], "budget": budget}
+    return McpOptions(tuple(folders), {key: one for key, one in given.items() if one is not None})
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
@@ -32,6 +32,11 @@ from ragassay.service.store import Store, has_tokens
 from ragassay.service.views import Views
 from ragassay.service.worker import Worker, WorkerOptions
 
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from ragassay.mcp import McpOptions
+
 PREFIX = "/api/v1"
 MOST_BYTES = 256 * 1024**2
 SWEEP_S = 60.0
@@ -48,6 +53,7 @@ class ServiceOptions:
         most_bytes: of a request.
         worker: of the worker that lives with it; none where left out.
         views: folder for what the web pages need to show reports; no web pages where left out.
+        mcp: tools for agents, at ``/mcp``; none where left out.
     """
 
     address: str = "127.0.0.1"
@@ -55,6 +61,7 @@ class ServiceOptions:
     most_bytes: int = MOST_BYTES
     worker: WorkerOptions | None = None
     views: Path | None = None
+    mcp: McpOptions | None = None
 
 
 def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
@@ -70,6 +77,12 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
             "others. Make a token first ('ragassay token create NAME'), or listen at 127.0.0.1."
         )
 
+    tools: MCPServer[Any] | None = None
+    if chosen.mcp is not None:
+        from ragassay.mcp import create_server
+
+        tools = create_server(chosen.mcp)
+
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         worker = None if chosen.worker is None else Worker(store, chosen.worker)
@@ -78,7 +91,10 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
             thread = threading.Thread(target=worker.run, name="ragassay-worker", daemon=True)
             thread.start()
         sweeping = asyncio.create_task(_sweep(app.state.views)) if chosen.views else None
-        yield
+        async with AsyncExitStack() as stack:
+            if tools is not None:
+                await stack.enter_async_context(tools.session_manager.run())
+            yield
         if sweeping is not None:
             sweeping.cancel()
         if worker is not None and thread is not None:
@@ -102,6 +118,10 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     ):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(mlcube_wire.router)
+    if tools is not None:
+        from ragassay.service.api import mcp_route
+
+        mcp_route.add(app, tools)
     if chosen.views is not None:
         web.add_pages(app, chosen.views)
     _document_problems(app)

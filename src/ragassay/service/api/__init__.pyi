@@ -1,6 +1,7 @@
 from . import (
     health_routes as health_routes,
     job_routes as job_routes,
+    mcp_route as mcp_route,
     project_routes as project_routes,
     record_routes as record_routes,
     report_routes as report_routes,

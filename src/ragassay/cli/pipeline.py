@@ -1,0 +1,170 @@
+"""``ragassay build``, and ``ragassay run`` of a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay.cli import interrupt, show
+from ragassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ragassay.pipelines import Observer
+
+_MEAN = "avg_"
+
+
+def build(pipeline: Path, /) -> None:
+    """Write the parameter file of a PIPELINE, or add to it what is missing.
+
+    The file is parameters/NAME_parameter.yaml beside the pipeline: what its steps can be told, with
+    the defaults of their servers. What stands in the file stays as it is. Edit it, then run the
+    pipeline.
+
+    ```sh
+    ragassay build examples/eval_trec.yaml
+    ragassay run examples/eval_trec.yaml
+    ```
+
+    Args:
+        pipeline: A YAML file with 'servers:' and 'pipeline:'.
+    """
+    from ragassay import pipelines
+
+    with show.status("asking the servers"):
+        built = pipelines.build(pipeline)
+    if built.is_new:
+        done = "new"
+    else:
+        done = f"added: {', '.join(built.added)}" if built.added else "nothing to add"
+    show.lines(f"parameters: {built.path} ({done})")
+    unused = (f"{built.path}: the pipeline does not use {name}." for name in built.unused)
+    show.warn([*built.notes, *unused])
+
+
+def run_pipeline(
+    path: Path,
+    given: Mapping[str, Any],
+    *,
+    param: Path | None,
+    dry_run: bool,
+    json: bool,
+) -> int:
+    """Runs a pipeline and prints what its evaluations found.
+
+    Args:
+        path: of the pipeline.
+        given: options of a run that were given. Of a pipeline ``from_timestamp`` (``--from``) is
+            the step to begin with, and ``output`` the folder for what its steps give.
+        param: its parameter file.
+        dry_run: check it and list its steps, but run none.
+        json: print what its evaluations found as JSON.
+
+    Raises:
+        UsageError: an option that a pipeline does not take.
+    """
+    from ragassay import pipelines
+
+    taken = ("output", "from_timestamp")
+    if more := [f"--{name.replace('_', '-')}" for name in given if name not in taken]:
+        raise UsageError(
+            f"{path} is a pipeline, which takes --param, --from, -o, --dry-run and --json: "
+            f"{', '.join(more)} would change nothing. Its parameter file says what its steps do."
+        )
+    output = given.get("output")
+    begin = given.get("from_timestamp")
+    options = pipelines.Options(param, begin, None if output is None else Path(output))
+    if dry_run:
+        with show.status("asking the servers"):
+            steps = pipelines.steps(path, options)
+        show.lines(*steps)
+        return show.OK
+    with _progress() as observer:
+        finished = pipelines.run(path, options, observer)
+    results = {
+        name: value
+        for name, value in finished.variables.items()
+        if isinstance(value, dict) and value and name.endswith("res")
+    }
+    if json:
+        show.json(results)
+    else:
+        for name, value in results.items():
+            show.console().print(_table(name, value))
+        show.lines(f"steps: {finished.folder} (--from STEP goes on from one of them)")
+    show.warn(finished.notes)
+    return show.OK
+
+
+@contextmanager
+def _progress() -> Iterator[Observer]:
+    """Shows on standard error which step runs, and a line for each that has ended."""
+    out = show.console(stderr=True)
+    spinner = out.status("starting the servers") if out.is_terminal else None
+
+    class Shown:
+        def begins(self, number: int, of: int, name: str) -> None:
+            interrupt.check()
+            self._label = f"{number}/{of} {name}"
+            if spinner is not None:
+                spinner.update(self._label)
+
+        def says(self, sentence: str) -> None:
+            if spinner is not None:
+                spinner.update(f"{self._label}: {sentence}")
+
+        def ended(
+            self, number: int, of: int, name: str, seconds: float, given: Mapping[str, Any]
+        ) -> None:
+            gave = ", ".join(_size(key, value) for key, value in given.items()) or "nothing"
+            out.print(
+                f"{number}/{of} {name}: {gave} ({seconds:.2f} s)", markup=False, soft_wrap=True
+            )
+
+    if spinner is None:
+        yield Shown()
+        return
+    with spinner:
+        yield Shown()
+
+
+def _size(name: str, value: Any) -> str:
+    return f"{name} [{len(value):,}]" if isinstance(value, list) else name
+
+
+def _table(name: str, result: Mapping[str, Any]) -> Table:
+    """The means of an evaluation, or the tests of two runs."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    rows = Table(title=name, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    rows.add_column("metric")
+    tests = [value for value in result.values() if isinstance(value, dict)]
+    if tests:
+        for key in tests[0]:
+            rows.add_column(key, justify="right")
+        for metric, test in result.items():
+            if isinstance(test, dict):
+                rows.add_row(metric, *(_number(value) for value in test.values()))
+        return rows
+    rows.add_column("mean", justify="right")
+    rows.add_column("n", justify="right")
+    for metric, value in result.items():
+        values = result.get(metric.removeprefix(_MEAN))
+        if metric.startswith(_MEAN) and isinstance(values, list):
+            scored = sum(one is not None for one in values)
+            n = f"{scored:,}" if scored == len(values) else f"{scored:,} of {len(values):,}"
+            rows.add_row(metric.removeprefix(_MEAN), _number(value), n)
+        elif not isinstance(value, list):
+            rows.add_row(metric, _number(value), "")
+    return rows
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4f}" if isinstance(value, int | float) else "-"

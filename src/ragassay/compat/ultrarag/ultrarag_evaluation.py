@@ -1,0 +1,264 @@
+"""The tools of UltraRAG's server ``evaluation``: short answers, TREC runs, two runs compared.
+
+Their results have UltraRAG's shape. A metric that was not asked for is left out, and what cannot be
+scored is ``None`` and in no mean.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragassay.compat.trec_eval import trec_evaluation, trec_printing
+from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
+from ragassay.counts import either
+from ragassay.engine import evaluate as evaluate_samples
+from ragassay.engine.comparison import compare_arrays
+from ragassay.engine.run import ranked_runs
+from ragassay.errors import ArgumentError, CountedFact, did_you_mean
+from ragassay.files import atomic
+from ragassay.metrics.retrieval import TrecMeasure, trec_names
+
+METRICS: tuple[str, ...] = tuple(PARAMETERS["evaluation"]["metrics"])
+"""Metrics of short answers, by the names of UltraRAG's code."""
+
+_KS = (1, 5, 10, 20, 50, 100)
+_SHOWN = 5
+"""Rows that a message names."""
+
+Evaluated = dict[str, dict[str, Any]]
+
+
+def evaluate(
+    pred_ls: Sequence[str | None],
+    gt_ls: Sequence[Sequence[str]],
+    metrics: Sequence[str] | None = None,
+    save_path: str | None = None,
+) -> Evaluated:
+    """Scores short answers against their gold answers.
+
+    Args:
+        pred_ls: an answer a question; ``None`` where there is none.
+        gt_ls: for each question all accepted answers. A question without any scores 0, as in
+            UltraRAG.
+        metrics: of `METRICS`, in any case, ``Rouge_1`` for ``rouge-1``; all of them when left out.
+        save_path: file for the result, as JSON; none when left out.
+
+    Returns:
+        Under ``eval_res`` for each metric its values (0 to 1) in the order of the questions, and
+        ``avg_`` its mean over the questions with an answer (``None`` where there is none).
+
+    Raises:
+        ArgumentError: lists of different lengths, gold answers that are no lists of texts, or an
+            unknown metric.
+
+    Source: UltraRAG, servers/evaluation.
+    """
+    chosen = _chosen(METRICS if metrics is None else metrics, METRICS)
+    _check_answers(pred_ls, gt_ls)
+    result = (
+        evaluate_samples(
+            [
+                {"query_id": str(at), "query": "", "answer": answer, "references": list(golds)}
+                for at, (answer, golds) in enumerate(zip(pred_ls, gt_ls, strict=True))
+            ],
+            metrics=chosen,
+        )
+        if pred_ls
+        else None
+    )
+    body: dict[str, Any] = {}
+    for name in chosen:
+        values = [] if result is None else result.to_polars()[name].to_list()
+        body[name] = [
+            0.0 if value is None and answer is not None and not golds else value
+            for value, answer, golds in zip(values, pred_ls, gt_ls, strict=True)
+        ]
+        scored = [value for value in body[name] if value is not None]
+        body[f"avg_{name}"] = sum(scored) / len(scored) if scored else None
+    _tell(pred_ls, gt_ls)
+    return _saved(body, save_path)
+
+
+def evaluate_trec(
+    run_path: str,
+    qrels_path: str,
+    metrics: Sequence[str] = trec_names.ULTRARAG,
+    ks: Sequence[int] = _KS,
+    save_path: str | None = None,
+) -> Evaluated:
+    """Evaluates a TREC run over the queries that stand in both files.
+
+    Args:
+        run_path: TREC run; plain or gzip.
+        qrels_path: TREC qrels; plain or gzip.
+        metrics: of mrr, map, recall, ndcg and precision, in any case.
+        ks: cut-offs of recall, ndcg and precision.
+        save_path: file for the result, as JSON; none when left out.
+
+    Returns:
+        Under ``eval_res`` the means: ``map``, ``mrr``, ``ndcg@k``, ``P@k``, ``recall@k``, as far
+        as they were asked for.
+
+    Raises:
+        InputError: a file that cannot be read, with its line.
+        ArgumentError: an unknown metric or a cut-off below 1.
+
+    Source: UltraRAG, servers/evaluation.
+    """
+    measures = _measures(metrics, ks)
+    judged, tag = ranked_runs.read_judged(Path(qrels_path), Path(run_path), "qrels")
+    scores = trec_evaluation.score(judged, tag, measures)
+    return _saved(trec_printing.ultrarag_summary(scores), save_path)
+
+
+def evaluate_trec_pvalue(
+    run_new_path: str,
+    run_old_path: str,
+    qrels_path: str,
+    metrics: Sequence[str] = trec_names.ULTRARAG,
+    ks: Sequence[int] = _KS,
+    n_resamples: int = 10_000,
+    save_path: str | None = None,
+) -> Evaluated:
+    """Tests whether two TREC runs differ: a two-sided paired permutation test for each metric.
+
+    A judged query that one run lacks counts 0 there; one that both lack is left out. Signs are
+    drawn from a fixed seed, ties count, and no p-value is 0. Nothing is corrected for the number of
+    metrics: 'ragassay trec' does that.
+
+    Args:
+        run_new_path: TREC run A, the new one.
+        run_old_path: TREC run B, the old one.
+        qrels_path: TREC qrels.
+        metrics: of mrr, map, recall, ndcg and precision, in any case.
+        ks: cut-offs of recall, ndcg and precision.
+        n_resamples: random sign patterns; all patterns up to 16 queries.
+        save_path: file for the result, as JSON; none when left out.
+
+    Returns:
+        Under ``eval_res`` for each metric ``A_mean``, ``B_mean``, ``diff`` (A - B), ``p_value`` and
+        ``significant`` (p < 0.05).
+
+    Raises:
+        InputError: a file that cannot be read, with its line.
+        ArgumentError: an unknown metric, a cut-off or a number of patterns below 1.
+
+    Source: UltraRAG, servers/evaluation.
+    """
+    if n_resamples < 1:
+        raise ArgumentError(f"n_resamples is at least 1, not {n_resamples}.")
+    measures = _measures(metrics, ks)
+    judged = [
+        ranked_runs.read_judged(Path(qrels_path), Path(path), "qrels")
+        for path in (run_new_path, run_old_path)
+    ]
+    met = judged[0][0].in_run | judged[1][0].in_run
+    a, b = (
+        np.array(trec_evaluation.score(*one, measures, complete=True).columns, np.float64)[:, met]
+        for one in judged
+    )
+    comparison = compare_arrays(
+        [measure.label for measure in measures],
+        a,
+        b,
+        a_name="A",
+        b_name="B",
+        higher_is_better=[True] * len(measures),
+        spans=[(0.0, 1.0)] * len(measures),
+        correction="none",
+        n_resamples=n_resamples,
+    )
+    return _saved(trec_printing.ultrarag_comparison(comparison), save_path)
+
+
+def _measures(metrics: Sequence[str], ks: Sequence[int]) -> list[TrecMeasure]:
+    names = _chosen(metrics, trec_names.ULTRARAG)
+    if wrong := [k for k in ks if k < 1]:
+        raise ArgumentError(f"ks holds {wrong[0]}, and a cut-off is at least 1.")
+    uncut = {"mrr", "map"}
+    if not ks and not uncut.issuperset(names):
+        cut = [name for name in names if name not in uncut]
+        raise ArgumentError(
+            f"ks is empty, and {' and '.join(cut)} need cut-offs, such as 1, 5, 10."
+        )
+    return trec_names.resolve(
+        names, ks=None if uncut.issuperset(names) else tuple(ks), ultrarag=True
+    )
+
+
+def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The known names that are meant, each once.
+
+    Raises:
+        ArgumentError: no name, one text in place of a list, or an unknown name.
+    """
+    if isinstance(names, str):
+        raise ArgumentError(f"metrics is a text, {names!r}: write a list of names.")
+    if not names:
+        raise ArgumentError(f"metrics is empty. There are: {', '.join(known)}.")
+    chosen = [name.casefold().replace("_", "-") for name in names]
+    for name, meant in zip(names, chosen, strict=True):
+        if meant not in known:
+            hint = did_you_mean(meant, known) or f"There are: {', '.join(known)}."
+            raise ArgumentError(f"metrics names {name!r}, which is unknown. {hint}")
+    return list(dict.fromkeys(chosen))
+
+
+def _check_answers(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]) -> None:
+    if isinstance(pred_ls, str) or isinstance(gt_ls, str):
+        name = "pred_ls" if isinstance(pred_ls, str) else "gt_ls"
+        raise ArgumentError(f"{name} is a text: write a list with an item a question.")
+    if len(pred_ls) != len(gt_ls):
+        less, n = ("pred_ls", len(pred_ls)) if len(pred_ls) < len(gt_ls) else ("gt_ls", len(gt_ls))
+        most = max(len(pred_ls), len(gt_ls))
+        raise ArgumentError(
+            f"pred_ls has {len(pred_ls):,} items and gt_ls {len(gt_ls):,}: {less} lacks "
+            f"{either(most - n, f'row {n}', f'the rows {n} to {most - 1}')} (counted from 0). Both "
+            "need an item a question."
+        )
+    for at, answer in enumerate(pred_ls):
+        if answer is not None and not isinstance(answer, str):
+            raise ArgumentError(
+                f"pred_ls[{at}] is no text but {type(answer).__name__}: write the answer as a text."
+            )
+    for at, golds in enumerate(gt_ls):
+        if isinstance(golds, str) or not isinstance(golds, Sequence):
+            raise ArgumentError(
+                f"gt_ls[{at}] is {golds!r}, and not a list: write [{golds!r}], the list of all "
+                "accepted answers."
+            )
+        if wrong := [gold for gold in golds if not isinstance(gold, str)]:
+            raise ArgumentError(f"gt_ls[{at}] holds {wrong[0]!r}, which is no text.")
+
+
+def _tell(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]) -> None:
+    """Warns of rows that are scored by what they lack."""
+    for rows, rest in (
+        (
+            [at for at, answer in enumerate(pred_ls) if answer is None],
+            "no answer and {is|are} in no mean",
+        ),
+        (
+            [at for at, golds in enumerate(gt_ls) if not golds],
+            "no gold answer and {counts|count} 0, as in UltraRAG",
+        ),
+    ):
+        if rows:
+            named = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
+            sentence = f"{{n}} {{row has|rows have}} {rest} (counted from 0: {named})."
+            warnings.warn(CountedFact(sentence, len(rows)), stacklevel=3)
+
+
+def _saved(body: dict[str, Any], save_path: str | None) -> Evaluated:
+    """The result of a tool, also written to a file where one is named."""
+    if save_path:
+        with atomic(save_path) as stream:
+            text = json.dumps(body, indent=4, ensure_ascii=False, allow_nan=False)
+            stream.write(text.encode() + b"\n")
+    return {"eval_res": body}

@@ -1,0 +1,85 @@
+"""Which files an agent may reach: those below the folders that a person named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ragassay.errors import ArgumentError
+
+_MOST_FILES = 100_000
+"""Files of a folder that are looked at for links that lead out of it."""
+
+
+class AllowedFolders:
+    """The folders below which files are read and written.
+
+    Args:
+        folders: a relative path of an agent belongs to the first one that has it.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = [folder.resolve() for folder in folders]
+
+    def existing(self, path: str, argument: str) -> Path:
+        """A file or folder to read, with all links followed.
+
+        Args:
+            path: as the agent wrote it.
+            argument: names it in errors.
+
+        Raises:
+            ArgumentError: it lies outside, or is not there; or a link within it leads outside.
+        """
+        found = self._inside(path, argument)
+        if not found.exists():
+            raise ArgumentError(f"{argument}: there is no file {path!r} in {self._named()}.")
+        for link in _links(found):
+            if not self._is_inside(link.resolve()):
+                raise ArgumentError(f"{argument}: {link} leads out of {self._named()}.")
+        return found
+
+    def writable(self, path: str, argument: str) -> Path:
+        """A file or folder to write, with all links followed.
+
+        Args:
+            path: as the agent wrote it.
+            argument: names it in errors.
+
+        Raises:
+            ArgumentError: it lies outside.
+        """
+        return self._inside(path, argument)
+
+    def _inside(self, path: str, argument: str) -> Path:
+        if not self._folders:
+            raise ArgumentError(
+                f"{argument}: no folder is open, so no file can be reached. The person who started "
+                "the server names one."
+            )
+        tried = [(folder / path).resolve() for folder in self._folders]
+        inside = [one for one in tried if self._is_inside(one)]
+        if not inside or "\0" in path:
+            raise ArgumentError(
+                f"{argument}: {path!r} lies outside {self._named()}, which alone may be used. "
+                "Use a path below it."
+            )
+        return next((one for one in inside if one.exists()), inside[0])
+
+    def _is_inside(self, path: Path) -> bool:
+        return any(path.is_relative_to(folder) for folder in self._folders)
+
+    def _named(self) -> str:
+        return " and ".join(map(str, self._folders))
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """The links within a folder."""
+    if path.is_dir():
+        for at, inner in enumerate(path.rglob("*")):
+            if at >= _MOST_FILES:
+                raise ArgumentError(
+                    f"{path} holds more than {_MOST_FILES:,} files. Name one of them."
+                )
+            if inner.is_symlink():
+                yield inner

@@ -1,0 +1,137 @@
+"""A server folder in UltraRAG's layout: its tools, what they take and give, and ``build``.
+
+    app = PipelineServer(__file__)
+
+    @app.tool(output="q_ls,top_k->ret_psg")
+    def retriever_search(q_ls: list[str], top_k: int) -> dict[str, list[list[str]]]:
+        ...
+
+    if __name__ == "__main__":
+        app.run()
+
+The folder holds ``parameter.yaml`` and ``src/NAME.py``, where NAME is the folder's name. It works
+under ``ragassay run`` and under UltraRAG's own runner.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+
+from ragassay.compat import ultrarag
+from ragassay.compat.ultrarag import FLOWS, Flow
+from ragassay.errors import InputError, RagassayError
+from ragassay.yaml_files import marked, text_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class PipelineServer:
+    """A server of a pipeline.
+
+    Args:
+        file: of its program, ``__file__``.
+        name: of the server; the name of the program's file when left out.
+    """
+
+    def __init__(self, file: str, name: str | None = None) -> None:
+        self._file = Path(file).resolve()
+        self.server: MCPServer[Any] = MCPServer(name or self._file.stem, log_level="WARNING")
+        self._declared: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self.server.add_tool(self.build)
+
+    def tool(self, output: str) -> Callable[[F], F]:
+        """Makes a tool of a function.
+
+        Args:
+            output: what it takes and gives, ``input,input->output``: inputs belong to the
+                function's arguments by their place, outputs are keys of the dict that it returns
+                (``None`` where it returns nothing).
+        """
+
+        def decorator(function: F) -> F:
+            arguments = tuple(inspect.signature(function).parameters)
+            Flow.declared(output, arguments, ())  # a mistake shows when the server starts
+            self._declared[function.__name__] = (output, arguments)
+            self.server.add_tool(_told(function), structured_output=False)
+            return function
+
+        return decorator
+
+    def build(self, parameter_file: str) -> str:
+        """Write server.yaml beside the parameter file: what each tool takes and gives.
+
+        Args:
+            parameter_file: path of the server's parameter.yaml.
+        """
+        path = Path(parameter_file)
+        try:
+            return str(self.write_flows(path))
+        except (RagassayError, OSError) as error:
+            raise ToolError(str(error)) from error
+
+    def write_flows(self, path: Path) -> Path:
+        """Writes ``server.yaml``.
+
+        Args:
+            path: of the parameter file.
+
+        Raises:
+            InputError: it is not a mapping of parameters.
+        """
+        parameters = marked(text_of(path), path, later_wins=True).value or {}
+        if not isinstance(parameters, Mapping):
+            raise InputError("is not a mapping of parameters", path=path)
+        body = {
+            "path": str(self._file),
+            "parameter": str(path),
+            "tools": {
+                name: Flow.declared(text, arguments, list(parameters)).to_entry()
+                for name, (text, arguments) in self._declared.items()
+            },
+            "prompts": {},
+        }
+        written = path.with_name("server.yaml")
+        written.write_text(yaml.safe_dump(body, sort_keys=False, allow_unicode=True), "utf-8")
+        return written
+
+    def run(self) -> None:
+        """Serves over standard input and output, until they are closed."""
+        self.server.run("stdio")
+
+
+def evaluation_server(file: str) -> PipelineServer:
+    """UltraRAG's server ``evaluation``, computed by ragassay.
+
+    Args:
+        file: of the program.
+    """
+    made = PipelineServer(file, "evaluation")
+    for name, flow in FLOWS["evaluation"].items():
+        made.tool(flow)(getattr(ultrarag, name))
+    return made
+
+
+def _told(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose errors the caller reads; their place goes to standard error."""
+
+    @functools.wraps(function)
+    def called(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except RagassayError as error:
+            raise ToolError(str(error)) from error
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            raise ToolError(f"{type(error).__name__}: {error}") from error
+
+    return called

@@ -1,0 +1,76 @@
+"""The servers ``benchmark`` and ``evaluation`` that need no process: UltraRAG's tools, in ours."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ragassay.compat import ultrarag
+from ragassay.compat.ultrarag import FLOWS, PARAMETERS, Flow
+from ragassay.errors import RagassayError
+from ragassay.pipelines.pipeline_tools import Progress, ServerError, Tool
+
+_FUNCTIONS: Mapping[str, Mapping[str, Callable[..., dict[str, Any]]]] = {
+    "benchmark": {"get_data": ultrarag.get_data},
+    "evaluation": {
+        "evaluate": ultrarag.evaluate,
+        "evaluate_trec": ultrarag.evaluate_trec,
+        "evaluate_trec_pvalue": ultrarag.evaluate_trec_pvalue,
+    },
+}
+
+NAMES = tuple(_FUNCTIONS)
+
+
+class BuiltinServer:
+    """One of the servers that this package brings.
+
+    Args:
+        name: one of `NAMES`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._functions = _FUNCTIONS[name]
+        self.parameters: Mapping[str, Any] = PARAMETERS[name]
+        self.tools: Mapping[str, Tool] = {
+            tool: Tool(
+                tool,
+                Flow.declared(
+                    FLOWS[name][tool], list(inspect.signature(function).parameters), self.parameters
+                ),
+            )
+            for tool, function in self._functions.items()
+        }
+
+    def outputs(self, tool: Tool, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        """The columns of the key map for ``get_data``, else what the tool declares."""
+        if tool.name == "get_data":
+            return tuple(ultrarag.key_map_of(parameters.get("benchmark")))
+        assert tool.flow is not None
+        return tool.flow.outputs
+
+    async def call(
+        self, tool: Tool, arguments: Mapping[str, Any], progress: Progress
+    ) -> Mapping[str, Any]:
+        """Calls the function in a thread; its warnings are told.
+
+        Raises:
+            ServerError: what the function says.
+        """
+
+        def called() -> tuple[dict[str, Any], list[str]]:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                result = self._functions[tool.name](**arguments)
+            return result, [str(one.message) for one in caught]
+
+        try:
+            result, told = await asyncio.to_thread(called)
+        except RagassayError as error:
+            raise ServerError(str(error)) from error
+        for sentence in told:
+            progress(0, None, sentence)
+        return result

@@ -1,0 +1,142 @@
+"""What each step of a pipeline gave, in files: a later run can go on from any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ragassay.errors import InputError, UsageError
+from ragassay.files import atomic
+from ragassay.pipelines.binding import Bound
+from ragassay.pipelines.pipeline_file import Pipeline, Step, ToolStep
+
+Variables = dict[str, Any]
+
+
+class KeptSteps:
+    """The folder with a file a step.
+
+    Args:
+        folder: is made with the first file.
+        pipeline: whose steps are kept.
+        bound: what they need.
+        values: of parameters, by server.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        pipeline: Pipeline,
+        bound: Bound,
+        values: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        self.folder = folder
+        self._pipeline, self._bound, self._values = pipeline, bound, values
+
+    def keep(self, number: int, given: Mapping[str, Any]) -> None:
+        """Writes what a step gave.
+
+        Args:
+            number: of the step, from 1.
+            given: the variables that it made or changed.
+        """
+        body = {"step": self._identity(number), "variables": given}
+        with atomic(self._file(number)) as stream:
+            stream.write(orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS))
+
+    def forget_from(self, number: int) -> None:
+        """Deletes what the steps from a number on gave in an earlier run."""
+        for path in self.folder.glob("*.json") if self.folder.is_dir() else ():
+            if path.name[:2].isdigit() and int(path.name.split("_")[0]) >= number:
+                path.unlink()
+
+    def before(self, number: int) -> Variables:
+        """The variables before a step, as the last run left them.
+
+        Raises:
+            UsageError: an earlier step was not kept, or was run otherwise.
+        """
+        variables: Variables = {}
+        for earlier in range(1, number):
+            path, name = self._file(earlier), self._pipeline.steps[earlier - 1].name
+            again = f"Run the pipeline without --from, or with --from {earlier}."
+            try:
+                body = orjson.loads(path.read_bytes())
+                kept, given = body["step"], body["variables"]
+            except FileNotFoundError as error:
+                problem = (
+                    f"The step {earlier} ({name}) has no kept output in {self.folder}. {again}"
+                )
+                raise UsageError(problem) from error
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                raise InputError(
+                    "is not the kept output of a step", path=path, hint=again
+                ) from error
+            now = self._identity(earlier)
+            if kept != now:
+                differs = [key for key in now if kept.get(key) != now[key]]
+                raise UsageError(
+                    f"The step {earlier} ({name}) was kept with other {' and '.join(differs)} than "
+                    f"it has now. {again}"
+                )
+            variables |= given
+        return variables
+
+    def _identity(self, number: int) -> dict[str, Any]:
+        """What a kept step must agree in: how it is written, and its parameters."""
+        calls = [
+            call
+            for place, call in self._bound.calls.items()
+            if place[:2] == self._place(number)[:2]
+        ]
+        return {
+            "words": self._words(number),
+            "parameters": {
+                f"{call.step.server}.{name}": self._values.get(call.step.server, {}).get(name)
+                for call in calls
+                for name in call.parameters.values()
+            },
+        }
+
+    def _words(self, number: int) -> Any:
+        return self._pipeline.marked.value["pipeline"][number - 1]
+
+    def _place(self, number: int) -> tuple[str, ...]:
+        return ("pipeline", str(number - 1))
+
+    def _file(self, number: int) -> Path:
+        return self.folder / f"{number:02}_{self._pipeline.steps[number - 1].name}.json"
+
+
+def number_of(pipeline: Pipeline, wanted: str) -> int:
+    """The number of a step, from 1.
+
+    Args:
+        pipeline: it belongs to.
+        wanted: the number, or the step's name.
+
+    Raises:
+        UsageError: there is no such step, or several.
+    """
+    names = [step.name for step in pipeline.steps]
+    if wanted.isdecimal():
+        if 1 <= int(wanted) <= len(names):
+            return int(wanted)
+        raise UsageError(f"--from {wanted}: the pipeline has the steps 1 to {len(names)}.")
+    at = [number for number, name in enumerate(names, start=1) if name == wanted]
+    if len(at) > 1:
+        several = ", ".join(map(str, at))
+        raise UsageError(
+            f"--from {wanted}: this step occurs several times ({several}). Give its number."
+        )
+    if not at:
+        raise UsageError(f"--from {wanted}: there is no such step. There are: {', '.join(names)}.")
+    return at[0]
+
+
+def only_changes_server(step: Step, bound: Bound) -> bool:
+    """Whether a step gives nothing, so that it was run for what it does to its server."""
+    return isinstance(step, ToolStep) and not (bound.calls[step.place].outputs or step.outputs)

@@ -1,0 +1,159 @@
+"""The parameter file of a pipeline: where it is, what it holds, and how ``build`` adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ragassay.errors import InputError
+from ragassay.files import atomic
+from ragassay.yaml_files import Marked, marked, text_of
+
+FOLDERS = ("parameters", "parameter")
+"""Folders beside the pipeline: ours, as UltraRAG's page prints it, and the one its code writes."""
+
+Values = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Built:
+    """What ``build`` did.
+
+    Attributes:
+        path: of the parameter file.
+        is_new: whether it was not there before.
+        added: parameters that were added, as ``server.name``.
+        unused: parameters that the pipeline does not use, which stay.
+        notes: what a person should know.
+    """
+
+    path: Path
+    is_new: bool
+    added: tuple[str, ...]
+    unused: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def found(pipeline: Path) -> Path | None:
+    """The parameter file of a pipeline; ``None`` where there is none."""
+    paths = [path(pipeline, folder) for folder in FOLDERS]
+    return next((one for one in paths if one.is_file()), None)
+
+
+def path(pipeline: Path, folder: str = FOLDERS[0]) -> Path:
+    """Where the parameter file of a pipeline is.
+
+    Args:
+        pipeline: its path.
+        folder: one of `FOLDERS`.
+    """
+    return pipeline.parent / folder / f"{pipeline.stem}_parameter.yaml"
+
+
+def read(file: Path) -> tuple[Values, Marked]:
+    """The parameters of each server, and the file with its lines.
+
+    Of a key that is given twice the later one counts.
+
+    Raises:
+        InputError: no YAML, or no mapping of servers.
+    """
+    content = marked(text_of(file), file, later_wins=True)
+    body = content.value
+    if body is None:
+        return {}, content
+    if not isinstance(body, dict):
+        raise content.wrong((), "is not a mapping of servers")
+    for server, parameters in body.items():
+        if not isinstance(parameters, dict):
+            raise content.wrong((str(server),), "is not a mapping of parameters")
+    return {str(server): parameters for server, parameters in body.items()}, content
+
+
+def write(file: Path, needed: Values) -> Built:
+    """Writes a parameter file, or adds to one what it lacks. What stands in it stays as it is.
+
+    Args:
+        file: its path.
+        needed: for each server the parameters that the pipeline uses, with their defaults.
+
+    Raises:
+        InputError: the file there is not a parameter file.
+    """
+    used = {server: parameters for server, parameters in needed.items() if parameters}
+    if not file.is_file():
+        _save(file, _block(used))
+        return Built(file, True, _names(used))
+    values, content = read(file)
+    lines = text_of(file).splitlines()
+    missing = {
+        server: {n: value for n, value in parameters.items() if n not in values.get(server, {})}
+        for server, parameters in used.items()
+    }
+    # From the end to the beginning: the line numbers above stay true.
+    known = [server for server, parameters in missing.items() if parameters and server in values]
+    for server in sorted(known, key=lambda one: content.line((one,)) or 0, reverse=True):
+        at = content.line((server,))
+        if at is None or lines[at - 1].split("#")[0].rstrip()[-1:] != ":":
+            raise InputError(
+                f"lacks {', '.join(missing[server])}, which no mapping in brackets is given",
+                path=file, line=at, field=server, hint="Write a line a parameter.",
+            )  # fmt: skip
+        indent = _indent(lines[at:])
+        lines[at:at] = [indent + line for line in _block(missing[server]).splitlines()]
+    new = {
+        server: missing[server] for server in missing if missing[server] and server not in values
+    }
+    if new:
+        lines += _block(new).splitlines()
+    added = _names(missing)
+    if added:
+        _save(file, "\n".join(lines) + "\n")
+    unused = tuple(
+        f"{server}.{name}"
+        for server, parameters in values.items()
+        for name in parameters
+        if name not in used.get(server, {})
+    )
+    return Built(file, False, added, unused)
+
+
+def _names(values: Values) -> tuple[str, ...]:
+    return tuple(f"{server}.{name}" for server, one in values.items() for name in one)
+
+
+def _indent(lines: list[str]) -> str:
+    """How far the parameters of a server are indented."""
+    written = next(
+        (line for line in lines if line.strip() and not line.lstrip().startswith("#")), ""
+    )
+    return written[: len(written) - len(written.lstrip())] or "  "
+
+
+def _block(values: Mapping[str, Any]) -> str:
+    plain = {
+        key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()
+    }
+    text: str = yaml.dump(plain, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=100)
+    return text
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes a text of several lines as a block, which a person can edit."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def _save(file: Path, text: str) -> None:
+    with atomic(file) as stream:
+        stream.write(text.encode())

@@ -1,0 +1,218 @@
+"""Reads ``pipeline.yaml``: its servers and its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError, did_you_mean
+from ragassay.yaml_files import Marked, Place, marked, text_of
+
+PIPELINE = "pipeline"
+_KEYS = ("servers", PIPELINE)
+
+
+@dataclass(frozen=True)
+class ToolStep:
+    """One call of a tool.
+
+    Attributes:
+        server: the server's name in the pipeline.
+        tool: the tool's name.
+        inputs: other sources than the tool declares: for an input the variable it is read from.
+        outputs: other names than the tool declares: for an output its variable.
+        place: where the step stands in the file.
+    """
+
+    server: str
+    tool: str
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    place: Place
+
+    @property
+    def name(self) -> str:
+        """The step as the file writes it."""
+        return f"{self.server}.{self.tool}"
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Steps that are run several times, one after the other."""
+
+    times: int
+    steps: tuple[Step, ...]
+    place: Place
+
+    name = "loop"
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Steps that are run for some rows only.
+
+    Attributes:
+        router: steps of which one gives each row a state.
+        branches: for each state the steps of its rows.
+        place: where the branch stands in the file.
+    """
+
+    router: tuple[Step, ...]
+    branches: Mapping[str, tuple[Step, ...]]
+    place: Place
+
+    name = "branch"
+
+
+Step = ToolStep | Loop | Branch
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A pipeline as it is written.
+
+    Attributes:
+        path: of its file.
+        servers: for each name what the file says of the server.
+        steps: in order.
+        marked: the file, with its lines.
+    """
+
+    path: Path
+    servers: Mapping[str, Any]
+    steps: tuple[Step, ...]
+    marked: Marked
+
+    def tools(self) -> Iterator[ToolStep]:
+        """Every call of a tool, those within loops and branches too, in the order of the file."""
+        return _tools(self.steps)
+
+    def wrong(self, place: Place, problem: str, hint: str | None = None) -> InputError:
+        """An error at a place of the file."""
+        return self.marked.wrong(place, problem, hint)
+
+
+def is_pipeline(path: Path) -> bool:
+    """Whether a file is a pipeline and not a configuration of a run: it has a key ``pipeline``."""
+    if path.suffix.casefold() not in (".yaml", ".yml") or not path.is_file():
+        return False
+    try:
+        found = marked(text_of(path), path, later_wins=True).value
+    except InputError:
+        return False
+    return isinstance(found, dict) and PIPELINE in found
+
+
+def read(path: Path) -> Pipeline:
+    """Reads a pipeline. Of a key that is given twice the later one counts.
+
+    Raises:
+        InputError: no YAML, or not the form of a pipeline; with line and field.
+    """
+    found = marked(text_of(path), path, later_wins=True)
+    body = found.value
+    if not isinstance(body, dict) or PIPELINE not in body:
+        raise found.wrong((), "is not a pipeline", "Begin with 'servers:' and 'pipeline:'.")
+    for key in body:
+        if key not in _KEYS:
+            raise found.wrong(
+                (str(key),), "is not a key that is known", "There are: servers, pipeline."
+            )
+    servers = body.get("servers")
+    if not isinstance(servers, dict) or not servers:
+        raise found.wrong(
+            ("servers",),
+            "names no server",
+            "Write a line a server, as in evaluation: servers/evaluation.",
+        )
+    named = {str(name): address for name, address in servers.items()}
+    return Pipeline(path, named, _steps(body[PIPELINE], (PIPELINE,), found, named), found)
+
+
+def _steps(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) -> tuple[Step, ...]:
+    if not isinstance(body, list):
+        raise found.wrong(place, "is not a list of steps", "Write '- server.tool', a line a step.")
+    return tuple(_step(one, (*place, str(at)), found, servers) for at, one in enumerate(body))
+
+
+def _step(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) -> Step:
+    if isinstance(body, str):
+        return _tool_step(body, {}, place, found, servers)
+    if not isinstance(body, dict) or len(body) != 1:
+        raise found.wrong(
+            place,
+            "is not a step",
+            "Write 'server.tool', or one of: loop, branch, server.tool with input and output.",
+        )
+    [(name, inside)] = body.items()
+    at = (*place, str(name))
+    if name == "loop":
+        _check_keys(inside, ("times", "steps"), at, found)
+        times = inside["times"]
+        if not isinstance(times, int) or isinstance(times, bool) or times < 1:
+            raise found.wrong((*at, "times"), f"is {times!r}", "Write how often, 1 or more.")
+        return Loop(times, _steps(inside["steps"], (*at, "steps"), found, servers), at)
+    if name == "branch":
+        _check_keys(inside, ("router", "branches"), at, found)
+        branches = inside["branches"]
+        if not isinstance(branches, dict) or not branches:
+            raise found.wrong((*at, "branches"), "names no state", "Write a list of steps a state.")
+        return Branch(
+            _steps(inside["router"], (*at, "router"), found, servers),
+            {
+                str(state): _steps(steps or [], (*at, "branches", str(state)), found, servers)
+                for state, steps in branches.items()
+            },
+            at,
+        )
+    return _tool_step(str(name), {} if inside is None else inside, at, found, servers)
+
+
+def _tool_step(
+    name: str, renamed: Any, place: Place, found: Marked, servers: Mapping[str, Any]
+) -> ToolStep:
+    server, point, tool = name.partition(".")
+    if not point or not tool:
+        raise found.wrong(place, f"the step {name!r} is not 'server.tool'")
+    if server not in servers:
+        hint = did_you_mean(server, servers) or f"There are: {', '.join(servers)}."
+        raise found.wrong(place, f"the step {name!r} names a server that 'servers' lacks", hint)
+    if not isinstance(renamed, dict):
+        raise found.wrong(place, "is not a mapping", "It takes 'input' and 'output'.")
+    for key, names in renamed.items():
+        if key not in ("input", "output"):
+            raise found.wrong(
+                (*place, str(key)), "is not a key that is known", "There are: input, output."
+            )
+        if not isinstance(names, dict) or not all(isinstance(one, str) for one in names.values()):
+            raise found.wrong(
+                (*place, str(key)), "is not a mapping of names", "Write 'name: variable'."
+            )
+    return ToolStep(server, tool, renamed.get("input") or {}, renamed.get("output") or {}, place)
+
+
+def _check_keys(body: Any, keys: tuple[str, ...], place: Place, found: Marked) -> None:
+    if not isinstance(body, dict):
+        raise found.wrong(place, "is not a mapping", f"It takes {' and '.join(keys)}.")
+    for key in keys:
+        if key not in body:
+            raise found.wrong((*place, key), "is missing")
+    for key in body:
+        if key not in keys:
+            raise found.wrong(
+                (*place, str(key)), "is not a key that is known", f"There are: {', '.join(keys)}."
+            )
+
+
+def _tools(steps: tuple[Step, ...]) -> Iterator[ToolStep]:
+    for step in steps:
+        if isinstance(step, ToolStep):
+            yield step
+        elif isinstance(step, Loop):
+            yield from _tools(step.steps)
+        else:
+            yield from _tools(step.router)
+            for inside in step.branches.values():
+                yield from _tools(inside)

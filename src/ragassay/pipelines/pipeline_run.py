@@ -1,0 +1,237 @@
+"""Runs the steps of a pipeline, one after the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from ragassay.counts import plural
+from ragassay.errors import RagassayError
+from ragassay.pipelines.binding import Bound, Call
+from ragassay.pipelines.kept_steps import KeptSteps, Variables, only_changes_server
+from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step
+from ragassay.pipelines.pipeline_tools import Server, ServerError
+
+
+class StepError(RagassayError):
+    """A step that failed: the sentence names the step, its server and the server's words."""
+
+
+class Observer(Protocol):
+    """Who is told how far a pipeline is."""
+
+    def begins(self, number: int, of: int, name: str) -> None:
+        """A step begins; ``number`` counts from 1."""
+
+    def says(self, sentence: str) -> None:
+        """The step says how far it is."""
+
+    def ended(
+        self, number: int, of: int, name: str, seconds: float, given: Mapping[str, Any]
+    ) -> None:
+        """A step has ended, and gave these variables."""
+
+
+class Quiet:
+    """An observer that tells nobody."""
+
+    def begins(self, number: int, of: int, name: str) -> None:
+        """Nothing."""
+
+    def says(self, sentence: str) -> None:
+        """Nothing."""
+
+    def ended(
+        self, number: int, of: int, name: str, seconds: float, given: Mapping[str, Any]
+    ) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a pipeline is run.
+
+    Attributes:
+        parameters: its parameter file; the one beside the pipeline when left out.
+        begin: number or name of the step to begin with; what the steps before gave is taken from
+            the last run.
+        folder: for what each step gives.
+    """
+
+    parameters: Path | None = None
+    begin: str | None = None
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A pipeline that was run.
+
+    Attributes:
+        variables: all of them, as they are at its end.
+        folder: what each step gave.
+        notes: what a person should know.
+    """
+
+    variables: Variables
+    folder: Path
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class StepRunner:
+    """Runs steps with the servers that are started.
+
+    Attributes:
+        pipeline: as written.
+        bound: what its steps need.
+        servers: by name, started.
+        values: of parameters, by server.
+        kept: where outputs are kept.
+        observer: is told how far it is.
+    """
+
+    pipeline: Pipeline
+    bound: Bound
+    servers: Mapping[str, Server]
+    values: Mapping[str, Mapping[str, Any]]
+    kept: KeptSteps
+    observer: Observer = field(default_factory=Quiet)
+
+    async def run(self, begin: int) -> Variables:
+        """Runs the steps from a number on.
+
+        Raises:
+            StepError: a step failed; what was computed before is kept.
+        """
+        variables = self.kept.before(begin)
+        self.kept.forget_from(begin)
+        later = {step.server for step in self.pipeline.tools() if int(step.place[1]) >= begin - 1}
+        for number, step in enumerate(self.pipeline.steps, start=1):
+            is_again = number < begin
+            if is_again and not (
+                only_changes_server(step, self.bound) and getattr(step, "server", None) in later
+            ):
+                continue
+            await self._top_step(number, step, variables)
+        return variables
+
+    async def _top_step(self, number: int, step: Step, variables: Variables) -> None:
+        of = len(self.pipeline.steps)
+        self.observer.begins(number, of, step.name)
+        began = time.monotonic()
+        before = dict(variables)
+        await self._step(number, step, variables)
+        given = {
+            name: value
+            for name, value in variables.items()
+            if name not in before or before[name] is not value
+        }
+        self.kept.keep(number, given)
+        self.observer.ended(number, of, step.name, time.monotonic() - began, given)
+
+    async def _step(self, number: int, step: Step, variables: Variables) -> None:
+        if isinstance(step, Loop):
+            for _ in range(step.times):
+                for inside in step.steps:
+                    await self._step(number, inside, variables)
+        elif isinstance(step, Branch):
+            await self._branch(number, step, variables)
+        else:
+            await self._call(number, self.bound.calls[step.place], variables)
+
+    async def _call(self, number: int, call: Call, variables: Variables) -> None:
+        step, server = call.step, call.step.server
+        arguments = {
+            argument: self.values.get(server, {}).get(name)
+            for argument, name in call.parameters.items()
+        }
+        for argument, name in call.variables.items():
+            if name not in variables:
+                raise self._failed(number, call, f"there is no variable {name!r}.")
+            arguments[argument] = variables[name]
+        try:
+            result = await self.servers[server].call(call.tool, arguments, self._said)
+        except ServerError as error:
+            raise self._failed(number, call, str(error)) from error
+        outputs = call.outputs
+        if outputs is None:
+            outputs = {key: step.outputs.get(key, key) for key in result}
+        if lacking := [key for key in outputs if key not in result]:
+            had = ", ".join(map(str, result)) or "nothing"
+            raise self._failed(number, call, f"the result lacks {lacking[0]!r}; it has: {had}.")
+        for key, variable in outputs.items():
+            variables[variable] = result[key]
+
+    async def _branch(self, number: int, branch: Branch, variables: Variables) -> None:
+        """Each row goes the way of its state; the rows of all states meet again afterwards."""
+        before = dict(variables)
+        for step in branch.router:
+            await self._step(number, step, variables)
+        states = None
+        for name, value in variables.items():
+            if before.get(name) is not value and _is_routed(value):
+                states = [str(item["state"]) for item in value]
+                variables[name] = [item["data"] for item in value]
+        if states is None:
+            raise StepError(
+                f"Step {number} (branch): no step of the router gives a list of items with 'data' "
+                "and 'state'."
+            )
+        if unknown := sorted(set(states) - set(branch.branches)):
+            raise StepError(
+                f"Step {number} (branch): the router gives the state {unknown[0]!r}, and "
+                f"'branches' has: {', '.join(branch.branches)}."
+            )
+        n = len(states)
+        whole = dict(variables)
+        for state, steps in branch.branches.items():
+            rows = [row for row, one in enumerate(states) if one == state]
+            if not rows or not steps:
+                continue
+            own = {
+                name: [value[row] for row in rows] if _has_rows(value, n) else value
+                for name, value in whole.items()
+            }
+            began = dict(own)
+            for step in steps:
+                await self._step(number, step, own)
+            for name, value in own.items():
+                if name in began and began[name] is value:
+                    continue
+                if not _has_rows(value, len(rows)):
+                    variables[name] = value
+                    continue
+                merged = list(variables[name]) if _has_rows(variables.get(name), n) else [None] * n
+                for row, item in zip(rows, value, strict=True):
+                    merged[row] = item
+                variables[name] = merged
+
+    def _said(self, done: float, of: float | None, sentence: str) -> None:
+        much = f"{done:g} of {of:g}" if of else ""
+        if told := " ".join(filter(None, (much, sentence))):
+            self.observer.says(told)
+
+    def _failed(self, number: int, call: Call, words: str) -> StepError:
+        kept = (
+            f" What the {plural(number - 1, 'step')} before gave is kept: --from {number} goes on."
+        )
+        return StepError(
+            f"{self.pipeline.path}: step {number} ({call.step.name}), server "
+            f"{call.step.server!r}: {words}{kept if number > 1 else ''}"
+        )
+
+
+def _is_routed(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(item, dict) and item.keys() == {"data", "state"} for item in value)
+    )
+
+
+def _has_rows(value: Any, n: int) -> bool:
+    return isinstance(value, list) and len(value) == n

@@ -1,0 +1,168 @@
+"""``build`` and ``run``: starts the servers of a pipeline, and does what is asked of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragassay.errors import RagassayError
+from ragassay.pipelines import mcp_servers, parameter_file, pipeline_file
+from ragassay.pipelines.binding import Binder, Bound, check, refuse_unknown
+from ragassay.pipelines.builtin_servers import BuiltinServer
+from ragassay.pipelines.kept_steps import KeptSteps, number_of
+from ragassay.pipelines.mcp_servers import needs_mcp
+from ragassay.pipelines.parameter_file import Built
+from ragassay.pipelines.pipeline_file import Pipeline
+from ragassay.pipelines.pipeline_run import Finished, Observer, Options, Quiet, StepRunner
+from ragassay.pipelines.pipeline_tools import Server, ServerError
+from ragassay.pipelines.server_address import address
+
+
+def build(path: Path) -> Built:
+    """Writes the parameter file of a pipeline, or adds to it what is missing.
+
+    Args:
+        path: of the pipeline. The file is ``parameters/NAME_parameter.yaml`` beside it, or the one
+            in ``parameter/`` where that is there.
+
+    Raises:
+        InputError: a mistake in the pipeline, with line and field.
+        ServerError: a server that does not start.
+    """
+    pipeline = pipeline_file.read(path)
+    return asyncio.run(_build(pipeline))
+
+
+async def _build(pipeline: Pipeline) -> Built:
+    file = parameter_file.found(pipeline.path)
+    values = parameter_file.read(file)[0] if file is not None else {}
+    async with _started(pipeline) as servers:
+        bound = Binder(pipeline, servers, values).bind()
+        defaults = Binder(pipeline, servers, {}).bind().parameters
+    built = parameter_file.write(file or parameter_file.path(pipeline.path), defaults)
+    notes = []
+    for step, variable in bound.missing:
+        try:
+            check(pipeline, Bound(missing=[(step, variable)]), values, built.path)
+        except RagassayError as error:
+            notes.append(str(error))
+    return Built(built.path, built.is_new, built.added, built.unused, tuple(notes))
+
+
+def run(path: Path, options: Options | None = None, observer: Observer | None = None) -> Finished:
+    """Runs a pipeline.
+
+    Args:
+        path: of the pipeline.
+        options: how.
+        observer: is told how far it is.
+
+    Raises:
+        InputError: a mistake in the pipeline or its parameters, found before the first step.
+        StepError: a step failed; what was computed before is kept.
+        ServerError: a server that does not start.
+    """
+    pipeline = pipeline_file.read(path)
+    return asyncio.run(_run(pipeline, options or Options(), observer or Quiet()))
+
+
+def steps(path: Path, options: Options | None = None) -> list[str]:
+    """Checks a pipeline, and says of each step what it takes and gives.
+
+    Args:
+        path: of the pipeline.
+        options: how it would be run.
+
+    Raises:
+        InputError: a mistake in the pipeline or its parameters.
+        ServerError: a server that does not start.
+    """
+    pipeline = pipeline_file.read(path)
+    return asyncio.run(_steps(pipeline, options or Options()))
+
+
+async def _steps(pipeline: Pipeline, options: Options) -> list[str]:
+    async with _ready(pipeline, options) as ready:
+        return [
+            f"{step.name}: {', '.join([*call.parameters.values(), *call.variables.values()])} -> "
+            f"{'?' if call.outputs is None else ', '.join(call.outputs.values()) or 'nothing'}"
+            for step in pipeline.tools()
+            for call in [ready.bound.calls[step.place]]
+        ]
+
+
+async def _run(pipeline: Pipeline, options: Options, observer: Observer) -> Finished:
+    begin = 1 if options.begin is None else number_of(pipeline, options.begin)
+    folder = options.folder or Path("output") / f"{pipeline.path.stem}_steps"
+    async with _ready(pipeline, options) as ready:
+        values = ready.bound.parameters
+        kept = KeptSteps(folder, pipeline, ready.bound, values)
+        runner = StepRunner(pipeline, ready.bound, ready.servers, values, kept, observer)
+        variables = await runner.run(begin)
+    return Finished(variables, folder, ready.notes)
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """A pipeline that was checked, with its servers started."""
+
+    servers: Mapping[str, Server]
+    bound: Bound
+    notes: tuple[str, ...]
+
+
+@asynccontextmanager
+async def _ready(pipeline: Pipeline, options: Options) -> AsyncIterator[_Ready]:
+    file = options.parameters or parameter_file.found(pipeline.path)
+    values, content = ({}, None) if file is None else parameter_file.read(file)
+    async with _started(pipeline) as servers:
+        bound = Binder(pipeline, servers, values).bind()
+        unused = [] if content is None else refuse_unknown(values, servers, bound, content.wrong)
+        check(pipeline, bound, values, file)
+        notes = tuple(f"{file}: the pipeline does not use {name}." for name in unused)
+        yield _Ready(servers, bound, notes)
+
+
+@asynccontextmanager
+async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
+    """The servers that the steps use. What fails is told without the groups around it."""
+    used = list(dict.fromkeys(step.server for step in pipeline.tools()))
+    places = {name: address(pipeline, name) for name in used}
+    if any(place.kind != "builtin" for place in places.values()):
+        needs_mcp()
+    failure: BaseException | None = None
+    try:
+        async with AsyncExitStack() as stack:
+            servers: dict[str, Server] = {}
+            for name, place in places.items():
+                if place.kind == "builtin":
+                    servers[name] = BuiltinServer(place.where)
+                    continue
+                try:
+                    servers[name] = await stack.enter_async_context(mcp_servers.started(place))
+                except (ServerError, BaseExceptionGroup) as error:
+                    raise _of_start(pipeline, name, place.where, error) from error
+            try:
+                yield servers
+            except RagassayError as error:
+                failure = error
+    except BaseExceptionGroup as group:
+        failure = failure or _first(group)
+    if failure is not None:
+        raise failure
+
+
+def _of_start(pipeline: Pipeline, name: str, where: str, error: BaseException) -> RagassayError:
+    first = _first(error)
+    if not isinstance(first, ServerError):
+        raise first
+    return pipeline.wrong(("servers", name), f"the server {where!r} does not start: {first}")
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

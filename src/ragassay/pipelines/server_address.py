@@ -1,0 +1,202 @@
+"""Where the servers of a pipeline are: a folder, a command, a URL, or built in."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragassay.errors import InputError
+from ragassay.pipelines.builtin_servers import NAMES
+from ragassay.pipelines.pipeline_file import Pipeline
+from ragassay.yaml_files import Place, marked, text_of
+from ragassay.yaml_positions import validated
+
+CALL_S = 3600.0
+"""Seconds that a tool may take, where the pipeline does not say."""
+
+
+class _Written(BaseModel):
+    """What a pipeline may say of a server, beside one text."""
+
+    model_config = ConfigDict(extra="forbid")
+    folder: str | None = None
+    command: str | list[str] | None = None
+    url: str | None = None
+    env: dict[str, str] = Field(default_factory=dict)
+    headers: dict[str, str] = Field(default_factory=dict)
+    timeout: float = Field(CALL_S, gt=0)
+
+
+@dataclass(frozen=True)
+class ServerAddress:
+    """Where a server is.
+
+    Attributes:
+        kind: ``builtin``: of this package; ``process``: started here; ``url``: runs elsewhere.
+        where: the built-in server's name, the command as it is shown, or the URL.
+        command: words of the command of a process.
+        folder: of UltraRAG's layout, where the process is of one.
+        env: variables for the process, beside those of this one.
+        headers: of requests to a URL.
+        timeout: seconds that a call may take.
+    """
+
+    kind: Literal["builtin", "process", "url"]
+    where: str
+    command: tuple[str, ...] = ()
+    folder: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    timeout: float = CALL_S
+
+
+def address(pipeline: Pipeline, name: str) -> ServerAddress:
+    """Where a server of a pipeline is.
+
+    A text names a folder (relative to the working directory, or to the pipeline's folder), a URL or
+    a command. ``servers/evaluation`` and ``servers/benchmark`` are the built-in ones where there is
+    no such folder. A mapping has ``folder``, ``command`` or ``url``, and more.
+
+    Raises:
+        InputError: it is none of these; with line and field.
+    """
+    place = ("servers", name)
+    body = pipeline.servers[name]
+    if isinstance(body, str):
+        return _of_text(pipeline, place, body)
+    if not isinstance(body, dict):
+        raise pipeline.wrong(place, "is neither a text nor a mapping", _FORMS)
+    written = validated(pipeline.marked, body, _Written, place)
+    given = [key for key in ("folder", "command", "url") if getattr(written, key)]
+    if len(given) != 1:
+        raise pipeline.wrong(
+            place, f"has {len(given) or 'none'} of folder, command and url", "Write one."
+        )
+    filled: dict[str, Any] = {
+        "env": _filled(pipeline, place, "env", written.env),
+        "headers": _filled(pipeline, place, "headers", written.headers),
+        "timeout": written.timeout,
+    }
+    if written.url:
+        return _of_url(written.url, **filled)
+    if written.folder:
+        folder = _folder(pipeline, written.folder)
+        if folder is None:
+            raise pipeline.wrong((*place, "folder"), f"there is no folder {written.folder!r}")
+        return _of_folder(pipeline, place, folder, **filled)
+    words = shlex.split(written.command) if isinstance(written.command, str) else written.command
+    return _of_command(pipeline, (*place, "command"), words or [], **filled)
+
+
+_FORMS = (
+    "Write a folder with src/NAME.py and parameter.yaml, a command such as 'python server.py', a "
+    "URL, or servers/benchmark or servers/evaluation for the built-in ones."
+)
+
+
+def _of_text(pipeline: Pipeline, place: Place, text: str) -> ServerAddress:
+    if text.startswith(("http://", "https://")):
+        return _of_url(text)
+    folder = _folder(pipeline, text)
+    if folder is not None:
+        return _of_folder(pipeline, place, folder)
+    if Path(text).name in NAMES:
+        return ServerAddress("builtin", Path(text).name)
+    words = shlex.split(text)
+    if len(words) > 1 or (words and shutil.which(words[0])):
+        return _of_command(pipeline, place, words)
+    raise pipeline.wrong(place, f"there is no folder {text!r}", _FORMS)
+
+
+def _folder(pipeline: Pipeline, text: str) -> Path | None:
+    tried = (Path(text), pipeline.path.parent / text)
+    return next((folder for folder in tried if folder.is_dir()), None)
+
+
+def _of_folder(pipeline: Pipeline, place: Place, folder: Path, **more: Any) -> ServerAddress:
+    """A server of UltraRAG's layout: its program, or where its parameters say that it runs."""
+    parameters = folder / "parameter.yaml"
+    if parameters.is_file():
+        body = marked(text_of(parameters), parameters, later_wins=True).value
+        path = body.get("path") if isinstance(body, dict) else None
+        if isinstance(path, str) and path.startswith(("http://", "https://")):
+            return ServerAddress("url", path, folder=folder, **more)
+    name = folder.resolve().name
+    program = folder / "src" / f"{name}.py"
+    if not program.is_file():
+        raise pipeline.wrong(place, f"the folder {folder} has no src/{name}.py", _FORMS)
+    return ServerAddress(
+        "process", str(folder), command=(sys.executable, str(program)), folder=folder, **more
+    )
+
+
+def _of_url(url: str, **more: Any) -> ServerAddress:
+    return ServerAddress("url", url, **more)
+
+
+def _of_command(pipeline: Pipeline, place: Place, words: list[str], **more: Any) -> ServerAddress:
+    if not words or shutil.which(words[0]) is None:
+        raise pipeline.wrong(place, f"there is no program {words[0] if words else ''!r}", _FORMS)
+    # "python" is the one that runs the pipeline: a virtual environment need not be activated.
+    first = sys.executable if words[0] in ("python", "python3") else words[0]
+    return ServerAddress("process", shlex.join(words), command=(first, *words[1:]), **more)
+
+
+def _filled(
+    pipeline: Pipeline, place: Place, key: str, values: Mapping[str, str]
+) -> dict[str, str]:
+    """The values with ``${NAME}`` from the environment: a secret does not stand in a pipeline."""
+    filled = {name: os.path.expandvars(value) for name, value in values.items()}
+    for name, value in filled.items():
+        if "${" in value:
+            raise pipeline.wrong(
+                (*place, key, name), f"{values[name]!r} names a variable that is not set"
+            )
+    return filled
+
+
+def parameters_of(folder: Path) -> Mapping[str, Any]:
+    """The parameters of a server folder, with their defaults.
+
+    Raises:
+        InputError: the file is no mapping.
+    """
+    path = folder / "parameter.yaml"
+    if not path.is_file():
+        return {}
+    body = marked(text_of(path), path, later_wins=True).value
+    if body is not None and not isinstance(body, dict):
+        raise InputError("is not a mapping of parameters", path=path)
+    return {str(name): value for name, value in (body or {}).items() if name != "path"}
+
+
+def entries_of(text: str, path: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The tools and prompts that a ``server.yaml`` lists.
+
+    Args:
+        text: of the file.
+        path: names it in errors.
+
+    Raises:
+        InputError: it has not this form.
+    """
+    try:
+        body = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError("is not YAML", path=path) from error
+    parts = [body.get(key) or {} for key in ("tools", "prompts")] if isinstance(body, dict) else []
+    if not parts or not all(
+        isinstance(part, dict) and all(isinstance(one, dict) for one in part.values())
+        for part in parts
+    ):
+        raise InputError("does not list tools with input and output", path=path)
+    return parts[0], parts[1]
