@@ -18,6 +18,7 @@ BENCHMARKS = (
     "bertscore",
     "service",
     "kills",
+    "pipeline_steps",
 )
 
 

@@ -46,7 +46,12 @@ class BuiltinServer:
         }
 
     def outputs(self, tool: Tool, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-        """The columns of the key map for ``get_data``, else what the tool declares."""
+        """The columns of the key map for ``get_data``, else what the tool declares.
+
+        Args:
+            tool: one of ours.
+            parameters: of this server, by name.
+        """
         if tool.name == "get_data":
             return tuple(ultrarag.key_map_of(parameters.get("benchmark")))
         assert tool.flow is not None
@@ -56,6 +61,11 @@ class BuiltinServer:
         self, tool: Tool, arguments: Mapping[str, Any], progress: Progress
     ) -> Mapping[str, Any]:
         """Calls the function in a thread; its warnings are told.
+
+        Args:
+            tool: one of ours.
+            arguments: by name.
+            progress: is told the warnings.
 
         Raises:
             ServerError: what the function says.

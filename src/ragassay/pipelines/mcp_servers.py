@@ -88,7 +88,12 @@ class McpServer:
         raise ServerError(f"{folder}: its tool 'build' wrote no server.yaml.")
 
     def outputs(self, tool: Tool, parameters: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """What the tool declares; ``None`` where it declares nothing."""
+        """What the tool declares; ``None`` where it declares nothing.
+
+        Args:
+            tool: one of ours.
+            parameters: of this server, which do not matter.
+        """
         del parameters
         return tool.flow.outputs if tool.flow is not None else tool.outputs
 
@@ -96,6 +101,11 @@ class McpServer:
         self, tool: Tool, arguments: Mapping[str, Any], progress: Progress
     ) -> Mapping[str, Any]:
         """Calls a tool, or gets a prompt.
+
+        Args:
+            tool: one of ours.
+            arguments: by name.
+            progress: is told what the server says of it.
 
         Raises:
             ServerError: what the server says, or that it says nothing.
@@ -146,8 +156,9 @@ class McpServer:
         except Exception as error:
             raise self._failed(error) from error
         if result.is_error:
-            texts = [str(getattr(item, "text", "")) for item in result.content]
-            raise ServerError(_cut(" ".join(texts)) or "the tool failed and says nothing.")
+            text = " ".join(str(getattr(item, "text", "")) for item in result.content)
+            words = _cut(text.removeprefix(f"Error executing tool {tool.name}: ")).rstrip(".")
+            raise ServerError(f"{words or 'the tool failed and says nothing'}.")
         return result
 
     def _failed(self, error: BaseException) -> ServerError:

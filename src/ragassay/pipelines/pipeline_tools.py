@@ -63,5 +63,10 @@ class Server(Protocol):
         ...
 
     def outputs(self, tool: Tool, parameters: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """What a tool gives with these parameters; ``None`` where that is not known."""
+        """What a tool gives; ``None`` where that is not known.
+
+        Args:
+            tool: one of ours.
+            parameters: of this server, by name.
+        """
         ...

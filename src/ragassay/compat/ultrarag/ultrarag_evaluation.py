@@ -36,7 +36,7 @@ Evaluated = dict[str, dict[str, Any]]
 
 def evaluate(
     pred_ls: Sequence[str | None],
-    gt_ls: Sequence[Sequence[str]],
+    gt_ls: Sequence[Sequence[str] | str],
     metrics: Sequence[str] | None = None,
     save_path: str | None = None,
 ) -> Evaluated:
@@ -44,7 +44,8 @@ def evaluate(
 
     Args:
         pred_ls: an answer a question; ``None`` where there is none.
-        gt_ls: for each question all accepted answers. A question without any scores 0, as in
+        gt_ls: for each question the list of all accepted answers (one text in place of a list is
+            refused). A question without any scores 0, as in
             UltraRAG.
         metrics: of `METRICS`, in any case, ``Rouge_1`` for ``rouge-1``; all of them when left out.
         save_path: file for the result, as JSON; none when left out.
