@@ -18,6 +18,7 @@ from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
 from ragassay.cli.explain import explain
 from ragassay.cli.flags import OptionsCommand
+from ragassay.cli.golden import golden
 from ragassay.cli.ledger import ledger
 from ragassay.cli.mcp_command import mcp
 from ragassay.cli.metrics import metrics
@@ -62,7 +63,7 @@ app = App(
 for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_format="markdown")
 app["trec"].version_flags = ("--version", "-v")
-for _place, _several in enumerate((ledger, models, token), start=len(COMMANDS)):
+for _place, _several in enumerate((golden, ledger, models, token), start=len(COMMANDS)):
     _several.sort_key = _place
     app.command(_several)
 
