@@ -36,6 +36,7 @@ from ragassay.service.store import (
     get_upload,
     import_upload,
     preview_upload,
+    read_batch,
     read_page,
     read_samples,
     upload_on_disk,
@@ -174,6 +175,27 @@ def test_joined_chunks_need_the_separator_of_the_task(store: Store) -> None:
     cutting = create_task(store, task.project_id, "u", TaskOptions(separator="<<sep>>"))
     key = sent(store, cutting, content)
     assert import_upload(store, key, received_as_time=True) == Ingested(new=1, empty_chunks=1)
+
+
+def test_messages_name_what_a_client_can_set_and_no_flags(store: Store) -> None:
+    task = a_task(store)
+    two = {"id": "a", "prediction": "So.", "response": "Yes.", "timestamp": 1}
+    look = preview_upload(store, sent(store, task, lines(two), "x.jsonl"))
+    assert "the field 'answer' for the column 'response' (columns)" in str(look.problem)
+    look = preview_upload(store, sent(store, task, lines({"Frage": "Why?"}), "x.jsonl"))
+    assert "the field 'query' for the column '<your column>' (columns)" in str(look.problem)
+    joined = {"id": "a", "question": "Why?", "context": "One.|||Two."}
+    look = preview_upload(store, sent(store, task, lines(joined), "x.jsonl"))
+    for problem in (str(look.problem), refused(joined)):
+        assert "the separator of the task, '|||', or give each as a list of chunks" in problem
+    assert "send 'response' as 'answer'" in refused(two)
+
+
+def refused(record: Mapping[str, Any]) -> str:
+    with pytest.raises(InputError) as caught:
+        read_batch([record], None)
+    assert "--" not in str(caught.value) and "single" not in str(caught.value)
+    return str(caught.value)
 
 
 def test_a_file_is_kept_in_parts_and_imported_in_batches(
