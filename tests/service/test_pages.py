@@ -111,6 +111,7 @@ def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
     for record in records:
         record["Frage"] = record.pop("query")
         record["wann"] = "2026-11-20T10:00:00Z"
+    del records[0]["references"]
     content = "\n".join(json.dumps(record) for record in records).encode()
     page.set_input_files(
         "#file [name=file]",
@@ -135,6 +136,11 @@ def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
 
     page.goto(task)
     page.fill("#report [name=name]", "First")
+    page.check("input[value=qa]")
+    page.click("text=Preview")
+    page.wait_for_selector("#preview >> text=the sample has no reference answer (1)")
+    page.wait_for_selector("#preview >> text=(unsupported): ")
+    page.uncheck("input[value=qa]")
     page.click("text=Preview")
     page.wait_for_selector("#preview >> text=12 records, 6 metrics.")
     page.click("text=Start the report")
