@@ -121,7 +121,7 @@ def post_project(new: _NewProject, store: InStore, access: Allowed) -> Response:
 @router.get("/projects")
 def get_projects(store: InStore, access: Allowed) -> list[dict[str, Any]]:
     """The projects."""
-    found = [one for one in list_projects(store) if access.sees(one.id)]
+    found = [one for one in list_projects(store) if access.may("read", one.id)]
     return [{"project_id": one.id, "name": one.name} for one in found]
 
 
@@ -323,7 +323,7 @@ def get_jobs(
 ) -> list[dict[str, Any]]:
     """The jobs that all conditions hold for."""
     found = list_jobs(store, key=job_id, task_id=task_id, project_id=project_id, status=status)
-    return [_shown_job(one) for one in found if access.sees(one.project_id)]
+    return [_shown_job(one) for one in found if access.may("read", one.project_id)]
 
 
 def _shown_job(job: Job) -> dict[str, Any]:

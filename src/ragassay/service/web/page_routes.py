@@ -122,9 +122,10 @@ def _page(template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
 @router.get("/")
 def projects_page(store: InStore, access: Allowed) -> Response:
     """All projects with their tasks."""
-    projects = [one for one in list_projects(store) if access.sees(one.id)]
+    projects = [one for one in list_projects(store) if access.may("read", one.id)]
     tasks = {one.id: list_tasks(store, one.id) for one in projects}
-    return _page("projects.html.j2", projects=projects, tasks=tasks, may_write=access.may_write)
+    may_write = access.may("write", None)
+    return _page("projects.html.j2", projects=projects, tasks=tasks, may_write=may_write)
 
 
 @router.get("/projects/{project_id}")
@@ -136,7 +137,13 @@ def project_page(project_id: str, store: InStore, access: Allowed) -> Response:
         (task, count_records(store, task.id), list_reports(store, task.id))
         for task in list_tasks(store, project_id)
     ]
-    return _page("project.html.j2", project=project, rows=rows, crumbs=[("Projects", "/")])
+    return _page(
+        "project.html.j2",
+        project=project,
+        rows=rows,
+        may_write=access.may("write", project_id),
+        crumbs=[("Projects", "/")],
+    )
 
 
 @router.get("/tasks/{task_id}")
@@ -151,6 +158,7 @@ def task_page(task_id: str, store: InStore, access: Allowed) -> Response:
         reports=list_reports(store, task_id)[::-1],
         suites=known(),
         default_suite=DEFAULT_SUITE,
+        may_write=access.may("write", task.project_id),
         crumbs=_crumbs(store, task.project_id),
     )
 
@@ -183,6 +191,7 @@ def records_page(
         is_first=cursor is None,
         next=encoded(after),
         n_records=count_records(store, task_id),
+        may_write=access.may("write", task.project_id),
         crumbs=_crumbs(store, task.project_id, task),
     )
 
@@ -207,6 +216,7 @@ def record_page(
         versions=versions,
         details=script_json(details),
         task=task,
+        may_write=access.may("write", task.project_id),
         crumbs=[
             *_crumbs(store, task.project_id, task),
             ("Records", f"/tasks/{task_id}/records"),
@@ -219,12 +229,17 @@ def report_page(report_id: str, request: Request, store: InStore, access: Allowe
     """A report, or how far it is."""
     task = task_of_report(store, access, "read", report_id)
     report = get_report(store, report_id)
-    crumbs = _crumbs(store, task.project_id, task)
+    shown: dict[str, Any] = {
+        "report": report,
+        "task": task,
+        "may_write": access.may("write", task.project_id),
+        "crumbs": _crumbs(store, task.project_id, task),
+    }
     if report.status != "completed":
         job = get_job(store, str(report.job_id))
-        return _page("running.html.j2", report=report, job=job, task=task, crumbs=crumbs)
+        return _page("running.html.j2", job=job, **shown)
     view = _views(request).open(report_id)
-    return _page("report.html.j2", report=report, task=task, pieces=view.pieces, crumbs=crumbs)
+    return _page("report.html.j2", pieces=view.pieces, **shown)
 
 
 @router.get("/reports/{report_id}/samples")
