@@ -255,6 +255,7 @@ def get_place(
     file_type: str,
     data_category: str = "input",
     storing_data_type: str = "production",
+    file_checksum: str = "",
 ) -> dict[str, Any]:
     """A place to send a file to."""
     task_for(store, access, "write", task_id)
@@ -262,6 +263,7 @@ def get_place(
         raise UsageError(f"A file is csv, json or parquet, not {file_type!r}.")
     secret = secrets.token_urlsafe(24)
     options = {"file_type": file_type, "category": data_category, "secret": secret}
+    options["sha256"] = file_checksum
     key = create_upload(store, task_id, file_name, options).id
     url = str(request.base_url).rstrip("/") + f"/sdk/v1/upload/{key}"
     return {
@@ -273,7 +275,8 @@ def get_place(
 
 @router.post("/upload/{upload_id}", status_code=204)
 def post_file(upload_id: str, store: InStore, file: UploadFile, secret: str = Form()) -> Response:
-    """Takes a file at its place. The secret of the place stands for a token."""
+    """Takes a file at its place. The secret of the place stands for a token; the content must have
+    the checksum that was announced."""
     fill_upload(store, upload_id, file.file, secret=secret)
     return Response(status_code=204)
 
