@@ -16,6 +16,7 @@ import ragassay
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
 openpyxl = pytest.importorskip("openpyxl")
 
+from ragassay.cli import call  # noqa: E402
 from ragassay.client import (  # noqa: E402
     AsyncClient,
     Client,
@@ -88,7 +89,9 @@ def test_the_example_of_the_page_runs_as_it_is_printed(
     assert ragassay.open_run(tmp_path / "runs" / "november").summary.n_samples == 1
 
 
-def test_a_report_comes_back_as_a_result(client: Client, tmp_path: Path) -> None:
+def test_a_report_comes_back_as_a_result_that_can_be_run_again_anywhere(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     task = a_task(client, "result")
     look = client.preview_report(task, 0.0, 2.0, metrics=["ragreport_relevance"])
     assert (look.n_records, list(look.metrics.values())) == (3, [3])
@@ -104,6 +107,14 @@ def test_a_report_comes_back_as_a_result(client: Client, tmp_path: Path) -> None
     assert {name: one.mean for name, one in result.summary.metrics.items()} == {
         name: one["mean"] for name, one in headline.items()
     }
+    moved = folder.rename(tmp_path / "moved")
+    assert ".." not in (moved / "run.yaml").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert call(["run", str(moved / "run.yaml"), "-o", str(tmp_path / "again")]) == 0
+    assert (tmp_path / "again" / "scores.jsonl").read_bytes() == (
+        moved / "scores.jsonl"
+    ).read_bytes()
+    moved.rename(folder)
     with pytest.raises(ragassay.UsageError, match="holds something already"):
         client.download_run(started.report.id, tmp_path / "run")
     assert [one.id for one in client.list_jobs(task_id=task, status="completed")] == [job.id]
