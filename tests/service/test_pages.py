@@ -193,6 +193,9 @@ def test_two_reports_are_compared(page: Any, served: Served) -> None:
     page.wait_for_selector("#queries tbody tr")
     assert page.locator("#waterfall svg").count() == 1
     assert page.inner_text("#count") == "30 queries"
+    for form, kind in (("html", "text/html"), ("markdown", "text/markdown")):
+        address = page.get_attribute(f".downloads a[href*='form={form}']", "href")
+        assert httpx2.get(f"{served.url}{address}").headers["content-type"].startswith(kind)
 
 
 def test_content_from_data_is_inert(page: Any, served: Served) -> None:

@@ -182,6 +182,7 @@ def test_messages_name_what_a_client_can_set_and_no_flags(store: Store) -> None:
     two = {"id": "a", "prediction": "So.", "response": "Yes.", "timestamp": 1}
     look = preview_upload(store, sent(store, task, lines(two), "x.jsonl"))
     assert "the field 'answer' for the column 'response' (columns)" in str(look.problem)
+    assert look.placed == {"id": "id", "timestamp": "timestamp"}  # what is clear nevertheless
     look = preview_upload(store, sent(store, task, lines({"Frage": "Why?"}), "x.jsonl"))
     assert "the field 'query' for the column '<your column>' (columns)" in str(look.problem)
     joined = {"id": "a", "question": "Why?", "context": "One.|||Two."}

@@ -311,7 +311,7 @@ def compare_page(
     with opened_report(store, a) as new, opened_report(store, b) as old:
         parts = comparison_parts(compare(new, old, force=force), new, old)
         crumbs = _crumbs(store, tasks[0].project_id, tasks[0])
-        return _page("comparison.html.j2", **parts, crumbs=crumbs)
+        return _page("compared.html.j2", **parts, new=a, old=b, force=force, crumbs=crumbs)
 
 
 @router.get("/login")
