@@ -43,6 +43,7 @@ from ragassay.service.store import (
     upload_on_disk,
     write_report,
 )
+from ragassay.service.views import made_apart
 
 router = APIRouter(prefix="/sdk/v1", route_class=WireRoute, include_in_schema=False)
 
@@ -376,7 +377,7 @@ def get_evaluations(task_id: str, store: InStore, access: Allowed) -> list[dict[
 def get_export(report_id: str, store: InStore, access: Allowed) -> Response:
     """A report as an Excel workbook."""
     task_of_report(store, access, "read", report_id)
-    content = write_report(store, report_id, "xlsx").content
+    content = made_apart(write_report, store, report_id, form="xlsx").content
     return Response(content, media_type="application/octet-stream")
 
 

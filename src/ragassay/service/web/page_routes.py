@@ -41,11 +41,14 @@ from ragassay.service.api import (
 from ragassay.service.store import (
     DEFAULT_SUITE,
     NotThere,
+    Store,
+    WrittenFile,
     count_records,
     find_token,
     get_job,
     get_project,
     get_report,
+    get_task,
     list_projects,
     list_reports,
     list_tasks,
@@ -55,7 +58,7 @@ from ragassay.service.store import (
     shown_time,
     time_span,
 )
-from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views
+from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views, made_apart
 from ragassay.suites import known
 
 _HERE = FilePath(__file__).parent
@@ -115,8 +118,12 @@ def add_pages(app: FastAPI, folder: FilePath) -> None:
 
 
 def _page(template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    return HTMLResponse(_rendered(template, **context), status)
+
+
+def _rendered(template: str, **context: Any) -> bytes:
     text = _PAGES.get_template(template).render(**context)
-    return HTMLResponse(printable.escaped(text).encode("utf-8", "replace"), status)
+    return printable.escaped(text).encode("utf-8", "replace")
 
 
 @router.get("/")
@@ -307,11 +314,25 @@ def compare_page(
     force: bool = False,
 ) -> Response:
     """Whether report A is better than report B."""
-    tasks = [task_of_report(store, access, "read", key) for key in (a, b)]
-    with opened_report(store, a) as new, opened_report(store, b) as old:
-        parts = comparison_parts(compare(new, old, force=force), new, old)
-        crumbs = _crumbs(store, tasks[0].project_id, tasks[0])
-        return _page("compared.html.j2", **parts, new=a, old=b, force=force, crumbs=crumbs)
+    for key in (a, b):
+        task_of_report(store, access, "read", key)
+    return HTMLResponse(made_apart(written_comparison_page, store, a, b, force=force).content)
+
+
+def written_comparison_page(store: Store, new: str, old: str, *, force: bool) -> WrittenFile:
+    """The page that compares two reports.
+
+    Args:
+        store: where.
+        new, old: of the reports.
+        force: compare although metrics or queries differ.
+    """
+    task = get_task(store, get_report(store, new).task_id)
+    with opened_report(store, new) as a, opened_report(store, old) as b:
+        parts = comparison_parts(compare(a, b, force=force), a, b)
+        crumbs = _crumbs(store, task.project_id, task)
+        page = _rendered("compared.html.j2", **parts, new=new, old=old, force=force, crumbs=crumbs)
+        return WrittenFile("comparison.html", page)
 
 
 @router.get("/login")
