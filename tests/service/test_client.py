@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -137,6 +140,31 @@ def test_what_is_refused_is_a_typed_error_with_a_sentence(client: Client) -> Non
         client.cancel_job(report.job.id)
     with Client("http://127.0.0.1:9") as nobody, pytest.raises(RequestRefused, match="cannot be"):
         nobody.list_projects()
+    with (
+        serving_text("<html>hello</html>") as url,
+        Client(url) as other,
+        pytest.raises(RequestRefused, match="Is it one"),
+    ):
+        other.list_projects()
+
+
+@contextmanager
+def serving_text(text: str) -> Iterator[str]:
+    """The address of a server that answers everything with one text."""
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *said: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
 
 
 def test_a_job_that_fails_says_why(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

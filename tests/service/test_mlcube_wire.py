@@ -133,6 +133,13 @@ def test_json_and_sessions_and_several_models_become_records(
         ("m@2", "because 2"),
     }
     assert page[0].record["metadata"] == {"session_id": "a", "turn_id": 2, "country": "IT"}
+    project = client.get("/sdk/v1/projects").json()[0]["project_id"]
+    second = {"project_id": project, "name": "t2", "task_type": "rag"}
+    other = client.post("/sdk/v1/task", json=second).json()
+    inputs = sent(client, other, json.dumps(rows).encode(), "json")
+    foreign = {"task_id": other, "inputs": inputs, "predictions": [[predictions[0][0], inputs]]}
+    refused = client.post("/sdk/v1/data/production", json=foreign)
+    assert refused.status_code == 404 and "model" in refused.json()["errorMessage"]
     # What was read is not kept, and is not read twice.
     again = client.post("/sdk/v1/data/production", json=body)
     assert again.status_code == 404 and again.json()["errorCode"] == "NOT_FOUND"

@@ -414,6 +414,20 @@ def test_a_job_that_kills_its_workers_fails_in_the_end(store: Store) -> None:
     assert job.status == "error" and "begun 5 times" in str(job.error)
 
 
+def test_a_job_that_two_try_again_at_once_is_not_taken_from_its_worker(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, queue = a_job(store), Queue(store, "worker")
+    failed = cancel_job(store, key)
+    retry_job(store, key)
+    assert queue.take() is not None
+    # The second one looked before the first one was through.
+    monkeypatch.setattr("ragassay.service.store.jobs.get_job", lambda *_: failed)
+    with pytest.raises(Conflict):
+        retry_job(store, key)
+    assert queue.beat(key)
+
+
 def test_jobs_are_cancelled_and_tried_again(store: Store) -> None:
     key = a_job(store)
     assert cancel_job(store, key).status == "error"

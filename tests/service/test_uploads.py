@@ -225,6 +225,8 @@ def test_a_file_that_was_not_sent_or_whose_task_is_gone_is_not_there(store: Stor
     with pytest.raises(NotThere):
         fill_upload(store, announced.id, io.BytesIO(b"x"), secret="guess")
     key = sent(store, task, CSV)
+    with pytest.raises(NotThere):  # it was announced without a secret: none stands for a token
+        fill_upload(store, key, io.BytesIO(b"x"), secret="")
     delete_upload(store, key)
     kept = sent(store, task, CSV)
     delete_task(store, task.id)

@@ -301,7 +301,11 @@ def _read(call: Call[T], answer: httpx2.Response) -> T:
         raise refusal(answer.status_code, found, answer.text)
     if call.as_bytes:
         return call.read(answer.content)
-    return call.read(answer.json() if answer.content else None)
+    try:
+        return call.read(answer.json() if answer.content else None)
+    except (ValueError, KeyError, TypeError) as error:
+        problem = f"{answer.url} did not answer as a ragassay service does. Is it one?"
+        raise RequestRefused(answer.status_code, problem) from error
 
 
 def _unreached(url: Any, error: Exception) -> RequestRefused:

@@ -296,6 +296,8 @@ def post_data(new: _Data, store: InStore, access: Allowed) -> Response:
     predictions = {}
     for key, source in new.predictions or []:
         model = get_model(store, key)
+        if model.task_id != task.id:
+            raise NotThere("model", key)
         predictions[f"{model.name}@{model.version}"] = _rows(store, task, source)
     columns = task.options.data_schema or TEMPLATE
     done = add_records(store, task.id, samples_of(task, columns, inputs, metadata, predictions))

@@ -84,8 +84,8 @@ def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None
             still counts as not sent.
     """
     upload = get_upload(store, key)
-    known = str(upload.options.get("secret", ""))
-    if secret is not None and not hmac.compare_digest(known.encode(), secret.encode()):
+    known = str(upload.options.get("secret", "")).encode()
+    if secret is not None and not (known and hmac.compare_digest(known, secret.encode())):
         raise NotThere("upload", key)
     with store.writing() as connection:
         connection.execute(delete(upload_parts).where(upload_parts.c.upload_id == key))
