@@ -105,6 +105,19 @@ def test_projects_and_tasks_are_made_listed_changed_and_deleted(store: Store) ->
     assert list_jobs(store) == [] and count_records(store, task.id) == 0
 
 
+def test_a_record_that_changes_while_all_are_read_comes_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.service.store.records.PAGE", 2)
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(5)])
+    found = read_samples(store, task.id)
+    read = [next(found)]
+    # Of a report that has begun: it has been read, and its new version would be read at the end.
+    add(store, task, [item(0, timestamp=2000.0, response="Another answer.")])
+    assert [one.id for one in [*read, *found]] == [f"r{n}" for n in range(5)]
+
+
 def test_names_are_unique_where_they_have_to_be(store: Store) -> None:
     task = a_task(store)
     with pytest.raises(Conflict, match="A project is called 'project' already"):
