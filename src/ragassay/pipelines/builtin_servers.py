@@ -10,7 +10,7 @@ from typing import Any
 
 from ragassay.compat import ultrarag
 from ragassay.compat.ultrarag import FLOWS, PARAMETERS, Flow
-from ragassay.errors import RagassayError
+from ragassay.errors import ArgumentError, OptionError, RagassayError
 from ragassay.pipelines.pipeline_tools import Progress, ServerError, Tool
 
 _FUNCTIONS: Mapping[str, Mapping[str, Callable[..., dict[str, Any]]]] = {
@@ -45,10 +45,23 @@ class BuiltinServer:
             for tool, function in self._functions.items()
         }
 
-    def outputs(self, tool: Tool, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-        """The columns of the key map for ``get_data``, else what the tool declares."""
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """The columns of the key map for ``get_data``, else what the tool declares.
+
+        Raises:
+            OptionError: an argument that the tool cannot take.
+        """
         if tool.name == "get_data":
-            return tuple(ultrarag.key_map_of(parameters.get("benchmark")))
+            if "benchmark" not in arguments:
+                return None
+            try:
+                key_map = ultrarag.key_map_of(arguments["benchmark"])
+                ultrarag.checked(arguments["benchmark"])
+            except ArgumentError as error:
+                raise OptionError("benchmark", str(error)) from error
+            return tuple(key_map)
+        for name, value in arguments.items():
+            ultrarag.check_argument(tool.name, name, value)
         assert tool.flow is not None
         return tool.flow.outputs
 

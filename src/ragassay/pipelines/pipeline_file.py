@@ -132,8 +132,9 @@ def read(path: Path) -> Pipeline:
 
 
 def _steps(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) -> tuple[Step, ...]:
-    if not isinstance(body, list):
-        raise found.wrong(place, "is not a list of steps", "Write '- server.tool', a line a step.")
+    if not isinstance(body, list) or not body:
+        problem = "holds no step" if body == [] else "is not a list of steps"
+        raise found.wrong(place, problem, "Write '- server.tool', a line a step.")
     return tuple(_step(one, (*place, str(at)), found, servers) for at, one in enumerate(body))
 
 
@@ -162,7 +163,9 @@ def _step(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) ->
         return Branch(
             _steps(inside["router"], (*at, "router"), found, servers),
             {
-                str(state): _steps(steps or [], (*at, "branches", str(state)), found, servers)
+                str(state): _steps(steps, (*at, "branches", str(state)), found, servers)
+                if steps
+                else ()  # rows of this state stay as they are
                 for state, steps in branches.items()
             },
             at,
@@ -186,7 +189,9 @@ def _tool_step(
             raise found.wrong(
                 (*place, str(key)), "is not a key that is known", "There are: input, output."
             )
-        if not isinstance(names, dict) or not all(isinstance(one, str) for one in names.values()):
+        if not isinstance(names, dict) or not all(
+            isinstance(one, str) and one.removeprefix("$") for pair in names.items() for one in pair
+        ):
             raise found.wrong(
                 (*place, str(key)), "is not a mapping of names", "Write 'name: variable'."
             )

@@ -62,6 +62,14 @@ class Server(Protocol):
         """
         ...
 
-    def outputs(self, tool: Tool, parameters: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """What a tool gives with these parameters; ``None`` where that is not known."""
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """What a tool gives; ``None`` where that is not known.
+
+        Args:
+            tool: one of ours.
+            arguments: those whose value is known before the pipeline runs.
+
+        Raises:
+            OptionError: an argument that the tool cannot take.
+        """
         ...
