@@ -113,17 +113,20 @@ class Binder:
         variables = {key: source for key, source in sources.items() if not source.startswith("$")}
         used = self._bound.parameters.setdefault(step.server, {})
         values = self._values.get(step.server, {})
+        without: list[str] = []
         for argument, name in parameters.items():
             default = server.parameters.get(name, tool.arguments.get(argument, REQUIRED))
             if default is REQUIRED and name not in values:
-                self._bound.unset.append((step, name))
+                without.append(name)
             used[name] = values.get(name, None if default is REQUIRED else default)
+        self._bound.unset += [(step, name) for name in without]
         for variable in variables.values():
             if variable not in self._known and not self._is_open:
                 self._bound.missing.append((step, variable))
         try:
             gives = server.outputs(
-                tool, {argument: used[name] for argument, name in parameters.items()}
+                tool,
+                {arg: used[name] for arg, name in parameters.items() if name not in without},
             )
         except OptionError as error:
             raise self._of_parameter(step, parameters[error.key], error.problem) from error

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -68,22 +66,12 @@ class BuiltinServer:
     async def call(
         self, tool: Tool, arguments: Mapping[str, Any], progress: Progress
     ) -> Mapping[str, Any]:
-        """Calls the function in a thread; its warnings are told.
+        """Calls the function here and now: an interrupt ends it at once.
 
         Raises:
             ServerError: what the function says.
         """
-
-        def called() -> tuple[dict[str, Any], list[str]]:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                result = self._functions[tool.name](**arguments)
-            return result, [str(one.message) for one in caught]
-
         try:
-            result, told = await asyncio.to_thread(called)
+            return self._functions[tool.name](**arguments)
         except RagassayError as error:
             raise ServerError(str(error)) from error
-        for sentence in told:
-            progress(0, None, sentence)
-        return result

@@ -114,7 +114,7 @@ def write(file: Path, needed: Values) -> Built:
     if added := _names(missing):
         # What is added begins a line of its own.
         text = "".join(
-            line if line.endswith("\n") or at == len(lines) else f"{line}\n"
+            line if line[-1] in _BREAKS or at == len(lines) else f"{line}\n"
             for at, line in enumerate(lines, start=1)
         )
         _check_merged(file, text, values, missing)
@@ -122,7 +122,8 @@ def write(file: Path, needed: Values) -> Built:
     return Built(file, False, added)
 
 
-_LINE = re.compile("[^\n\r\x85\u2028\u2029]*(?:\r\n|[\n\r\x85\u2028\u2029])|.+")
+_BREAKS = "\n\r\x85\u2028\u2029"
+_LINE = re.compile(f"[^{_BREAKS}]*(?:\r\n|[{_BREAKS}])|[^{_BREAKS}]+")
 """A line as YAML counts them, with its end."""
 
 

@@ -136,7 +136,9 @@ class StepRunner:
         try:
             self.kept.keep(number, given)
         except TypeError as error:
-            raise self._failed(number, step, f"what it gave is no JSON ({error})") from error
+            raise self._failed(
+                number, step, f"what it gave cannot be kept as JSON ({error})."
+            ) from error
         self.observer.ended(number, of, step.name, time.monotonic() - began, given)
 
     async def _step(self, number: int, step: Step, variables: Variables) -> None:

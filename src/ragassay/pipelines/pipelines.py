@@ -40,13 +40,20 @@ def build(path: Path) -> Built:
 async def _build(pipeline: Pipeline) -> Built:
     file = parameter_file.found(pipeline.path)
     async with _started(pipeline) as servers:
-        defaults = Binder(pipeline, servers).bind().parameters
-        built = parameter_file.write(file or parameter_file.path(pipeline.path), defaults)
+        needed = Binder(pipeline, servers).bind()
+        built = parameter_file.write(file or parameter_file.path(pipeline.path), needed.parameters)
+        without = dict.fromkeys(f"{step.server}.{name}" for step, name in needed.unset)
+        notes = [
+            f"{built.path}: {name} has no default. Write its value."
+            for name in without
+            if name in built.added
+        ]
+        unused: tuple[str, ...] = ()
         try:
             _, unused = _bound(pipeline, servers, built.path)
         except RagassayError as error:  # what a run would say
-            return replace(built, notes=(str(error),))
-    return replace(built, unused=unused)
+            notes.append(str(error))
+    return replace(built, unused=unused, notes=tuple(notes))
 
 
 def run(path: Path, options: Options | None = None, observer: Observer | None = None) -> Finished:
