@@ -187,8 +187,9 @@ def explained(path: object) -> Iterator[None]:
         yield
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
+        said = getattr(error, "problem", None) or " ".join(str(error).split())
         raise InputError(
-            f"is not YAML ({getattr(error, 'problem', None) or error})",
+            f"is not YAML ({said})",
             path=path,
             line=mark.line + 1 if mark else None,
         ) from error

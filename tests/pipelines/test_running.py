@@ -193,8 +193,8 @@ def test_a_failing_step_keeps_what_was_computed_before(words: Path) -> None:
     with pytest.raises(RagassayError) as error:
         pipelines.run(path)
     assert str(error.value) == (
-        "made.yaml: step 4 (other.fail), server 'other': KeyError: 'no such index'. "
-        "What the 3 steps before gave is kept: --from 4 goes on."
+        "made.yaml, line 9: step 4 (other.fail), server 'other': KeyError: 'no such index'. "
+        "What the steps before gave is kept: --from 4 goes on."
     ).replace("made.yaml", str(path))
     kept = json.loads((words / "output/made_steps/03_words.measure.json").read_text())
     assert kept["variables"] == {"length_ls": [1, 2, 5]}

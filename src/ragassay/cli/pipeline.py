@@ -83,8 +83,12 @@ def run_pipeline(
             steps = pipelines.steps(path, options)
         show.lines(*steps)
         return show.OK
-    with _progress() as observer:
-        finished = pipelines.run(path, options, observer)
+    try:
+        with _progress() as observer:
+            finished = pipelines.run(path, options, observer)
+    except KeyboardInterrupt:
+        show.warn([f"{path}: what each step gave is kept: --from STEP goes on."])
+        raise
     results = {
         name: value
         for name, value in finished.variables.items()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from ragassay.errors import InputError, RagassayError, did_you_mean
+from ragassay.errors import InputError, OptionError, did_you_mean
 from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
 from ragassay.pipelines.pipeline_tools import REQUIRED, Server, Tool
+from ragassay.yaml_files import Marked
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,13 @@ class Bound:
         calls: by the place of their steps.
         parameters: for each server those that its steps use.
         missing: variables that nothing gives, with the step.
+        unset: parameters without a value and a default, with the step.
     """
 
     calls: dict[tuple[str, ...], Call] = field(default_factory=dict)
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: list[tuple[ToolStep, str]] = field(default_factory=list)
+    unset: list[tuple[ToolStep, str]] = field(default_factory=list)
 
 
 class Binder:
@@ -54,18 +58,19 @@ class Binder:
         servers: that it uses, started.
         values: values of parameters by server, where they are known; the defaults of the servers
             otherwise.
-        given: variables that are there from the beginning.
+        content: the file that they stand in.
     """
 
     def __init__(
         self,
         pipeline: Pipeline,
         servers: Mapping[str, Server],
-        values: Mapping[str, Mapping[str, Any]],
-        given: tuple[str, ...] = (),
+        values: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+        content: Marked | None = None,
     ) -> None:
-        self._pipeline, self._servers, self._values = pipeline, servers, values
-        self._known = set(given)
+        self._pipeline, self._servers = pipeline, servers
+        self._values, self._content = values, content
+        self._known: set[str] = set()
         self._is_open = False  # whether a tool may have given more than is known
         self._bound = Bound()
 
@@ -100,23 +105,31 @@ class Binder:
             raise self._wrong(
                 step,
                 f"the server {step.server!r} has no tool {step.tool!r}",
-                did_you_mean(step.tool, server.tools) or f"There are: {', '.join(server.tools)}.",
+                did_you_mean(step.tool, server.tools)
+                or f"There are: {', '.join(server.tools) or 'none'}.",
             )
         sources = self._sources(step, tool)
         parameters = {key: source[1:] for key, source in sources.items() if source.startswith("$")}
         variables = {key: source for key, source in sources.items() if not source.startswith("$")}
         used = self._bound.parameters.setdefault(step.server, {})
         values = self._values.get(step.server, {})
+        without: list[str] = []
         for argument, name in parameters.items():
-            default = server.parameters.get(name, tool.arguments.get(argument))
+            default = server.parameters.get(name, tool.arguments.get(argument, REQUIRED))
+            if default is REQUIRED and name not in values:
+                without.append(name)
             used[name] = values.get(name, None if default is REQUIRED else default)
+        self._bound.unset += [(step, name) for name in without]
         for variable in variables.values():
             if variable not in self._known and not self._is_open:
                 self._bound.missing.append((step, variable))
         try:
-            gives = server.outputs(tool, used)
-        except RagassayError as error:
-            raise self._wrong(step, str(error).rstrip(".")) from error
+            gives = server.outputs(
+                tool,
+                {arg: used[name] for arg, name in parameters.items() if name not in without},
+            )
+        except OptionError as error:
+            raise self._of_parameter(step, parameters[error.key], error.problem) from error
         outputs = self._outputs(step, gives)
         self._bound.calls[step.place] = Call(step, tool, parameters, variables, outputs)
         self._known.update(step.outputs.values() if outputs is None else outputs.values())
@@ -152,6 +165,14 @@ class Binder:
                 raise self._wrong(step, f"{step.name} has no output {name!r}", hint)
         return {name: step.outputs.get(name, name) for name in gives}
 
+    def _of_parameter(self, step: ToolStep, name: str, problem: str) -> InputError:
+        if self._content is None or name not in self._values.get(step.server, {}):
+            return self._wrong(step, f"the default of {name!r}: {problem}")
+        problem, _, hint = problem.partition(". ")
+        if hint and not hint.endswith((".", "?")):
+            hint += "."
+        return self._content.wrong((step.server, name), f"{problem} (step {step.name})", hint)
+
     def _wrong(self, step: ToolStep, problem: str, hint: str | None = None) -> InputError:
         return self._pipeline.wrong(step.place, problem, hint)
 
@@ -176,6 +197,11 @@ def check(
         raise pipeline.wrong(
             step.place, f"{step.name} takes {variable!r}, and no step before it gives that",
             _where_from(pipeline, variable, file),
+        )  # fmt: skip
+    for step, name in bound.unset if file is None else ():
+        raise pipeline.wrong(
+            step.place, f"{step.name} takes the parameter {name!r}, which has no default",
+            f"{build} writes the file for its value.",
         )  # fmt: skip
     for call in bound.calls.values():
         server = call.step.server
@@ -203,7 +229,7 @@ def refuse_unknown(
     values: Mapping[str, Mapping[str, Any]],
     servers: Mapping[str, Server],
     bound: Bound,
-    wrong: Callable[[tuple[str, ...], str, str | None], InputError],
+    content: Marked,
 ) -> list[str]:
     """Refuses parameters that no server has.
 
@@ -211,7 +237,7 @@ def refuse_unknown(
         values: as the parameter file has them.
         servers: of the pipeline.
         bound: what its steps need.
-        wrong: makes an error at a place of the file.
+        content: of the file.
 
     Returns:
         Those that the steps do not use, as ``server.name``.
@@ -223,14 +249,16 @@ def refuse_unknown(
     for server, parameters in values.items():
         if server not in servers:
             hint = did_you_mean(server, servers) or f"There are: {', '.join(servers)}."
-            raise wrong((server,), "is no server of the pipeline", hint)
+            raise content.wrong((server,), "is no server of the pipeline", hint)
         known = {*servers[server].parameters, *bound.parameters.get(server, {})}
         for name in parameters:
             if name not in known:
                 hint = (
                     did_you_mean(name, known) or f"There are: {', '.join(sorted(known)) or 'none'}."
                 )
-                raise wrong((server, name), f"the server {server!r} has no such parameter", hint)
+                raise content.wrong(
+                    (server, name), f"the server {server!r} has no such parameter", hint
+                )
             if name not in bound.parameters.get(server, {}):
                 unused.append(f"{server}.{name}")
     return unused

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ragassay.compat import ultrarag
 from ragassay.compat.ultrarag import FLOWS, PARAMETERS, Flow
-from ragassay.errors import RagassayError
+from ragassay.errors import ArgumentError, OptionError, RagassayError
 from ragassay.pipelines.pipeline_tools import Progress, ServerError, Tool
 
 _FUNCTIONS: Mapping[str, Mapping[str, Callable[..., dict[str, Any]]]] = {
@@ -44,22 +43,34 @@ class BuiltinServer:
             for tool, function in self._functions.items()
         }
 
-    def outputs(self, tool: Tool, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
         """The columns of the key map for ``get_data``, else what the tool declares.
 
         Args:
             tool: one of ours.
-            parameters: of this server, by name.
+            arguments: those whose value is known before the pipeline runs.
+
+        Raises:
+            OptionError: an argument that the tool cannot take.
         """
         if tool.name == "get_data":
-            return tuple(ultrarag.key_map_of(parameters.get("benchmark")))
+            if "benchmark" not in arguments:
+                return None
+            try:
+                key_map = ultrarag.key_map_of(arguments["benchmark"])
+                ultrarag.checked(arguments["benchmark"])
+            except ArgumentError as error:
+                raise OptionError("benchmark", str(error)) from error
+            return tuple(key_map)
+        for name, value in arguments.items():
+            ultrarag.check_argument(tool.name, name, value)
         assert tool.flow is not None
         return tool.flow.outputs
 
     async def call(
         self, tool: Tool, arguments: Mapping[str, Any], progress: Progress
     ) -> Mapping[str, Any]:
-        """Calls the function in a thread.
+        """Calls the function here and now: an interrupt ends it at once.
 
         Args:
             tool: one of ours.
@@ -69,9 +80,7 @@ class BuiltinServer:
         Raises:
             ServerError: what the function says.
         """
-
-        del progress
         try:
-            return await asyncio.to_thread(self._functions[tool.name], **arguments)
+            return self._functions[tool.name](**arguments)
         except RagassayError as error:
             raise ServerError(str(error)) from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError, UsageError
-from ragassay.files import atomic
+from ragassay.files import atomic, cannot_write
 from ragassay.pipelines.binding import Bound
 from ragassay.pipelines.pipeline_file import Pipeline, Step, ToolStep
 
@@ -42,16 +44,29 @@ class KeptSteps:
         Args:
             number: of the step, from 1.
             given: the variables that it made or changed.
-        """
-        body = {"step": self._identity(number), "variables": given}
-        with atomic(self._file(number)) as stream:
-            stream.write(orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS))
 
-    def forget_from(self, number: int) -> None:
-        """Deletes what the steps from a number on gave in an earlier run."""
-        for path in self.folder.glob("*.json") if self.folder.is_dir() else ():
-            if path.name[:2].isdigit() and int(path.name.split("_")[0]) >= number:
-                path.unlink()
+        Raises:
+            TypeError: they hold what JSON cannot.
+        """
+        body = _json({"step": self._identity(number), "variables": given})
+        with atomic(self._file(number)) as stream:
+            stream.write(body)
+
+    def begin(self, number: int) -> None:
+        """Deletes what the steps from a number on gave in an earlier run.
+
+        Raises:
+            UsageError: the folder cannot be written to.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for path in self.folder.glob("*_*.json"):
+                of = path.name.split("_")[0]
+                if of.isdecimal() and int(of) >= number and _is_kept(path):
+                    path.unlink()
+            tempfile.TemporaryFile(dir=self.folder).close()
+        except OSError as error:
+            raise cannot_write(self.folder, error) from error
 
     def before(self, number: int) -> Variables:
         """The variables before a step, as the last run left them.
@@ -65,7 +80,7 @@ class KeptSteps:
             again = f"Run the pipeline without --from, or with --from {earlier}."
             try:
                 body = orjson.loads(path.read_bytes())
-                kept, given = body["step"], body["variables"]
+                kept, given = dict(body["step"]), dict(body["variables"])
             except FileNotFoundError as error:
                 problem = (
                     f"The step {earlier} ({name}) has no kept output in {self.folder}. {again}"
@@ -75,7 +90,7 @@ class KeptSteps:
                 raise InputError(
                     "is not the kept output of a step", path=path, hint=again
                 ) from error
-            now = self._identity(earlier)
+            now = orjson.loads(_json(self._identity(earlier)))
             if kept != now:
                 differs = [key for key in now if kept.get(key) != now[key]]
                 raise UsageError(
@@ -108,7 +123,21 @@ class KeptSteps:
         return ("pipeline", str(number - 1))
 
     def _file(self, number: int) -> Path:
-        return self.folder / f"{number:02}_{self._pipeline.steps[number - 1].name}.json"
+        name = re.sub(r"[^\w.-]", "_", self._pipeline.steps[number - 1].name)
+        return self.folder / f"{number:02}_{name}.json"
+
+
+_BEGINS = b'{\n  "step": {'
+"""How a file of this form begins: no other file of the folder is deleted."""
+
+
+def _json(body: Any) -> bytes:
+    return orjson.dumps(body, str, orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
+
+
+def _is_kept(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(len(_BEGINS)) == _BEGINS
 
 
 def number_of(pipeline: Pipeline, wanted: str) -> int:

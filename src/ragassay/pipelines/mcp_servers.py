@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import logging
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import IO, Any, TextIO, cast
 
 from ragassay.compat.ultrarag import Flow
-from ragassay.counts import plural
+from ragassay.counts import either
 from ragassay.errors import InputError, UsageError
 from ragassay.pipelines.pipeline_tools import REQUIRED, Progress, ServerError, Tool
 from ragassay.pipelines.server_address import ServerAddress, entries_of, parameters_of
 
-START_S = 60.0
-"""Seconds that a server may take until it answers."""
-
 _SHOWN = 300
 """Characters of a server's own words that a message shows."""
+
+_TAIL = 8192
+"""Bytes of what a server printed in which its last words are looked for."""
+
+logging.getLogger("mcp").addHandler(logging.NullHandler())  # what it says is told in errors
 
 
 class McpServer:
@@ -45,13 +50,8 @@ class McpServer:
         Raises:
             ServerError: it does not say.
         """
-        try:
-            listed = {
-                tool.name: _of_schema(tool) for tool in (await self._client.list_tools()).tools
-            }
-        except Exception as error:
-            raise self._failed(error) from error
-        self.tools = listed
+        found = await self._answer(self._client.list_tools(), self._address.start_timeout)
+        self.tools = listed = {tool.name: _of_schema(tool) for tool in found.tools}
         folder = self._address.folder
         if folder is not None:
             self.parameters = parameters_of(folder)
@@ -68,33 +68,37 @@ class McpServer:
         """What the server's ``build`` writes: it is given a copy of the parameters, so that nothing
         of the folder changes."""
         if "build" not in self.tools:
-            raise ServerError(f"{folder} has no tool 'build', which says what its tools take.")
+            raise ServerError("it has no tool 'build', which says what its tools take.")
         with tempfile.TemporaryDirectory(prefix="ragassay-") as made:
             parameters = Path(made) / "parameter.yaml"
             if (folder / "parameter.yaml").is_file():
                 shutil.copyfile(folder / "parameter.yaml", parameters)
             else:
                 parameters.write_text("{}\n", encoding="utf-8")
+            seconds = self._address.start_timeout
             await self._asked(
-                self.tools["build"], {"parameter_file": str(parameters)}, START_S, None
+                self.tools["build"], {"parameter_file": str(parameters)}, seconds, None
             )
-            for place in (Path(made), folder):
-                written = place / "server.yaml"
-                if written.is_file():
-                    try:
-                        return entries_of(written.read_text(encoding="utf-8"), written)
-                    except InputError as error:
-                        raise ServerError(str(error)) from error
-        raise ServerError(f"{folder}: its tool 'build' wrote no server.yaml.")
+            written = Path(made) / "server.yaml"
+            if not written.is_file():
+                raise ServerError(
+                    "its tool 'build' wrote no server.yaml beside the parameter file."
+                )
+            try:
+                return entries_of(written)
+            except InputError as error:
+                raise ServerError(
+                    f"what its tool 'build' wrote, server.yaml, {error.problem}."
+                ) from error
 
-    def outputs(self, tool: Tool, parameters: Mapping[str, Any]) -> tuple[str, ...] | None:
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
         """What the tool declares; ``None`` where it declares nothing.
 
         Args:
             tool: one of ours.
-            parameters: of this server, which do not matter.
+            arguments: those whose value is known, which do not matter.
         """
-        del parameters
+        del arguments
         return tool.flow.outputs if tool.flow is not None else tool.outputs
 
     async def call(
@@ -105,7 +109,7 @@ class McpServer:
         Args:
             tool: one of ours.
             arguments: by name.
-            progress: is told what the server says of it.
+            progress: told of what the server says.
 
         Raises:
             ServerError: what the server says, or that it says nothing.
@@ -113,17 +117,13 @@ class McpServer:
         if tool.is_prompt:
             return await self._prompt(tool, arguments)
         result = await self._asked(tool, arguments, self._address.timeout, progress)
-        outputs = () if tool.flow is None else tool.flow.outputs
-        body = result.structured_content
         texts = [item.text for item in result.content if getattr(item, "text", None) is not None]
-        if len(texts) == 1:
-            try:
-                body = json.loads(texts[0])
-            except ValueError:
-                body = body if isinstance(body, dict) else None
-        if isinstance(body, dict):
-            return body
-        if not outputs and tool.flow is not None:
+        bodies = [result.structured_content, _parsed(texts[0]) if len(texts) == 1 else None]
+        # UltraRAG's tools return a text; of others a text may be an item of a list.
+        for body in bodies if tool.flow is None else reversed(bodies):
+            if isinstance(body, dict):
+                return body
+        if tool.flow is not None and not tool.flow.outputs:
             return {}
         said = f": {_cut(texts[0])!r}" if texts else ""
         raise ServerError(f"the tool returned no JSON object{said}.")
@@ -134,10 +134,9 @@ class McpServer:
             name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for name, value in arguments.items()
         }
-        try:
-            result = await self._client.get_prompt(tool.name, texts)
-        except Exception as error:
-            raise self._failed(error) from error
+        result = await self._answer(
+            self._client.get_prompt(tool.name, texts), self._address.timeout
+        )
         assert tool.flow is not None
         messages = [getattr(message.content, "text", "") for message in result.messages]
         return {tool.flow.outputs[0]: messages} if tool.flow.outputs else {}
@@ -149,20 +148,22 @@ class McpServer:
             if progress is not None:
                 progress(done, of, sentence or "")
 
-        try:
-            result = await self._client.call_tool(
-                tool.name, dict(arguments), read_timeout_seconds=seconds, progress_callback=told
-            )
-        except Exception as error:
-            raise self._failed(error) from error
+        result = await self._answer(
+            self._client.call_tool(tool.name, dict(arguments), progress_callback=told), seconds
+        )
         if result.is_error:
             text = " ".join(str(getattr(item, "text", "")) for item in result.content)
-            words = _cut(text.removeprefix(f"Error executing tool {tool.name}: ")).rstrip(".")
-            raise ServerError(f"{words or 'the tool failed and says nothing'}.")
+            said = _cut(text.removeprefix(f"Error executing tool {tool.name}: "))
+            raise ServerError(_sentence(said or "the tool failed and says nothing"))
         return result
 
-    def _failed(self, error: BaseException) -> ServerError:
-        return failed(error, self._words, self._address)
+    async def _answer(self, asked: Awaitable[Any], seconds: float) -> Any:
+        self._words.status = ""
+        try:
+            async with asyncio.timeout(seconds):
+                return await asked
+        except Exception as error:
+            raise failed(error, self._words, seconds) from error
 
 
 @asynccontextmanager
@@ -176,94 +177,127 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
-    logging.getLogger("mcp").addHandler(logging.NullHandler())
     words = _Words()
     async with AsyncExitStack() as stack:
         if address.kind == "url":
             import httpx2
 
+            limits = httpx2.Timeout(address.timeout, connect=address.start_timeout)
             http = await stack.enter_async_context(
-                httpx2.AsyncClient(headers=dict(address.headers), timeout=address.timeout)
+                httpx2.AsyncClient(
+                    headers=dict(address.headers), timeout=limits,
+                    event_hooks={"response": [words.answered]},
+                )
+            )  # fmt: skip
+            transport = streamable_http_client(
+                address.where, http_client=http, max_sse_event_size=None
             )
-            transport = streamable_http_client(address.where, http_client=http)
         else:
-            printed = stack.enter_context(words.file())
             program, *arguments = address.command
             transport = stdio_client(
                 StdioServerParameters(
-                    command=program, args=arguments, env={**os.environ, **address.env}
+                    command=program, args=arguments, env={**os.environ, **address.env},
+                    encoding_error_handler="replace",
                 ),
-                errlog=printed,
-            )
-        try:
-            client = await stack.enter_async_context(
-                Client(
-                    transport, mode="legacy", read_timeout_seconds=START_S,
-                    message_handler=words.heard,
-                )
+                errlog=stack.enter_context(words.file()),
             )  # fmt: skip
+        try:
+            async with asyncio.timeout(address.start_timeout):
+                client = await stack.enter_async_context(
+                    Client(transport, mode="legacy", message_handler=words.heard)
+                )
         except (Exception, BaseExceptionGroup) as error:
-            raise failed(error, words, address) from error
+            raise failed(error, words, address.start_timeout) from error
         server = McpServer(address, client, words)
         await server.look()
         yield server
 
 
 class _Words:
-    """What a server printed: to standard error, and to standard output, which is the protocol's."""
+    """What a server said beside its messages: on standard error, on standard output, which is the
+    protocol's, or by a status of HTTP."""
 
     def __init__(self) -> None:
-        self._file: TextIO | None = None
-        self._stray: list[str] = []
+        self._file: IO[bytes] = io.BytesIO()
+        self._stray = ""
+        self.status = ""
 
     def file(self) -> TextIO:
         """Where standard error goes."""
-        self._file = cast(TextIO, tempfile.TemporaryFile("w+", errors="replace"))  # noqa: SIM115
-        return self._file
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        return cast(TextIO, self._file)
 
     async def heard(self, message: object) -> None:
-        """Notes a line of standard output that is no message."""
-        if isinstance(message, Exception):
+        """Notes a line of standard output that is no message.
+
+        Args:
+            message: an exception where it is none.
+        """
+        if isinstance(message, Exception) and not self._stray:
             errors: list[Any] = getattr(message, "errors", list)()
-            given = errors[0].get("input") if errors else str(message)
-            self._stray.append(str(given))
+            self._stray = str(errors[0].get("input") if errors else message)
+
+    async def answered(self, response: Any) -> None:
+        """Notes a status that refuses a message.
+
+        Args:
+            response: of HTTP.
+        """
+        if response.request.method == "POST" and response.status_code >= 400:
+            said = _cut((await response.aread()).decode(errors="replace"))
+            self.status = f"it answers {response.status_code} {response.reason_phrase}" + (
+                f": {said!r}" if said else ""
+            )
 
     def told(self) -> str:
-        """What was printed, as a sentence."""
+        """What was printed, in sentences."""
+        told = []
+        if not self._file.closed:
+            self._file.seek(max(0, self._file.seek(0, os.SEEK_END) - _TAIL))
+            lines = self._file.read().decode(errors="replace").splitlines()
+            if last := next((line for line in reversed(lines) if re.search(r"\w", line)), ""):
+                told.append(f"Its last words: {_cut(last)!r}.")
         if self._stray:
-            return (
+            told.append(
                 "It prints to standard output, which belongs to the protocol: "
-                f"{_cut(self._stray[0])!r}. Print to standard error."
+                f"{_cut(self._stray)!r}. Print to standard error."
             )
-        if self._file is None or self._file.closed:
-            return ""
-        self._file.flush()
-        self._file.seek(0)
-        lines = [line.strip() for line in self._file if line.strip()]
-        return f"Its last words: {_cut(lines[-1])!r}." if lines else ""
+        return " ".join(told)
 
 
-def failed(error: BaseException, words: _Words, address: ServerAddress) -> ServerError:
+def failed(error: BaseException, words: _Words, seconds: float) -> ServerError:
     """The sentence about a server that failed.
 
     Args:
         error: what was raised.
         words: what the server printed.
-        address: where it is.
+        seconds: that it had to answer.
     """
+    from mcp import MCPError
+    from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
+    from pydantic import ValidationError
+
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ServerError):
         return error
-    if isinstance(error, FileNotFoundError):
-        what = f"there is no program {address.command[0]!r}"
-    elif "imed out" in str(error) or isinstance(error, TimeoutError):
-        what = f"no answer within {plural(round(address.timeout), 'second')}"
-    elif "losed" in str(error):
+    if words.status:
+        return ServerError(_sentence(words.status))
+    if isinstance(error, TimeoutError):
+        what = f"no answer within {seconds:g} {either(seconds == 1, 'second', 'seconds')}"
+    elif not isinstance(error, MCPError):
+        what = "what it answers is no result of MCP" if isinstance(error, ValidationError) else (
+            _cut(str(error)) or type(error).__name__
+        )  # fmt: skip
+        return ServerError(_sentence(what))
+    elif error.code == CONNECTION_CLOSED and error.message == "Connection closed":
         what = "the server ended"
     else:
-        what = _cut(str(getattr(error, "message", "") or error) or type(error).__name__)
-    return ServerError(" ".join(filter(None, (f"{what}.".replace("..", "."), words.told()))))
+        what = "what it answers is no message of MCP" if error.code == PARSE_ERROR else (
+            _cut(error.message) or f"it refuses with code {error.code}"
+        )  # fmt: skip
+        return ServerError(_sentence(what))
+    return ServerError(" ".join(filter(None, (f"{what}.", words.told()))))
 
 
 def needs_mcp() -> None:
@@ -291,6 +325,19 @@ def _of_schema(tool: Any) -> Tool:
         },
         outputs=tuple(gives) if gives else None,
     )
+
+
+def _parsed(text: str) -> Any:
+    """What a text holds as JSON. Numbers that JSON lacks (NaN) are ``None``, as they are when a
+    variable is sent to a server or kept."""
+    try:
+        return json.loads(text, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _cut(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,15 +64,21 @@ def read(file: Path) -> tuple[Values, Marked]:
         InputError: no YAML, or no mapping of servers.
     """
     content = marked(text_of(file), file, later_wins=True)
-    body = content.value
-    if body is None:
-        return {}, content
+    return _values(content), content
+
+
+def _values(content: Marked) -> Values:
+    body = {} if content.value is None else content.value
     if not isinstance(body, dict):
         raise content.wrong((), "is not a mapping of servers")
-    for server, parameters in body.items():
+    values = {str(server): {} if one is None else one for server, one in body.items()}
+    for server, parameters in values.items():
         if not isinstance(parameters, dict):
-            raise content.wrong((str(server),), "is not a mapping of parameters")
-    return {str(server): parameters for server, parameters in body.items()}, content
+            raise content.wrong((server,), "is not a mapping of parameters")
+    return {
+        server: {str(name): value for name, value in parameters.items()}
+        for server, parameters in values.items()
+    }
 
 
 def write(file: Path, needed: Values) -> Built:
@@ -89,7 +96,7 @@ def write(file: Path, needed: Values) -> Built:
         _save(file, _block(used))
         return Built(file, True, _names(used))
     values, content = read(file)
-    lines = text_of(file).splitlines()
+    lines = _LINE.findall(file.read_bytes().decode())
     missing = {
         server: {n: value for n, value in parameters.items() if n not in values.get(server, {})}
         for server, parameters in used.items()
@@ -97,29 +104,52 @@ def write(file: Path, needed: Values) -> Built:
     # From the end to the beginning: the line numbers above stay true.
     known = [server for server, parameters in missing.items() if parameters and server in values]
     for server in sorted(known, key=lambda one: content.line((one,)) or 0, reverse=True):
-        at = content.line((server,))
-        if at is None or lines[at - 1].split("#")[0].rstrip()[-1:] != ":":
-            raise InputError(
-                f"lacks {', '.join(missing[server])}, which no mapping in brackets is given",
-                path=file, line=at, field=server, hint="Write a line a parameter.",
-            )  # fmt: skip
-        indent = _indent(lines[at:])
-        lines[at:at] = [indent + line for line in _block(missing[server]).splitlines()]
+        at = content.lines[(server,)]
+        lines.insert(at, _indented(_block(missing[server]), _indent(lines[at:])))
     new = {
         server: missing[server] for server in missing if missing[server] and server not in values
     }
     if new:
-        lines += _block(new).splitlines()
-    added = _names(missing)
-    if added:
-        _save(file, "\n".join(lines) + "\n")
-    unused = tuple(
-        f"{server}.{name}"
-        for server, parameters in values.items()
-        for name in parameters
-        if name not in used.get(server, {})
-    )
-    return Built(file, False, added, unused)
+        lines.append(_block(new))
+    if added := _names(missing):
+        # What is added begins a line of its own.
+        text = "".join(
+            line if line[-1] in _BREAKS or at == len(lines) else f"{line}\n"
+            for at, line in enumerate(lines, start=1)
+        )
+        _check_merged(file, text, values, missing)
+        _save(file, text)
+    return Built(file, False, added)
+
+
+_BREAKS = "\n\r\x85\u2028\u2029"
+_LINE = re.compile(f"[^{_BREAKS}]*(?:\r\n|[{_BREAKS}])|[^{_BREAKS}]+")
+"""A line as YAML counts them, with its end."""
+
+
+def _check_merged(file: Path, text: str, values: Values, missing: Values) -> None:
+    """Refuses a merged text that does not hold the old values and the missing ones."""
+    wanted = {
+        server: {**values.get(server, {}), **missing.get(server, {})}
+        for server in (*values, *(server for server in missing if missing[server]))
+    }
+    try:
+        merged = _values(marked(text, file, later_wins=True))
+    except InputError:
+        merged = {}
+    if _written(merged) != _written(wanted):
+        raise InputError(
+            f"lacks {', '.join(_names(missing))}, which cannot be added to a file of this form",
+            path=file,
+            hint="Write servers and parameters a line each, without brackets.",
+        )
+
+
+def _written(value: Any) -> Any:
+    """A value in a form that can be compared: no NaN equals another, and a tuple no list."""
+    if isinstance(value, Mapping):
+        return sorted((repr(key), _written(one)) for key, one in value.items())
+    return list(map(_written, value)) if isinstance(value, list | tuple) else repr(value)
 
 
 def _names(values: Values) -> tuple[str, ...]:
@@ -132,6 +162,10 @@ def _indent(lines: list[str]) -> str:
         (line for line in lines if line.strip() and not line.lstrip().startswith("#")), ""
     )
     return written[: len(written) - len(written.lstrip())] or "  "
+
+
+def _indented(block: str, indent: str) -> str:
+    return "".join(f"{indent}{line}\n" for line in block.removesuffix("\n").split("\n"))
 
 
 def _block(values: Mapping[str, Any]) -> str:

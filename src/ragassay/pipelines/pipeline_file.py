@@ -9,6 +9,7 @@ from typing import Any
 
 from ragassay.errors import InputError, did_you_mean
 from ragassay.yaml_files import Marked, Place, marked, text_of
+from ragassay.yaml_positions import shown
 
 PIPELINE = "pipeline"
 _KEYS = ("servers", PIPELINE)
@@ -138,8 +139,9 @@ def read(path: Path) -> Pipeline:
 
 
 def _steps(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) -> tuple[Step, ...]:
-    if not isinstance(body, list):
-        raise found.wrong(place, "is not a list of steps", "Write '- server.tool', a line a step.")
+    if not isinstance(body, list) or not body:
+        problem = "holds no step" if body == [] else "is not a list of steps"
+        raise found.wrong(place, problem, "Write '- server.tool', a line a step.")
     return tuple(_step(one, (*place, str(at)), found, servers) for at, one in enumerate(body))
 
 
@@ -158,7 +160,7 @@ def _step(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) ->
         _check_keys(inside, ("times", "steps"), at, found)
         times = inside["times"]
         if not isinstance(times, int) or isinstance(times, bool) or times < 1:
-            raise found.wrong((*at, "times"), f"is {times!r}", "Write how often, 1 or more.")
+            raise found.wrong((*at, "times"), f"is {shown(times)}", "Write how often, 1 or more.")
         return Loop(times, _steps(inside["steps"], (*at, "steps"), found, servers), at)
     if name == "branch":
         _check_keys(inside, ("router", "branches"), at, found)
@@ -168,7 +170,9 @@ def _step(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) ->
         return Branch(
             _steps(inside["router"], (*at, "router"), found, servers),
             {
-                str(state): _steps(steps or [], (*at, "branches", str(state)), found, servers)
+                str(state): _steps(steps, (*at, "branches", str(state)), found, servers)
+                if steps
+                else ()  # rows of this state stay as they are
                 for state, steps in branches.items()
             },
             at,
@@ -192,7 +196,9 @@ def _tool_step(
             raise found.wrong(
                 (*place, str(key)), "is not a key that is known", "There are: input, output."
             )
-        if not isinstance(names, dict) or not all(isinstance(one, str) for one in names.values()):
+        if not isinstance(names, dict) or not all(
+            isinstance(one, str) and one.removeprefix("$") for pair in names.items() for one in pair
+        ):
             raise found.wrong(
                 (*place, str(key)), "is not a mapping of names", "Write 'name: variable'."
             )

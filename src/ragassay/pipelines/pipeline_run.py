@@ -12,8 +12,11 @@ from ragassay.counts import plural
 from ragassay.errors import RagassayError
 from ragassay.pipelines.binding import Bound, Call
 from ragassay.pipelines.kept_steps import KeptSteps, Variables, only_changes_server
-from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step
+from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
 from ragassay.pipelines.pipeline_tools import Server, ServerError
+
+_SHOWN = 5
+"""Rows that a message names."""
 
 
 class StepError(RagassayError):
@@ -107,7 +110,7 @@ class StepRunner:
             StepError: a step failed; what was computed before is kept.
         """
         variables = self.kept.before(begin)
-        self.kept.forget_from(begin)
+        self.kept.begin(begin)
         later = {step.server for step in self.pipeline.tools() if int(step.place[1]) >= begin - 1}
         for number, step in enumerate(self.pipeline.steps, start=1):
             is_again = number < begin
@@ -129,7 +132,12 @@ class StepRunner:
             for name, value in variables.items()
             if name not in before or before[name] is not value
         }
-        self.kept.keep(number, given)
+        try:
+            self.kept.keep(number, given)
+        except TypeError as error:
+            raise self._failed(
+                number, step, f"what it gave cannot be kept as JSON ({error})."
+            ) from error
         self.observer.ended(number, of, step.name, time.monotonic() - began, given)
 
     async def _step(self, number: int, step: Step, variables: Variables) -> None:
@@ -150,18 +158,21 @@ class StepRunner:
         }
         for argument, name in call.variables.items():
             if name not in variables:
-                raise self._failed(number, call, f"there is no variable {name!r}.")
+                had = ", ".join(variables) or "none"
+                raise self._failed(
+                    number, step, f"no step before gave the variable {name!r}. There are: {had}."
+                )
             arguments[argument] = variables[name]
         try:
             result = await self.servers[server].call(call.tool, arguments, self._said)
         except ServerError as error:
-            raise self._failed(number, call, str(error)) from error
+            raise self._failed(number, step, str(error)) from error
         outputs = call.outputs
         if outputs is None:
             outputs = {key: step.outputs.get(key, key) for key in result}
         if lacking := [key for key in outputs if key not in result]:
             had = ", ".join(map(str, result)) or "nothing"
-            raise self._failed(number, call, f"the result lacks {lacking[0]!r}; it has: {had}.")
+            raise self._failed(number, step, f"the result lacks {lacking[0]!r}; it has: {had}.")
         for key, variable in outputs.items():
             variables[variable] = result[key]
 
@@ -173,18 +184,26 @@ class StepRunner:
         states = None
         for name, value in variables.items():
             if before.get(name) is not value and _is_routed(value):
-                states = [str(item["state"]) for item in value]
+                given = [str(item["state"]) for item in value]
+                if states is not None and given != states:
+                    raise self._failed(
+                        number,
+                        branch,
+                        f"{name!r} has other states than another list of the router.",
+                    )
+                states = given
                 variables[name] = [item["data"] for item in value]
         if states is None:
-            raise StepError(
-                f"Step {number} (branch): no step of the router gives a list of items with 'data' "
-                "and 'state'."
-            )
+            raise self._failed(
+                number, branch,
+                "no step of the router gives a list of items with 'data' and 'state'.",
+            )  # fmt: skip
         if unknown := sorted(set(states) - set(branch.branches)):
-            raise StepError(
-                f"Step {number} (branch): the router gives the state {unknown[0]!r}, and "
-                f"'branches' has: {', '.join(branch.branches)}."
-            )
+            raise self._failed(
+                number, branch,
+                f"the router gives row {states.index(unknown[0])} (counted from 0) the state "
+                f"{unknown[0]!r}, and 'branches' has: {', '.join(branch.branches)}.",
+            )  # fmt: skip
         n = len(states)
         whole = dict(variables)
         for state, steps in branch.branches.items():
@@ -201,9 +220,17 @@ class StepRunner:
             for name, value in own.items():
                 if name in began and began[name] is value:
                     continue
-                if not _has_rows(value, len(rows)):
+                if not isinstance(value, list):
                     variables[name] = value
                     continue
+                if len(value) != len(rows):
+                    named = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if rows[_SHOWN:] else "")
+                    raise self._failed(
+                        number, branch,
+                        f"the steps of the state {state!r} have {plural(len(rows), 'row')} "
+                        f"(counted from 0: {named}), and give {plural(len(value), 'item')} for "
+                        f"{name!r}.",
+                    )  # fmt: skip
                 merged = list(variables[name]) if _has_rows(variables.get(name), n) else [None] * n
                 for row, item in zip(rows, value, strict=True):
                     merged[row] = item
@@ -214,13 +241,13 @@ class StepRunner:
         if told := " ".join(filter(None, (much, sentence))):
             self.observer.says(told)
 
-    def _failed(self, number: int, call: Call, words: str) -> StepError:
-        kept = (
-            f" What the {plural(number - 1, 'step')} before gave is kept: --from {number} goes on."
-        )
+    def _failed(self, number: int, step: Step, words: str) -> StepError:
+        line = self.pipeline.marked.line(step.place)
+        where = f", server {step.server!r}" if isinstance(step, ToolStep) else ""
+        kept = f" What the steps before gave is kept: --from {number} goes on."
         return StepError(
-            f"{self.pipeline.path}: step {number} ({call.step.name}), server "
-            f"{call.step.server!r}: {words}{kept if number > 1 else ''}"
+            f"{self.pipeline.path}, line {line}: step {number} ({step.name}){where}: "
+            f"{words}{kept if number > 1 else ''}"
         )
 
 

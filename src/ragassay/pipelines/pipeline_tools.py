@@ -62,11 +62,14 @@ class Server(Protocol):
         """
         ...
 
-    def outputs(self, tool: Tool, parameters: Mapping[str, Any]) -> tuple[str, ...] | None:
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
         """What a tool gives; ``None`` where that is not known.
 
         Args:
             tool: one of ours.
-            parameters: of this server, by name.
+            arguments: those whose value is known before the pipeline runs.
+
+        Raises:
+            OptionError: an argument that the tool cannot take.
         """
         ...

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragassay.errors import RagassayError
@@ -18,7 +19,7 @@ from ragassay.pipelines.parameter_file import Built
 from ragassay.pipelines.pipeline_file import Pipeline
 from ragassay.pipelines.pipeline_run import Finished, Observer, Options, StepRunner
 from ragassay.pipelines.pipeline_tools import Server, ServerError
-from ragassay.pipelines.server_address import address
+from ragassay.pipelines.server_address import ServerAddress, address
 
 
 def build(path: Path) -> Built:
@@ -38,18 +39,21 @@ def build(path: Path) -> Built:
 
 async def _build(pipeline: Pipeline) -> Built:
     file = parameter_file.found(pipeline.path)
-    values = parameter_file.read(file)[0] if file is not None else {}
     async with _started(pipeline) as servers:
-        bound = Binder(pipeline, servers, values).bind()
-        defaults = Binder(pipeline, servers, {}).bind().parameters
-    built = parameter_file.write(file or parameter_file.path(pipeline.path), defaults)
-    notes = []
-    for step, variable in bound.missing:
+        needed = Binder(pipeline, servers).bind()
+        built = parameter_file.write(file or parameter_file.path(pipeline.path), needed.parameters)
+        without = dict.fromkeys(f"{step.server}.{name}" for step, name in needed.unset)
+        notes = [
+            f"{built.path}: {name} has no default. Write its value."
+            for name in without
+            if name in built.added
+        ]
+        unused: tuple[str, ...] = ()
         try:
-            check(pipeline, Bound(missing=[(step, variable)]), values, built.path)
-        except RagassayError as error:
+            _, unused = _bound(pipeline, servers, built.path)
+        except RagassayError as error:  # what a run would say
             notes.append(str(error))
-    return Built(built.path, built.is_new, built.added, built.unused, tuple(notes))
+    return replace(built, unused=unused, notes=tuple(notes))
 
 
 def run(path: Path, options: Options | None = None, observer: Observer | None = None) -> Finished:
@@ -117,13 +121,21 @@ class _Ready:
 @asynccontextmanager
 async def _ready(pipeline: Pipeline, options: Options) -> AsyncIterator[_Ready]:
     file = options.parameters or parameter_file.found(pipeline.path)
-    values, content = ({}, None) if file is None else parameter_file.read(file)
     async with _started(pipeline) as servers:
-        bound = Binder(pipeline, servers, values).bind()
-        unused = [] if content is None else refuse_unknown(values, servers, bound, content.wrong)
-        check(pipeline, bound, values, file)
+        bound, unused = _bound(pipeline, servers, file)
         notes = tuple(f"{file}: the pipeline does not use {name}." for name in unused)
         yield _Ready(servers, bound, notes)
+
+
+def _bound(
+    pipeline: Pipeline, servers: Mapping[str, Server], file: Path | None
+) -> tuple[Bound, tuple[str, ...]]:
+    """What the steps need, and the parameters of the file that none of them uses."""
+    values, content = ({}, None) if file is None else parameter_file.read(file)
+    bound = Binder(pipeline, servers, values, content).bind()
+    unused = [] if content is None else refuse_unknown(values, servers, bound, content)
+    check(pipeline, bound, values, file)
+    return bound, tuple(unused)
 
 
 @asynccontextmanager
@@ -144,7 +156,7 @@ async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
                 try:
                     servers[name] = await stack.enter_async_context(mcp_servers.started(place))
                 except (ServerError, BaseExceptionGroup) as error:
-                    raise _of_start(pipeline, name, place.where, error) from error
+                    raise _of_start(pipeline, name, place, error) from error
             try:
                 yield servers
             except RagassayError as error:
@@ -155,11 +167,17 @@ async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
         raise failure
 
 
-def _of_start(pipeline: Pipeline, name: str, where: str, error: BaseException) -> RagassayError:
+def _of_start(
+    pipeline: Pipeline, name: str, place: ServerAddress, error: BaseException
+) -> RagassayError:
     first = _first(error)
     if not isinstance(first, ServerError):
         raise first
-    return pipeline.wrong(("servers", name), f"the server {where!r} does not start: {first}")
+    if place.kind == "url":  # which may hold a key
+        where, what = re.sub(r"//[^/]*@", "//", place.where.split("?")[0]), "cannot be used"
+    else:
+        where, what = place.where, "does not start"
+    return pipeline.wrong(("servers", name), f"the server {where!r} {what}: {first}")
 
 
 def _first(error: BaseException) -> BaseException:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay.errors import InputError
@@ -23,6 +22,9 @@ from ragassay.yaml_positions import validated
 CALL_S = 3600.0
 """Seconds that a tool may take, where the pipeline does not say."""
 
+START_S = 60.0
+"""Seconds that a server may take until it says what its tools are, where the pipeline does not."""
+
 
 class _Written(BaseModel):
     """What a pipeline may say of a server, beside one text."""
@@ -33,7 +35,8 @@ class _Written(BaseModel):
     url: str | None = None
     env: dict[str, str] = Field(default_factory=dict)
     headers: dict[str, str] = Field(default_factory=dict)
-    timeout: float = Field(CALL_S, gt=0)
+    timeout: float = Field(CALL_S, gt=0, allow_inf_nan=False)
+    start_timeout: float = Field(START_S, gt=0, allow_inf_nan=False)
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class ServerAddress:
         env: variables for the process, beside those of this one.
         headers: of requests to a URL.
         timeout: seconds that a call may take.
+        start_timeout: seconds until it says what its tools are.
     """
 
     kind: Literal["builtin", "process", "url"]
@@ -57,6 +61,7 @@ class ServerAddress:
     env: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout: float = CALL_S
+    start_timeout: float = START_S
 
 
 def address(pipeline: Pipeline, name: str) -> ServerAddress:
@@ -85,7 +90,13 @@ def address(pipeline: Pipeline, name: str) -> ServerAddress:
         "env": _filled(pipeline, place, "env", written.env),
         "headers": _filled(pipeline, place, "headers", written.headers),
         "timeout": written.timeout,
+        "start_timeout": written.start_timeout,
     }
+    for name, value in filled["headers"].items():
+        if not f"{name}{value}".isascii() or not f"{name}{value}".isprintable():
+            raise pipeline.wrong(
+                (*place, "headers", name), "has characters that no header can have"
+            )
     if written.url:
         return _of_url(written.url, **filled)
     if written.folder:
@@ -93,8 +104,7 @@ def address(pipeline: Pipeline, name: str) -> ServerAddress:
         if folder is None:
             raise pipeline.wrong((*place, "folder"), f"there is no folder {written.folder!r}")
         return _of_folder(pipeline, place, folder, **filled)
-    words = shlex.split(written.command) if isinstance(written.command, str) else written.command
-    return _of_command(pipeline, (*place, "command"), words or [], **filled)
+    return _of_command(pipeline, (*place, "command"), written.command or [], **filled)
 
 
 _FORMS = (
@@ -106,20 +116,21 @@ _FORMS = (
 def _of_text(pipeline: Pipeline, place: Place, text: str) -> ServerAddress:
     if text.startswith(("http://", "https://")):
         return _of_url(text)
+    if not text.strip():
+        raise pipeline.wrong(place, "is empty", _FORMS)
     folder = _folder(pipeline, text)
     if folder is not None:
         return _of_folder(pipeline, place, folder)
     if Path(text).name in NAMES:
         return ServerAddress("builtin", Path(text).name)
-    words = shlex.split(text)
-    if len(words) > 1 or (words and shutil.which(words[0])):
-        return _of_command(pipeline, place, words)
+    if " " in text or shutil.which(text):
+        return _of_command(pipeline, place, text)
     raise pipeline.wrong(place, f"there is no folder {text!r}", _FORMS)
 
 
 def _folder(pipeline: Pipeline, text: str) -> Path | None:
     tried = (Path(text), pipeline.path.parent / text)
-    return next((folder for folder in tried if folder.is_dir()), None)
+    return next((folder for folder in tried if os.path.isdir(folder)), None)  # noqa: PTH112 - never raises
 
 
 def _of_folder(pipeline: Pipeline, place: Place, folder: Path, **more: Any) -> ServerAddress:
@@ -143,7 +154,13 @@ def _of_url(url: str, **more: Any) -> ServerAddress:
     return ServerAddress("url", url, **more)
 
 
-def _of_command(pipeline: Pipeline, place: Place, words: list[str], **more: Any) -> ServerAddress:
+def _of_command(
+    pipeline: Pipeline, place: Place, command: str | list[str], **more: Any
+) -> ServerAddress:
+    try:
+        words = shlex.split(command) if isinstance(command, str) else command
+    except ValueError as error:
+        raise pipeline.wrong(place, f"is no command: {str(error).casefold()}") from error
     if not words or shutil.which(words[0]) is None:
         raise pipeline.wrong(place, f"there is no program {words[0] if words else ''!r}", _FORMS)
     # "python" is the one that runs the pipeline: a virtual environment need not be activated.
@@ -179,24 +196,27 @@ def parameters_of(folder: Path) -> Mapping[str, Any]:
     return {str(name): value for name, value in (body or {}).items() if name != "path"}
 
 
-def entries_of(text: str, path: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def entries_of(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """The tools and prompts that a ``server.yaml`` lists.
 
     Args:
-        text: of the file.
-        path: names it in errors.
+        path: of the file.
 
     Raises:
         InputError: it has not this form.
     """
-    try:
-        body = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError("is not YAML", path=path) from error
+    body = marked(text_of(path), path, later_wins=True).value
     parts = [body.get(key) or {} for key in ("tools", "prompts")] if isinstance(body, dict) else []
     if not parts or not all(
-        isinstance(part, dict) and all(isinstance(one, dict) for one in part.values())
-        for part in parts
+        isinstance(part, dict) and all(map(_is_entry, part.values())) for part in parts
     ):
         raise InputError("does not list tools with input and output", path=path)
     return parts[0], parts[1]
+
+
+def _is_entry(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("input") or {}, dict)
+        and isinstance(entry.get("output") or [], list)
+    )

@@ -39,8 +39,10 @@ def get_data(benchmark: Mapping[str, Any]) -> dict[str, list[Any]]:
     Source: UltraRAG, servers/benchmark.
     """
     key_map = key_map_of(benchmark)
-    path, limit = _checked(benchmark)
+    path, limit = checked(benchmark)
     records = _records(path)
+    if not records:
+        raise InputError("holds no record", path=path)
     if benchmark.get("shuffle", False):
         random.Random(benchmark.get("seed", 42)).shuffle(records)
     if limit > 0:
@@ -67,6 +69,8 @@ def key_map_of(benchmark: Any) -> Mapping[str, str]:
             "benchmark.key_map is missing: write a field a column, as in q_ls: question."
         )
     for column, field in key_map.items():
+        if not isinstance(column, str):
+            raise ArgumentError(f"benchmark.key_map.{column}: write the name of a column.")
         if not isinstance(field, str):
             raise ArgumentError(
                 f"benchmark.key_map.{column} is {field!r}: write the name of a field."
@@ -74,19 +78,27 @@ def key_map_of(benchmark: Any) -> Mapping[str, str]:
     return key_map
 
 
-def _checked(benchmark: Mapping[str, Any]) -> tuple[Path, int]:
+def checked(benchmark: Mapping[str, Any]) -> tuple[Path, int]:
+    """The path and the number of records that are asked for.
+
+    Args:
+        benchmark: as of `get_data`.
+
+    Raises:
+        ArgumentError: an unknown key or an impossible value.
+    """
     for key in benchmark:
         if key not in KEYS:
             hint = did_you_mean(str(key), KEYS) or f"There are: {', '.join(KEYS)}."
             raise ArgumentError(f"benchmark.{key} is not a key that is known. {hint}")
     path, limit, seed = benchmark.get("path"), benchmark.get("limit", -1), benchmark.get("seed", 42)
-    if not isinstance(path, str) or not path:
+    if not isinstance(path, str) or not path or "\0" in path:
         raise ArgumentError("benchmark.path is missing: name a JSONL, JSON or Parquet file.")
     if not isinstance(limit, int) or isinstance(limit, bool) or (limit < 1 and limit != -1):
         raise ArgumentError(
             f"benchmark.limit is {limit!r}: write a number of records, or -1 for all."
         )
-    if not isinstance(seed, int):
+    if not isinstance(seed, int) or isinstance(seed, bool):
         raise ArgumentError(f"benchmark.seed is {seed!r}: write a whole number.")
     if not isinstance(benchmark.get("shuffle", False), bool):
         raise ArgumentError(f"benchmark.shuffle is {benchmark['shuffle']!r}: write true or false.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,10 @@ from ragassay.counts import either
 from ragassay.engine import evaluate as evaluate_samples
 from ragassay.engine.comparison import compare_arrays
 from ragassay.engine.run import ranked_runs
-from ragassay.errors import ArgumentError, CountedFact, did_you_mean
+from ragassay.errors import ArgumentError, CountedFact, OptionError, UsageError, did_you_mean
 from ragassay.files import atomic
 from ragassay.metrics.retrieval import TrecMeasure, trec_names
+from ragassay.yaml_positions import shown
 
 METRICS: tuple[str, ...] = tuple(PARAMETERS["evaluation"]["metrics"])
 """Metrics of short answers, by the names of UltraRAG's code."""
@@ -30,6 +31,16 @@ METRICS: tuple[str, ...] = tuple(PARAMETERS["evaluation"]["metrics"])
 _KS = (1, 5, 10, 20, 50, 100)
 _SHOWN = 5
 """Rows that a message names."""
+
+_LONG = 60
+"""Characters of a gold answer that a message does not repeat."""
+
+_TAKES: Mapping[str, tuple[type, type | None, str]] = {
+    "metrics": (list, str, "a list of names"),
+    "ks": (list, int, "a list of whole numbers"),
+    "n_resamples": (int, None, "a whole number"),
+}
+"""For each argument its type, the type of its items, and both in words; all others are paths."""
 
 Evaluated = dict[str, dict[str, Any]]
 
@@ -152,8 +163,7 @@ def evaluate_trec_pvalue(
 
     Source: UltraRAG, servers/evaluation.
     """
-    if n_resamples < 1:
-        raise ArgumentError(f"n_resamples is at least 1, not {n_resamples}.")
+    _check_n(n_resamples)
     measures = _measures(metrics, ks)
     judged = [
         ranked_runs.read_judged(Path(qrels_path), Path(path), "qrels")
@@ -178,10 +188,39 @@ def evaluate_trec_pvalue(
     return _saved(trec_printing.ultrarag_comparison(comparison), save_path)
 
 
+def check_argument(tool: str, name: str, value: Any) -> None:
+    """Refuses an argument that a tool cannot take, whatever the answers or runs are.
+
+    Args:
+        tool: ``evaluate``, ``evaluate_trec`` or ``evaluate_trec_pvalue``.
+        name: of the argument.
+        value: of the argument, as a file may have it.
+
+    Raises:
+        OptionError: the reason.
+    """
+    optional = name == "save_path" or (tool == "evaluate" and name == "metrics")
+    if value is None and optional:
+        return
+    kind, item, words = _TAKES.get(name, (str, None, "a path"))
+    if not _is(value, kind) or (item and not all(_is(one, item) for one in value)):
+        raise OptionError(name, f"is {shown(value)}: write {words}")
+    if kind is str and "\0" in value:
+        raise OptionError(name, f"is {shown(value)}, which no path can be")
+    try:
+        if name == "metrics":
+            _chosen(value, METRICS if tool == "evaluate" else trec_names.ULTRARAG)
+        elif name == "ks":
+            _check_ks(value)
+        elif name == "n_resamples":
+            _check_n(value)
+    except ArgumentError as error:
+        raise OptionError(name, str(error).removeprefix(f"{name} ")) from error
+
+
 def _measures(metrics: Sequence[str], ks: Sequence[int]) -> list[TrecMeasure]:
     names = _chosen(metrics, trec_names.ULTRARAG)
-    if wrong := [k for k in ks if k < 1]:
-        raise ArgumentError(f"ks holds {wrong[0]}, and a cut-off is at least 1.")
+    _check_ks(ks)
     uncut = {"mrr", "map"}
     if not ks and not uncut.issuperset(names):
         cut = [name for name in names if name not in uncut]
@@ -191,6 +230,22 @@ def _measures(metrics: Sequence[str], ks: Sequence[int]) -> list[TrecMeasure]:
     return trec_names.resolve(
         names, ks=None if uncut.issuperset(names) else tuple(ks), ultrarag=True
     )
+
+
+def _is(value: Any, kind: type) -> bool:
+    return type(value) is kind  # true is no number
+
+
+def _check_ks(ks: Sequence[int]) -> None:
+    if wrong := [k for k in ks if k < 1]:
+        raise ArgumentError(f"ks holds {wrong[0]}, and a cut-off is at least 1.")
+
+
+def _check_n(n_resamples: int) -> None:
+    if n_resamples < 1:
+        raise ArgumentError(
+            f"n_resamples is {n_resamples}: write a number of sign patterns, 1 or more."
+        )
 
 
 def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -230,12 +285,13 @@ def _check_answers(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]
             )
     for at, golds in enumerate(gt_ls):
         if isinstance(golds, str) or not isinstance(golds, Sequence):
+            one = f"[{golds!r}]" if isinstance(golds, str) else "[] where there is none"
             raise ArgumentError(
-                f"gt_ls[{at}] is {golds!r}, and not a list: write [{golds!r}], the list of all "
-                "accepted answers."
+                f"gt_ls[{at}] is {shown(golds)}, and not a list: write the list of all accepted "
+                f"answers, {one if len(one) < _LONG else '[...]'}."
             )
         if wrong := [gold for gold in golds if not isinstance(gold, str)]:
-            raise ArgumentError(f"gt_ls[{at}] holds {wrong[0]!r}, which is no text.")
+            raise ArgumentError(f"gt_ls[{at}] holds {shown(wrong[0])}, which is no text.")
 
 
 def _tell(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]) -> None:
@@ -259,7 +315,11 @@ def _tell(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]) -> None
 def _saved(body: dict[str, Any], save_path: str | None) -> Evaluated:
     """The result of a tool, also written to a file where one is named."""
     if save_path:
-        with atomic(save_path) as stream:
-            text = json.dumps(body, indent=4, ensure_ascii=False, allow_nan=False)
-            stream.write(text.encode() + b"\n")
+        text = json.dumps(body, indent=4, ensure_ascii=False, allow_nan=False)
+        try:
+            with atomic(save_path) as stream:
+                stream.write(text.encode() + b"\n")
+        except UsageError as error:  # whose advice is for options of a command
+            problem = str(error).partition(" Choose ")[0]
+            raise ArgumentError(f"save_path: {problem} Name another file.") from error
     return {"eval_res": body}

@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.errors import UsageError
 
 _NOTHING = {"", "none"}
-"""Outputs of a tool that only changes its server."""
+"""Inputs of a tool that takes nothing, and outputs of one that only changes its server."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Flow:
             parameters: names of the server's parameters; an input of such a name is one.
 
         Raises:
-            UsageError: there is no ``->``, or there are not as many inputs as arguments.
+            UsageError: there is no ``->``, an empty name, or more inputs than arguments.
         """
         before, arrow, after = text.partition("->")
-        names = _names(before)
-        if not arrow:
+        names, outputs = _names(before), _names(after)
+        if not arrow or "" in (*names, *outputs):
             raise UsageError(f"A flow is written 'input,input->output', not {text!r}.")
         if len(names) > len(arguments):
             raise UsageError(
@@ -51,7 +51,7 @@ class Flow:
                 argument: f"${name}" if name in parameters else name
                 for argument, name in zip(arguments, names, strict=False)
             },
-            tuple(_names(after)),
+            tuple(outputs),
         )
 
     @classmethod
@@ -71,8 +71,7 @@ class Flow:
 
 
 def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
-    return [name for name in names if not _is_nothing(name)]
+    return [] if _is_nothing(text.strip()) else [name.strip() for name in text.split(",")]
 
 
 def _is_nothing(name: str) -> bool:

@@ -1,0 +1,401 @@
+"""What is wrong with a pipeline, its parameters or its data: one sentence with the place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragassay import pipelines
+from ragassay.cli import call
+from ragassay.errors import InputError, UsageError
+
+SERVERS = "servers: {evaluation: servers/evaluation, benchmark: servers/benchmark}\n"
+STEPS = f"{SERVERS}pipeline:\n- benchmark.get_data\n- evaluation.evaluate\n"
+STEP = "p.yaml, line 3, field 'pipeline.0"
+FILE = "parameters/p_parameter.yaml"
+BENCHMARK = "benchmark:\n  benchmark: {path: d.jsonl, key_map: {pred_ls: p, gt_ls: g}}\n"
+EVALUATION = "evaluation:\n  metrics: [em]\n  save_path: o.json\n"
+Complaint = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(
+    pipeline: str = STEPS,
+    parameters: str | bytes | None = BENCHMARK + EVALUATION,
+    data: str = '{"p": "a", "g": ["a"]}\n',
+) -> None:
+    Path("p.yaml").write_text(pipeline)
+    Path("d.jsonl").write_text(data)
+    if parameters is not None:
+        Path("parameters").mkdir(exist_ok=True)
+        content = parameters if isinstance(parameters, bytes) else parameters.encode()
+        Path(FILE).write_bytes(content)
+
+
+@pytest.fixture
+def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
+    """The sentence that a run ends with."""
+
+    def said(*words: str) -> str:
+        assert call(list(words or ("run", "p.yaml"))) == 2
+        shown = capfd.readouterr().err
+        lines = [line for line in shown.splitlines() if not re.match(r"\d+/\d+ |note: ", line)]
+        assert len(lines) == 1, shown
+        assert lines[0].startswith("ragassay: ")
+        return lines[0].removeprefix("ragassay: ")
+
+    return said
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("", "p.yaml: is not a pipeline. Begin with 'servers:' and 'pipeline:'."),
+        ("- a\n", "p.yaml: is not a pipeline."),
+        (f"{SERVERS}pipeline:\n", "line 2, field 'pipeline': is not a list of steps."),
+        (f"{SERVERS}pipeline: []\n", "line 2, field 'pipeline': holds no step."),
+        (f"{SERVERS}pipeline: 2020-01-01\n", "field 'pipeline': is not a list of steps."),
+        (f"x: 1\n{SERVERS}pipeline: []\n", "line 1, field 'x': is not a key that is known."),
+        ("servers: [a]\npipeline: [a.b]\n", "line 1, field 'servers': names no server."),
+        ("pipeline: [\n", "p.yaml, line 2: is not YAML"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_pipeline(body: str, words: str, complaint: Complaint) -> None:
+    write(body)
+    assert words in complaint("build", "p.yaml")
+
+
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        ("", "': is neither a text nor a mapping. Write a folder"),
+        ("5", "': is neither a text nor a mapping."),
+        ("' '", "': is empty."),
+        ("nonesuch", "': there is no folder 'nonesuch'."),
+        ("nonesuch server.py", "': there is no program 'nonesuch'."),
+        (f"{'x' * 300}/a", "': there is no folder 'xxx"),
+        (".", "': the folder . has no src/"),
+        ('"python \'a"', "': is no command: no closing quotation."),
+        ("{}", "': has none of folder, command and url. Write one."),
+        ("{command: python a.py, url: 'http://a.example'}", "': has 2 of folder, command and url."),
+        ("{cmd: python a.py}", ".cmd': is not a key that is known. Did you mean 'command'?"),
+        ("{command: python a.py, timeout: 0}", ".timeout': input should be greater than 0, not 0."),
+        ("{command: python a.py, timeout: .inf}", ".timeout': input should be a finite number"),
+        (
+            "{command: python a.py, env: {A: '${NOT_SET_}'}}",
+            ".env.A': '${NOT_SET_}' names a variab",
+        ),
+        ("{url: 'http://a.example', headers: {A: \"a\\nb\"}}", ".headers.A': has characters that"),
+        ("{folder: nonesuch}", ".folder': there is no folder 'nonesuch'."),
+    ],
+)
+def test_a_server_that_is_none(server: str, words: str, complaint: Complaint) -> None:
+    write(f"servers:\n  odd: {server}\npipeline: [odd.echo]\n")
+    assert f"p.yaml, line 2, field 'servers.odd{words}" in complaint()
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        ("5", "': is not a step. Write 'server.tool', or"),
+        ("", "': is not a step."),
+        ("evaluate", "': the step 'evaluate' is not 'server.tool'."),
+        ("evaluation.", "': the step 'evaluation.' is not 'server.tool'."),
+        ("evaluations.evaluate", "': the step 'evaluations.evaluate' names a server that 'servers' "
+         "lacks. Did you mean 'evaluation'?"),
+        ("evaluation.rank", "': the server 'evaluation' has no tool 'rank'. There are: evaluate, "),
+        ("evaluation.evaluate", "': evaluation.evaluate takes 'pred_ls', and no step before it "),
+        ("evaluation.evaluate: []", ".evaluation.evaluate': is not a mapping. It takes 'input'"),
+        ("evaluation.evaluate: {in: {}}", ".evaluation.evaluate.in': is not a key that is known."),
+        ("evaluation.evaluate: {input: {5: a}}", ".evaluation.evaluate.input': is not a mapping"),
+        ("evaluation.evaluate: {input: {pred_ls: ''}}", ".evaluation.evaluate.input': is not a ma"),
+        ("evaluation.evaluate: {input: {pred: a}}", "': evaluation.evaluate has no input 'pred'. "
+         "Did you mean 'pred_ls'?"),
+        ("evaluation.evaluate_trec: {output: {res: a}}", "': evaluation.evaluate_trec has no output"
+         " 'res'. There are: eval_res."),
+        ("loop: {times: 0, steps: [a.b]}", ".loop.times': is 0. Write how often, 1 or more."),
+        ("loop: {times: true, steps: [a.b]}", ".loop.times': is True. Write how often"),
+        ("loop: {times: 2, steps: []}", ".loop.steps': holds no step."),
+        ("loop: {times: 2}", ".loop.steps': is missing."),
+        ("branch: {router: [evaluation.evaluate_trec]}", ".branch.branches': is missing."),
+        ("branch: {router: [], branches: {a: []}}", ".branch.router': holds no step."),
+        ("branch: {router: [evaluation.evaluate_trec], branches: {}}", ".branch.branches': name"),
+        ("branch: [a]", ".branch': is not a mapping. It takes router and branches."),
+    ],
+)  # fmt: skip
+def test_a_step_that_is_none(step: str, words: str, complaint: Complaint) -> None:
+    write(f"{SERVERS}pipeline:\n- {step}\n", None)
+    said = complaint()
+    assert said.startswith(STEP)
+    assert words in said
+
+
+def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint) -> None:
+    write(
+        f"{SERVERS}pipeline:\n- evaluation.evaluate_trec: {{input: {{run_path: $other}}}}\n", None
+    )
+    assert complaint() == (
+        "p.yaml, line 3, field 'pipeline.0.evaluation.evaluate_trec': evaluation.evaluate_trec "
+        "takes the parameter 'other', which has no default. 'ragassay build p.yaml' writes the "
+        "file for its value."
+    )
+    built = pipelines.build(Path("p.yaml"))
+    assert built.notes[0] == f"{FILE}: evaluation.other has no default. Write its value."
+    assert "field 'evaluation.other': is None: write a path" in complaint()
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (BENCHMARK + "evaluation: [a]\n", "line 3, field 'evaluation': is not a mapping of par"),
+        ("hello", "is not a mapping of servers."),
+        ("a: [", "line 1: is not YAML"),
+        (b"\xff\xfe\0", "cannot be read ('utf-8' codec can't decode byte 0xff"),
+        (BENCHMARK + EVALUATION + "evalution: {}\n", "line 6, field 'evalution': is no server of "
+         "the pipeline. Did you mean 'evaluation'?"),
+        (BENCHMARK + EVALUATION + "  metics: []\n", "line 6, field 'evaluation.metics': the server "
+         "'evaluation' has no such parameter. Did you mean 'metrics' or 'ir_metrics'?"),
+        (BENCHMARK + EVALUATION + "  5: 1\n", "line 6, field 'evaluation.5': the server"),
+        (BENCHMARK, "field 'evaluation.metrics': is missing, and the step evaluation.evaluate of "
+         "p.yaml takes it: the pipeline is newer than this file. 'ragassay build p.yaml' adds it."),
+        (BENCHMARK + "evaluation: {metrics: 5, save_path: a}\n", "line 3, field 'evaluation.metrics"
+         "': is 5: write a list of names (step evaluation.evaluate)."),
+        (BENCHMARK + "evaluation: {metrics: [emm], save_path: a}\n", "': names 'emm', which is "
+         "unknown (step evaluation.evaluate). Did you mean 'em'?"),
+        (BENCHMARK + "evaluation: {metrics: [em], save_path: [a]}\n", "': is ['a']: write a path"),
+        (BENCHMARK + 'evaluation: {metrics: [em], save_path: "\\0"}\n', "': is '\\x00', which no"),
+        ("benchmark: {benchmark: }\n" + EVALUATION, "line 1, field 'benchmark.benchmark': benchmark"
+         " is not a mapping of keys: it takes 'path' and 'key_map' (step benchmark.get_data)."),
+        ("benchmark: {benchmark: {path: a, key_map: {a: 5}}}\n" + EVALUATION, "benchmark.key_map.a "
+         "is 5: write the name of a field (step"),
+        ("benchmark: {benchmark: {path: a, key_map: {a: b}, lmit: 3}}\n" + EVALUATION, "benchmark."
+         "lmit is not a key that is known (step benchmark.get_data). Did you mean 'limit'?"),
+    ],
+)  # fmt: skip
+def test_parameters_are_checked_before_the_first_step(
+    body: str | bytes, words: str, complaint: Complaint
+) -> None:
+    write(parameters=body)
+    said = complaint()
+    assert said.startswith(FILE)
+    assert words in said
+    assert not Path("output").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("ks", "'1'", "is '1': write a list of whole numbers"),
+        ("ks", "[0]", "holds 0, and a cut-off is at least 1"),
+        ("ks", "[true]", "is [True]: write a list of whole numbers"),
+        ("n_resamples", "many", "is 'many': write a whole number"),
+        ("n_resamples", "0", "is 0: write a number of sign patterns, 1 or more"),
+        ("ir_metrics", "[]", "is empty"),
+        ("run_old_path", "", "is None: write a path"),
+    ],
+)
+def test_parameters_of_a_test_of_two_runs(
+    name: str, value: str, words: str, complaint: Complaint
+) -> None:
+    given = {"run_new_path": "a", "run_old_path": "a", "qrels_path": "q", "ir_metrics": "[map]"}
+    given |= {"ks": "[1]", "n_resamples": "9", "save_path": "o.json", name: value}
+    body = "evaluation:\n" + "".join(f"  {key}: {one}\n" for key, one in given.items())
+    write(f"{SERVERS}pipeline: [evaluation.evaluate_trec_pvalue]\n", body)
+    said = complaint()
+    assert f"field 'evaluation.{name}': {words} (step evaluation.evaluate_trec_pvalue)" in said
+
+
+def test_build_adds_to_an_older_file_what_it_lacks_and_changes_nothing_else() -> None:
+    old = (
+        "\ufeff# mine\x85# too\u2028\r\nbenchmark:\r\n    # read from here\r\n    "
+        "benchmark: {path: d.jsonl, key_map: {pred_ls: p, gt_ls: g}}\r\nevaluation:\r\n  "
+        "metrics: [f1]\r\n  metrics: [em]  # later\r\n  note: |\r\n    a\r\n\r\n    c"
+    )
+    write(parameters=old.encode())
+    built = pipelines.build(Path("p.yaml"))
+    assert built.added == ("evaluation.save_path",)
+    assert "field 'evaluation.note': the server 'evaluation' has no such" in built.notes[0]
+    new = Path(FILE).read_bytes().decode()
+    line = "  save_path: output/evaluate_results.json\n"
+    assert new.count(line) == 1
+    assert new.replace(line, "") == old
+    assert pipelines.build(Path("p.yaml")).added == ()
+    assert Path(FILE).read_bytes().decode() == new
+
+
+@pytest.mark.parametrize(
+    "body", ["{}", "{benchmark: {}}", "benchmark: {}\n", "  evaluation:\n    ks: [1]\n"]
+)
+def test_build_refuses_a_form_that_it_cannot_add_to(body: str) -> None:
+    write(parameters=body)
+    with pytest.raises(InputError, match=r"lacks .*, which cannot be added to a file of this form"):
+        pipelines.build(Path("p.yaml"))
+    assert Path(FILE).read_text() == body
+
+
+@pytest.mark.parametrize("body", ["", "# nothing yet", "benchmark:\nevaluation:\n"])
+def test_build_fills_an_empty_file(body: str) -> None:
+    write(parameters=body)
+    built = pipelines.build(Path("p.yaml"))
+    assert built.added == ("benchmark.benchmark", "evaluation.metrics", "evaluation.save_path")
+    assert all(line in Path(FILE).read_text() for line in body.splitlines())
+    assert (
+        "takes 'pred_ls', and no step before it gives that. If the data have it" in built.notes[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("", "d.jsonl: holds no record."),
+        ('{"p": "a", "g": ["a"]}\n{', "d.jsonl, line 2: is not JSON"),
+        ("[1]\n", "d.jsonl, line 1: is not an object with fields."),
+        ('{"q": 1}\n', "d.jsonl, field 'p': no record has the field that key_map.pred_ls names. "),
+    ],
+)
+def test_data_that_cannot_be_read(data: str, words: str, complaint: Complaint) -> None:
+    write(data=data)
+    said = complaint()
+    assert f"p.yaml, line 3: step 1 (benchmark.get_data), server 'benchmark': {words}" in said
+
+
+@pytest.mark.parametrize(
+    ("gold", "words"),
+    [
+        ('"a"', "gt_ls[1] is 'a', and not a list: write the list of all accepted answers, ['a']."),
+        (
+            "null",
+            "gt_ls[1] is None, and not a list: write the list of all accepted answers, [] whe",
+        ),
+        ("[1]", "gt_ls[1] holds 1, which is no text."),
+    ],
+)
+def test_a_gold_answer_that_is_no_list(gold: str, words: str, complaint: Complaint) -> None:
+    write(data=f'{{"p": "a", "g": ["a"]}}\n{{"p": "a", "g": {gold}}}\n')
+    said = complaint()
+    assert f"p.yaml, line 4: step 2 (evaluation.evaluate), server 'evaluation': {words}" in said
+    assert said.endswith(" What the steps before gave is kept: --from 2 goes on.")
+
+
+def test_lists_of_unequal_length_name_the_rows(complaint: Complaint) -> None:
+    body = "benchmark:\n  short: {path: s.jsonl, key_map: {gt_ls: g}}\n"
+    again = "- benchmark.get_data: {input: {benchmark: $short}}\n"
+    write(
+        f"{SERVERS}pipeline:\n- benchmark.get_data\n{again}- evaluation.evaluate\n",
+        body + BENCHMARK.removeprefix("benchmark:\n") + EVALUATION,
+        '{"p": "a", "g": ["a"]}\n' * 3,
+    )
+    Path("s.jsonl").write_text('{"g": ["a"]}\n')
+    assert (
+        "pred_ls has 3 items and gt_ls 1: gt_ls lacks the rows 1 to 2 (counted from 0)."
+        in complaint()
+    )
+    assert not Path("o.json").exists()
+
+
+def test_a_place_that_no_result_can_be_written_to(complaint: Complaint) -> None:
+    write(parameters=BENCHMARK + EVALUATION.replace("o.json", "d.jsonl/o.json"))
+    said = complaint()
+    assert "server 'evaluation': save_path: " in said
+    assert "cannot be written (File exists). Name another file. What the steps" in said
+    write()
+    Path("taken").write_text("mine")
+    assert "taken: cannot be written (File exists)" in complaint("run", "p.yaml", "-o", "taken")
+    assert not Path("o.json").exists()
+
+
+KEPT = Path("output/p_steps/01_benchmark.get_data.json")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ("0", "--from 0: the pipeline has the steps 1 to 2."),
+        ("3", "--from 3: the pipeline has the steps 1 to 2."),
+        ("evaluate", "--from evaluate: there is no such step. There are: benchmark.get_data, "),
+        ("2", "The step 1 (benchmark.get_data) has no kept output in output/p_steps. Run the "),
+    ],
+)
+def test_a_step_that_one_cannot_begin_with(wanted: str, words: str, complaint: Complaint) -> None:
+    write()
+    assert words in complaint("run", "p.yaml", "--from", wanted)
+
+
+def test_a_step_that_occurs_twice_is_begun_with_by_its_number(complaint: Complaint) -> None:
+    write(STEPS + "- evaluation.evaluate\n")
+    assert complaint("run", "p.yaml", "--from", "evaluation.evaluate") == (
+        "--from evaluation.evaluate: this step occurs several times (2, 3). Give its number."
+    )
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"step": 5, "variables": {}}', '{"step": {}, "variables": [1]}']
+)
+def test_a_kept_file_that_is_damaged(content: str, complaint: Complaint) -> None:
+    write()
+    assert call(["run", "p.yaml"]) == 0
+    KEPT.write_text(content)
+    assert complaint("run", "p.yaml", "--from", "2") == (
+        f"{KEPT}: is not the kept output of a step. Run the pipeline without --from, or with "
+        "--from 1."
+    )
+
+
+def test_a_step_that_was_changed_is_not_gone_on_from(complaint: Complaint) -> None:
+    write()
+    assert call(["run", "p.yaml"]) == 0
+    write(parameters=BENCHMARK.replace("}}", "}, limit: 1}") + EVALUATION)
+    said = complaint("run", "p.yaml", "--from", "2")
+    assert "The step 1 (benchmark.get_data) was kept with other parameters than it has now." in said
+    write(STEPS.replace("get_data", "get_data: {output: {pred_ls: pred_ls}}"))
+    said = complaint("run", "p.yaml", "--from", "2")
+    assert "The step 1 (benchmark.get_data) was kept with other words than it has now." in said
+
+
+def test_a_parameter_that_json_writes_otherwise_is_still_the_same() -> None:
+    write(parameters=BENCHMARK.replace("}}", "}, name: 2020-01-01}") + EVALUATION)
+    assert call(["run", "p.yaml"]) == 0
+    assert call(["run", "p.yaml", "--from", "2"]) == 0
+
+
+def test_a_run_deletes_only_its_own_files() -> None:
+    write()
+    mine = [Path("output/p_steps") / name for name in ("2024_report.json", "03_a.json", "9.json")]
+    mine[0].parent.mkdir(parents=True)
+    for path in mine:
+        path.write_text('{"step": "up"}')
+    old = mine[0].with_name("03_evaluation.gone.json")
+    assert call(["run", "p.yaml"]) == 0
+    old.write_bytes(KEPT.read_bytes())
+    assert call(["run", "p.yaml"]) == 0
+    assert all(path.is_file() for path in mine)
+    assert not old.exists()
+
+
+def test_options_of_a_run_that_a_pipeline_does_not_take(complaint: Complaint) -> None:
+    write()
+    assert "--suite would change nothing." in complaint("run", "p.yaml", "--suite", "qa")
+    assert "nope.yaml: cannot be read" in complaint("run", "p.yaml", "--param", "nope.yaml")
+
+
+def test_a_flow_of_a_tool_that_says_nothing_is_refused() -> None:
+    from ragassay.compat.ultrarag import Flow
+
+    for text in ("a,b", "a,,b->c", "a->b,", "a,b,c->d"):
+        with pytest.raises(UsageError, match=re.escape(repr(text))):
+            Flow.declared(text, ["x", "y"], [])
+
+
+def test_a_very_long_text_arrives_whole() -> None:
+    text = "word " * 200_000
+    write(data=json.dumps({"p": text, "g": [text]}) + "\n")
+    assert call(["run", "p.yaml"]) == 0
+    assert json.loads(Path("o.json").read_bytes()) == {"em": [1.0], "avg_em": 1.0}

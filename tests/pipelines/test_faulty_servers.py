@@ -1,0 +1,305 @@
+"""Servers that fail: one sentence each, which names the server, the step and the server's words."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from ragassay.cli import call
+
+pytest.importorskip("mcp", reason="needs the extra 'mcp'")
+
+SERVER = Path(__file__).resolve().parents[1] / "support" / "faulty_server.py"
+STEPS = "pipeline:\n- odd.echo\n- odd.faulty\n"
+Complaint = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def _killed_soon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A server that hangs is not waited for as long as a real one."""
+    monkeypatch.setattr("mcp.client.stdio.PROCESS_TERMINATION_TIMEOUT", 0.05)
+    monkeypatch.setattr("mcp.client.stdio.FORCE_KILL_TIMEOUT", 0.05)
+    monkeypatch.chdir(tmp_path)
+
+
+def write(server: str, steps: str = STEPS) -> None:
+    """A pipeline with one server, and its parameters."""
+    Path("p.yaml").write_text(f"servers:\n  odd: {server}\n{steps}")
+    Path("parameters").mkdir(exist_ok=True)
+    Path("parameters/p_parameter.yaml").write_text("odd:\n  text: hello\n")
+
+
+def with_fault(fault: str, *, seconds: float = 30, start: float = 30) -> str:
+    command = json.dumps([sys.executable, str(SERVER), fault])
+    return f"{{command: {command}, timeout: {seconds}, start_timeout: {start}}}"
+
+
+def folder_of(fault: str, *, start: float = 30) -> str:
+    """A server folder of UltraRAG's layout."""
+    program = Path("odd/src/odd.py")
+    program.parent.mkdir(parents=True)
+    program.write_text(
+        f"import runpy, sys\nsys.argv = ['', {fault!r}]\n"
+        f"runpy.run_path({str(SERVER)!r}, run_name='__main__')\n"
+    )
+    Path("odd/parameter.yaml").write_text("text: hello\n")
+    return f"{{folder: odd, start_timeout: {start}}}"
+
+
+@pytest.fixture
+def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
+    """What a run complains of; what else it prints are lines of steps."""
+
+    def said(*words: str) -> str:
+        assert call([*(words or ("run", "p.yaml"))]) == 2
+        lines = capfd.readouterr().err.splitlines()
+        assert [line for line in lines[:-1] if not re.match(r"\d+/\d+ ", line)] == []
+        assert lines[-1].startswith("ragassay: ")
+        return lines[-1].removeprefix("ragassay: ")
+
+    return said
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (
+            "crashes",
+            """the server ended. Its last words: "ImportError: No module named 'faiss'".""",
+        ),
+        ("complains-latin-1", "the server ended. Its last words: 'mod\ufffdle absent'."),
+        ("ends", "the server ended."),
+        ("refuses-to-list", "no licence."),
+        ("other-protocol", "Unsupported protocol version from the server: 1999-01-01."),
+    ],
+)
+def test_a_server_that_does_not_start(fault: str, words: str, complaint: Complaint) -> None:
+    write(with_fault(fault))
+    said = complaint()
+    assert said.startswith("p.yaml, line 2, field 'servers.odd': the server '")
+    assert said.endswith(f" {fault}' does not start: {words}")
+    assert not Path("output").exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "seconds", "words"),
+    [
+        ("hangs-at-start", 0.5, "no answer within 0.5 seconds."),
+        (
+            "noise-only",
+            2,
+            "no answer within 2 seconds. It prints to standard output, which belongs to the "
+            "protocol: 'Loading weights: 100%'. Print to standard error.",
+        ),
+    ],
+)
+def test_a_server_that_never_answers(
+    fault: str, seconds: float, words: str, complaint: Complaint
+) -> None:
+    write(with_fault(fault, start=seconds))
+    assert complaint().endswith(f" does not start: {words}")
+
+
+@pytest.mark.parametrize("fault", ["prints", "prints-latin-1", "prints-in-call", "stubborn"])
+def test_a_server_that_only_prints_too_much_works(
+    fault: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(with_fault(fault))
+    assert call(["run", "p.yaml"]) == 0
+    assert [line.split(" (")[0] for line in capfd.readouterr().err.splitlines()] == [
+        "1/2 odd.echo: text",
+        "2/2 odd.faulty: text",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("dies", "the server ended. Its last words: 'out of memory'."),
+        ("no-json", "the tool returned no JSON object: 'It is done, sir.'."),
+        ("list", "the tool returned no JSON object: '[1, 2]'."),
+        ("nothing", "the tool returned no JSON object."),
+        ("no-result", "what it answers is no result of MCP."),
+        ("is-error", "the index is empty."),
+        ("silent-error", "the tool failed and says nothing."),
+        ("refuses", "quota is used up."),
+        ("long-error", f"{' '.join(['no'] * 100)} ..."),
+    ],
+)
+def test_a_call_that_fails_keeps_what_was_computed(
+    fault: str, words: str, complaint: Complaint
+) -> None:
+    write(with_fault(fault))
+    said = complaint()
+    assert said == (
+        f"p.yaml, line 5: step 2 (odd.faulty), server 'odd': {words} What the steps before gave is "
+        "kept: --from 2 goes on."
+    )
+    assert json.loads(Path("output/p_steps/01_odd.echo.json").read_bytes())["variables"] == {
+        "text": "hello"
+    }
+    write(with_fault("none"))
+    assert call(["run", "p.yaml", "--from", "2"]) == 0
+
+
+@pytest.mark.parametrize("fault", ["hangs", "silent"])
+def test_a_call_without_an_answer(fault: str, complaint: Complaint) -> None:
+    write(with_fault(fault, seconds=1))
+    assert "server 'odd': no answer within 1 second. What" in complaint()
+
+
+def test_a_result_without_the_declared_key(complaint: Complaint) -> None:
+    write(folder_of("other-key"))
+    assert "server 'odd': the result lacks 'text'; it has: answer. What" in complaint()
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("build-fails", "no space left."),
+        (
+            "build-writes-nothing",
+            "its tool 'build' wrote no server.yaml beside the parameter file.",
+        ),
+        ("no-tools", "it has no tool 'build', which says what its tools take."),
+        ("hangs-in-build", "no answer within 2 seconds."),
+        *(
+            (fault, f"what its tool 'build' wrote, server.yaml, {problem}")
+            for fault, problem in (
+                ("build-writes-no-yaml", "is not YAML"),
+                ("build-writes-a-list", "does not list tools with input and output."),
+                ("build-writes-no-entries", "does not list tools with input and output."),
+                ("build-writes-odd-entries", "does not list tools with input and output."),
+            )
+        ),
+    ],
+)
+def test_a_server_folder_whose_build_fails(fault: str, words: str, complaint: Complaint) -> None:
+    write(folder_of(fault, start=2 if fault.startswith("hangs") else 30))
+    said = complaint("build", "p.yaml")
+    assert f"p.yaml, line 2, field 'servers.odd': the server 'odd' does not start: {words}" in said
+
+
+def test_a_plain_server_without_tools(complaint: Complaint) -> None:
+    write(with_fault("no-tools"))
+    assert complaint() == (
+        "p.yaml, line 4, field 'pipeline.0': the server 'odd' has no tool 'echo'. There are: none."
+    )
+
+
+def test_a_huge_result_arrives_whole() -> None:
+    write(with_fault("huge"))
+    assert call(["run", "p.yaml"]) == 0
+    kept = json.loads(Path("output/p_steps/02_odd.faulty.json").read_bytes())
+    assert len(kept["variables"]["text"]) == 3_000_000
+
+
+def test_a_number_that_json_lacks_is_none() -> None:
+    write(with_fault("nan"))
+    assert call(["run", "p.yaml"]) == 0
+    kept = json.loads(Path("output/p_steps/02_odd.faulty.json").read_bytes())
+    assert kept["variables"] == {"text": [None]}
+
+
+class Odd(BaseHTTPRequestHandler):
+    """Answers with what the path says, and never with MCP."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        wanted = self.path.strip("/").split("?")[0]
+        kind = "text/html" if wanted == "html" else "application/json"
+        self.send_response(int(wanted) if wanted.isdecimal() else 200)
+        if wanted == "redirect":
+            self.send_response(307)
+            self.send_header("location", "http://elsewhere.example/mcp")
+        body = {"html": b"<!doctype html>", "empty": b""}.get(wanted, b'{"detail": "no"}')
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        del arguments
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Odd) as made:
+        Thread(target=made.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{made.server_port}"
+        made.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("html", "Unexpected content type: text/html."),
+        ("401", """it answers 401 Unauthorized: '{"detail": "no"}'."""),
+        ("404", """it answers 404 Not Found: '{"detail": "no"}'."""),
+        ("500", """it answers 500 Internal Server Error: '{"detail": "no"}'."""),
+        ("empty", "what it answers is no message of MCP."),
+        ("json", "what it answers is no message of MCP."),
+    ],
+)
+def test_a_url_that_is_no_mcp_server(
+    path: str, words: str, site: str, complaint: Complaint
+) -> None:
+    write(f"{site}/{path}?key=secret")
+    said = complaint()
+    assert f"field 'servers.odd': the server '{site}/{path}' cannot be used: {words}" in said
+    assert "secret" not in said
+
+
+def test_a_url_where_nobody_listens(complaint: Complaint) -> None:
+    write("http://127.0.0.1:9/mcp")
+    assert "the server 'http://127.0.0.1:9/mcp' cannot be used: All connection" in complaint()
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_no_server(number: signal.Signals, tmp_path: Path) -> None:
+    write(with_fault("hangs"))
+    running = subprocess.Popen(
+        [sys.executable, "-c", "import signal; signal.signal(signal.SIGINT, "
+         "signal.default_int_handler); from ragassay.cli import main; main(['run', 'p.yaml'])"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert running.stderr is not None
+    assert running.stderr.readline().startswith("1/2 odd.echo")
+    servers = children(running.pid)
+    assert servers
+    running.send_signal(number)
+    said = running.communicate(timeout=60)[1]
+    assert running.returncode == 130
+    assert "p.yaml: what each step gave is kept: --from STEP goes on." in said
+    assert "Traceback" not in said
+    assert Path("output/p_steps/01_odd.echo.json").is_file()
+    for server in servers:
+        until_gone(server)
+
+
+def children(process: int) -> list[int]:
+    text = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return [int(word) for word in text.split()]
+
+
+def until_gone(process: int) -> None:
+    """Fails when the process lives on; a killed one may take a moment to be reaped."""
+    for _ in range(200):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail(f"the server {process} is still there")

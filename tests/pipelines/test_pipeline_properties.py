@@ -1,0 +1,200 @@
+"""What holds for every flow, every parameter file and every way of rows through a branch."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings, strategies as st
+
+from ragassay.compat.ultrarag import Flow
+from ragassay.pipelines import parameter_file, pipeline_file
+from ragassay.pipelines.binding import Binder
+from ragassay.pipelines.kept_steps import KeptSteps
+from ragassay.pipelines.pipeline_run import StepError, StepRunner
+from ragassay.pipelines.pipeline_tools import Progress, Tool
+
+names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True).filter(lambda name: name != "none")
+gaps = st.sampled_from(["", " ", "  "])
+
+
+@given(
+    st.lists(names, max_size=5, unique=True), st.sets(names), st.lists(names, max_size=3), st.data()
+)
+def test_a_declared_flow_says_where_each_argument_comes_from(
+    inputs: list[str], others: set[str], outputs: list[str], data: st.DataObject
+) -> None:
+    parameters = others | set(data.draw(st.lists(st.sampled_from(inputs or ["a"]))))
+    gap = data.draw(gaps)
+    text = f"{gap},{gap}".join(inputs) + f"{gap}->{gap}" + f"{gap},".join(outputs or ["None"])
+    arguments = [f"argument_{at}" for at in range(len(inputs) + data.draw(st.integers(0, 2)))]
+    flow = Flow.declared(text, arguments, parameters)
+    assert flow.outputs == tuple(outputs)
+    assert list(flow.inputs) == arguments[: len(inputs)]
+    for source, name in zip(flow.inputs.values(), inputs, strict=True):
+        assert source == (f"${name}" if name in parameters else name)
+    assert Flow.of_entry(flow.to_entry()) == flow
+
+
+words = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn"], include_characters="\n"),
+    max_size=20,
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | words | st.dates(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+    max_leaves=5,
+)
+servers = st.dictionaries(
+    names, st.dictionaries(names, values, min_size=1, max_size=4), min_size=1, max_size=3
+)
+
+
+@settings(max_examples=60)
+@given(servers, servers, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.integers(2, 5))
+def test_build_keeps_every_byte_and_adds_what_is_missing(
+    old: dict[str, Any], needed: dict[str, Any], end: str, ends: bool, indent: int
+) -> None:
+    text = "# by hand\n" + yaml.safe_dump(old, allow_unicode=True, sort_keys=False, indent=indent)
+    text = (text if ends else text.removesuffix("\n")).replace("\n", end)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "p_parameter.yaml"
+        file.write_bytes(text.encode())
+        before = parameter_file.read(file)[0]
+        built = parameter_file.write(file, needed)
+        merged = file.read_bytes().decode()
+        wanted = {
+            server: {**needed.get(server, {}), **before.get(server, {})}
+            for server in {**before, **needed}
+        }
+        assert plain(parameter_file.read(file)[0]) == plain(wanted)
+        assert set(built.added) == {
+            f"{server}.{name}"
+            for server, one in needed.items()
+            for name in one
+            if name not in before.get(server, {})
+        }
+        assert contains(merged.splitlines(), text.splitlines())
+        if not built.added:
+            assert merged == text
+        assert parameter_file.write(file, needed).added == ()
+        assert file.read_bytes().decode() == merged
+
+
+def plain(value: Any) -> Any:
+    """A value that can be compared, NaN with NaN as well."""
+    if isinstance(value, Mapping):
+        return sorted((key, plain(one)) for key, one in value.items())
+    return [plain(one) for one in value] if isinstance(value, list) else repr(value)
+
+
+def contains(lines: list[str], part: list[str]) -> bool:
+    """Whether all lines of a part stand among the lines, in their order."""
+    rest = iter(lines)
+    return all(line in rest for line in part)
+
+
+class Rows:
+    """A server whose tools are functions of rows."""
+
+    def __init__(self, items: list[Any], states: list[str]) -> None:
+        self._routed = [
+            {"data": item, "state": state} for item, state in zip(items, states, strict=True)
+        ]
+        self.parameters: Mapping[str, Any] = {}
+        flows = {
+            "route": "->rows",
+            **{f"mark_{state}": "rows->marked" for state in "ab"},
+            "lose": "rows->marked",
+            "count": "rows->rows",
+        }
+        self.tools: Mapping[str, Tool] = {
+            name: Tool(name, Flow.declared(flow, ["rows"], ())) for name, flow in flows.items()
+        }
+
+    async def call(
+        self, tool: Tool, arguments: Mapping[str, Any], progress: Progress
+    ) -> Mapping[str, Any]:
+        del progress
+        if tool.name == "route":
+            return {"rows": list(self._routed)}
+        rows = arguments["rows"]
+        if tool.name == "lose":
+            return {"marked": rows[1:]}
+        if tool.name == "count":
+            return {"rows": [row + 1 for row in rows]}
+        return {"marked": [f"{tool.name}:{row}" for row in rows]}
+
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        del arguments
+        assert tool.flow is not None
+        return tool.flow.outputs
+
+
+def run(steps: str, server: Rows) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "p.yaml"
+        file.write_text(f"servers: {{s: s}}\npipeline:\n{steps}")
+        pipeline = pipeline_file.read(file)
+        started = {"s": server}
+        bound = Binder(pipeline, started).bind()
+        kept = KeptSteps(Path(folder) / "kept", pipeline, bound, {})
+        return asyncio.run(StepRunner(pipeline, bound, started, {}, kept).run(1))
+
+
+BRANCH = "- branch: {router: [s.route], branches: {a: [s.mark_a], b: [s.%s], c: []}}\n"
+ints = st.integers(-(2**60), 2**60)
+routed = st.lists(st.tuples(ints, st.sampled_from("abc")), min_size=1, max_size=12)
+
+
+@settings(max_examples=25)
+@given(routed)
+def test_rows_of_a_branch_meet_again_in_their_order(rows: list[tuple[int, str]]) -> None:
+    items, states = [item for item, _ in rows], [state for _, state in rows]
+    variables = run(BRANCH % "mark_b", Rows(items, states))
+    assert variables["rows"] == items
+    marked = [None if state == "c" else f"mark_{state}:{item}" for item, state in rows]
+    assert variables.get("marked", [None] * len(rows)) == marked
+
+
+@settings(max_examples=25)
+@given(routed)
+def test_a_branch_that_loses_a_row_is_refused(rows: list[tuple[int, str]]) -> None:
+    states = [state for _, state in rows]
+    server = Rows([item for item, _ in rows], states)
+    if "b" not in states:
+        run(BRANCH % "lose", server)
+        return
+    n = states.count("b")
+    with pytest.raises(
+        StepError, match=rf"state 'b' have {n} rows? .* and give {n - 1} items? for"
+    ):
+        run(BRANCH % "lose", server)
+
+
+@settings(max_examples=25)
+@given(st.lists(ints, min_size=1, max_size=5), st.integers(1, 6))
+def test_a_loop_runs_its_steps_as_often_as_it_says(items: list[int], times: int) -> None:
+    routed = "- branch: {router: [s.route], branches: {a: []}}\n"
+    loop = f"- loop: {{times: {times}, steps: [s.count]}}\n"
+    variables = run(routed + loop, Rows(items, ["a"] * len(items)))
+    assert variables["rows"] == [item + times for item in items]
+
+
+def test_a_state_without_a_branch_names_its_row() -> None:
+    with pytest.raises(
+        StepError, match=r"p\.yaml, line 3: step 1 \(branch\): the router gives row 1 \(counted "
+        r"from 0\) the state 'd', and 'branches' has: a, b, c\.",
+    ):  # fmt: skip
+        run(BRANCH % "mark_b", Rows([1, 2], ["a", "d"]))
+
+
+def test_a_router_without_states_is_refused() -> None:
+    steps = "- s.route\n- branch: {router: [s.mark_a], branches: {a: []}}\n"
+    with pytest.raises(StepError, match="no step of the router gives a list of items with 'data'"):
+        run(steps, Rows([1], ["a"]))
