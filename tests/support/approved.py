@@ -6,21 +6,36 @@ anew: their difference in git shows what the change does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple, is_dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 
-def number(value: object) -> str:
-    """A value as it is approved: floats with seven digits, what holds some of them likewise."""
+def number(value: object, digits: int = 7) -> str:
+    """A value as it is approved: floats with so many digits, what holds some of them likewise, of a
+    dataclass the values of its fields."""
+    shown = partial(number, digits=digits)
     if isinstance(value, float):
-        return f"{value:.7g}"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {number(one)}" for key, one in value.items()) + "}"
+        return f"{value:.{digits}g}"
+    if is_dataclass(value) and not isinstance(value, type):
+        value = astuple(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {shown(one)}" for key, one in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(number, value)) + "]"
+        return "[" + ", ".join(map(shown, value)) + "]"
     if isinstance(value, set | frozenset):
-        return "{" + ", ".join(sorted(map(number, value))) + "}"
+        return "{" + ", ".join(sorted(map(shown, value))) + "}"
     return str(value)
+
+
+def result(call: Callable[..., Any], *given: Any, digits: int = 7, **options: Any) -> str:
+    """What a call returns, or the error that it raises, with its message."""
+    try:
+        return number(call(*given, **options), digits)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def check(path: Path, made: Iterable[str], approve: bool) -> None:
