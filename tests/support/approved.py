@@ -12,13 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 
 def number(value: object, digits: int = 7) -> str:
-    """A value as it is approved: floats with so many digits, what holds some of them likewise, of a
-    dataclass the values of its fields."""
+    """A value as it is approved: floats with so many digits, also those in arrays, lists and
+    mappings, and of a dataclass the values of its fields."""
     shown = partial(number, digits=digits)
     if isinstance(value, float):
         return f"{value:.{digits}g}"
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if is_dataclass(value) and not isinstance(value, type):
         value = astuple(value)
     if isinstance(value, Mapping):
@@ -27,7 +31,7 @@ def number(value: object, digits: int = 7) -> str:
         return "[" + ", ".join(map(shown, value)) + "]"
     if isinstance(value, set | frozenset):
         return "{" + ", ".join(sorted(map(shown, value))) + "}"
-    return str(value)
+    return value.__name__ if isinstance(value, type) else str(value)
 
 
 def result(call: Callable[..., Any], *given: Any, digits: int = 7, **options: Any) -> str:
