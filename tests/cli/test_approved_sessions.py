@@ -68,4 +68,4 @@ def test_commands_print_what_was_approved(
             yield text.replace(str(tmp_path), "FOLDER")
 
     approve = request.config.getoption("--approve")
-    check(APPROVED / f"{name}_session.txt", printed(), approve)
+    check(APPROVED / f"{name.replace(' ', '_')}_session.txt", printed(), approve)
