@@ -37,6 +37,7 @@ VARYING = (
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("no_metric_left")
 @pytest.mark.parametrize("name", SESSIONS)
 def test_commands_print_what_was_approved(
     name: str,
