@@ -18,6 +18,9 @@ BENCHMARKS = (
     "bertscore",
     "service",
     "kills",
+    "pipeline_steps",
+    "golden_alignment",
+    "golden_check",
 )
 
 

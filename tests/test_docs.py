@@ -22,7 +22,16 @@ ROOT = Path(__file__).resolve().parents[1]
 FRONT = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
 PAGES = sorted([*FRONT, *(ROOT / "docs").rglob("*.md")])
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
-PAGES_WITH_DATA = ("judges", "labels", "nuggets", "plots", "consistency", "embeddings")
+PAGES_WITH_DATA = (
+    "judges",
+    "labels",
+    "nuggets",
+    "plots",
+    "consistency",
+    "embeddings",
+    "pipelines",
+    "golden",
+)
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 QRELS = "".join(f"q{q} 0 d{d} {int(d % 3 == q % 3)}\n" for q in range(6) for d in range(9))
 RUN = "".join(f"q{q} Q0 d{d} 0 {(d * 7 + q) % 11} tag\n" for q in range(6) for d in range(9))
@@ -45,6 +54,12 @@ def concatenated(line: str) -> None:
     Path(target).write_text("".join(Path(source).read_text() for source in sources))
 
 
+def placed(path: Path, body: str) -> None:
+    """Writes a file that a page prints."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(body)
+
+
 @pytest.fixture(scope="module")
 def judge() -> Iterator[LLMServer]:
     """Stands in for the endpoints of ``openai:`` and ``vllm:``."""
@@ -61,11 +76,11 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer) -> P
         monkeypatch.setenv(variable, judge.url)
     for page in ("README", *(f"docs/{name}" for name in PAGES_WITH_DATA)):
         for name, body in blocks(ROOT / f"{page}.md", "jsonl"):
-            (tmp_path / name).write_text(body)
-    for page in ("configuration.md", "own-metrics.md", "open-rag-eval.md", "trec.md"):
-        for language in ("yaml", "text", "csv"):
-            for name, body in blocks(ROOT / "docs" / page, language):
-                (tmp_path / name).write_text(body)
+            placed(tmp_path / name, body)
+    for page in ("configuration", "own-metrics", "open-rag-eval", "trec", "pipelines", "golden"):
+        for language in ("yaml", "text", "csv", "md"):
+            for name, body in blocks(ROOT / "docs" / f"{page}.md", language):
+                placed(tmp_path / name, body)
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "run.txt").write_text(RUN)
     (tmp_path / "old.txt").write_text(RUN.replace("d1 0", "d1 9"))

@@ -28,7 +28,7 @@ GROUND = {
     "yaml_positions",
 }
 LAYERS = [
-    *("formats", "stats", "transport", "judges", "models", "metrics", "suites", "engine"),
+    *("formats", "stats", "golden", "transport", "judges", "models", "metrics", "suites", "engine"),
     *("reports", "compat", "pipelines", "mcp", "client", "service", "cli"),
 ]
 BESIDE = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -705,43 +704,14 @@ def test_the_page_has_the_blocks_of_the_specification(shared: Path) -> None:
     assert {PAGE_TREC, PAGE_CONSISTENCY} == set(printed)
 
 
-ULTRARAG_TREC = """\
-evaluation:
-  ir_metrics: [mrr, recall]
-  ks: [1, 5]
-  qrels_path: qr.txt
-  run_path: run.txt
-  save_path: output/evaluate_results.json
-"""
-ULTRARAG_ANSWERS = """\
-benchmark:
-  benchmark:
-    key_map: {gt_ls: golds, q_ls: question, pred_ls: said}
-    limit: -1
-    path: ua.jsonl
-evaluation:
-  metrics: [acc, rouge-l]
-"""
-
-
 @pytest.mark.parametrize(
-    "text",
+    ("text", "hint"),
     [
-        ULTRARAG_TREC,
-        ULTRARAG_TREC.replace("run_path: run.txt", "run_new_path: run.txt\n  run_old_path: b.txt"),
-        ULTRARAG_ANSWERS,
+        ("evaluation:\n  metrics: [acc]\n", "ragassay run PIPELINE.yaml --param FILE"),
+        ("benchmark:\n  benchmark: {limit: -1}\n", "ragassay run PIPELINE.yaml --param FILE"),
+        ("servers: {a: b}\npipeline: [a.c]\n", "A pipeline is run by: ragassay run PIPELINE.yaml"),
     ],
 )
-def test_a_parameter_file_of_ultrarag_is_told_the_command_that_does_the_same(
-    text: str, desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (desk / "qr.txt").write_text("1 0 a 1\n1 0 b 0\n")
-    for name in ("run.txt", "b.txt"):
-        (desk / name).write_text("1 Q0 a 1 2.5 x\n1 Q0 b 2 1.5 x\n")
-    (desk / "ua.jsonl").write_text('{"question": "q", "golds": ["x"], "said": "x"}\n')
-    with pytest.raises(InputError, match="parameter file of an UltraRAG pipeline") as caught:
+def test_a_file_of_a_pipeline_is_told_what_to_do_with_it(text: str, hint: str, desk: Path) -> None:
+    with pytest.raises(InputError, match=hint):
         read_config(written(text))
-    program, *words = shlex.split(str(caught.value).partition("computed by: ")[2].rstrip("."))
-    assert program == "ragassay" and call(words) == 0
-    out = capsys.readouterr().out
-    assert ("rouge-l" if "metrics: [acc" in text else "recall@5") in out

@@ -14,7 +14,10 @@ from ragassay.metrics.core import naming
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Reason, Score, Unscored
 
-ALL = ("SpanP@3", "SpanR@3", "SpanF1@3", "SpanHit@3", "CharP", "CharR", "CharF1", "CharIoU")
+ALL = (
+    *("SpanP@3", "SpanR@3", "SpanF1@3", "SpanHit@3"),
+    *("CharP", "CharR", "CharF1", "CharIoU", "CharNDCG"),
+)
 
 parse = cache(naming.parse)
 
@@ -77,6 +80,43 @@ def test_character_metrics_agree_with_sets_of_characters(retrieved, gold) -> Non
     assert value("CharR", one) == q
     assert value("CharF1", one) == pytest.approx(2 * p * q / (p + q) if p + q else 0.0)
     assert value("CharIoU", one) == len(r & g) / len(r | g)
+
+
+@given(spans(), spans(1))
+def test_evidence_density_looks_at_passages_that_hold_evidence(retrieved, gold) -> None:
+    g = characters(gold)
+    holding = [one for one in retrieved if characters([one]) & g]
+    outcome = parse("EvidenceDensity").score(sample(retrieved, gold))
+    if holding:
+        assert outcome.value == len(characters(holding) & g) / len(characters(holding))
+        assert outcome.parts["passages"] == len(holding)
+    else:
+        assert outcome.reason == Reason.NOT_APPLICABLE
+
+
+@given(spans(), spans(1))
+def test_ndcg_over_characters_gains_what_is_new_at_a_rank(retrieved, gold) -> None:
+    g, seen, gains = characters(gold), set(), []
+    for one in retrieved:
+        new = characters([one]) & g
+        gains.append(len(new - seen))
+        seen |= new
+    outcome = parse("CharNDCG").score(sample(retrieved, gold))
+    assert outcome.parts["gains"] == gains
+    best = parse("CharNDCG").score(sample(sorted(retrieved, key=str), gold)).value
+    assert 0 <= outcome.value <= 1 + 1e-12
+    assert (outcome.value > 0) == bool(seen) == (best > 0)
+
+
+def test_ndcg_over_characters_by_hand() -> None:
+    gold = [("d", 100, 150)]
+    whole, none, half = ("d", 90, 190), ("d", 0, 100), ("d", 125, 225)
+    assert value("CharNDCG", sample([whole, none], gold)) == 1.0
+    # 0 + 50 / log2(3) of an ideal of 50 + 0
+    assert value("CharNDCG", sample([none, whole], gold)) == pytest.approx(0.6309297535714575)
+    # 25 + 25 / log2(3), for the second passage adds what the first lacks
+    assert value("CharNDCG", sample([half, whole], gold)) == pytest.approx(0.8154648767857288)
+    assert value("CharNDCG@1", sample([none, whole], gold)) == 0.0
 
 
 @given(spans(), spans(1))

@@ -18,6 +18,8 @@ from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
 from ragassay.cli.explain import explain
 from ragassay.cli.flags import OptionsCommand
+from ragassay.cli.golden import golden
+from ragassay.cli.golden_check import check as golden_check
 from ragassay.cli.ledger import ledger
 from ragassay.cli.mcp_command import mcp
 from ragassay.cli.metrics import metrics
@@ -62,7 +64,8 @@ app = App(
 for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_format="markdown")
 app["trec"].version_flags = ("--version", "-v")
-for _place, _several in enumerate((ledger, models, token), start=len(COMMANDS)):
+golden.command(golden_check, sort_key=0)
+for _place, _several in enumerate((golden, ledger, models, token), start=len(COMMANDS)):
     _several.sort_key = _place
     app.command(_several)
 

@@ -107,10 +107,12 @@ def run_pipeline(
 @contextmanager
 def _progress() -> Iterator[Observer]:
     """Shows on standard error which step runs, and a line for each that has ended."""
+    from ragassay.pipelines import Observer
+
     out = show.console(stderr=True)
     spinner = out.status("starting the servers") if out.is_terminal else None
 
-    class Shown:
+    class Shown(Observer):
         def begins(self, number: int, of: int, name: str) -> None:
             interrupt.check()
             self._label = f"{number}/{of} {name}"

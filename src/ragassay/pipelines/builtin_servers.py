@@ -46,6 +46,10 @@ class BuiltinServer:
     def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
         """The columns of the key map for ``get_data``, else what the tool declares.
 
+        Args:
+            tool: one of ours.
+            arguments: those whose value is known before the pipeline runs.
+
         Raises:
             OptionError: an argument that the tool cannot take.
         """
@@ -68,9 +72,15 @@ class BuiltinServer:
     ) -> Mapping[str, Any]:
         """Calls the function here and now: an interrupt ends it at once.
 
+        Args:
+            tool: one of ours.
+            arguments: by name.
+            progress: is told nothing.
+
         Raises:
             ServerError: what the function says.
         """
+        del progress
         try:
             return self._functions[tool.name](**arguments)
         except RagassayError as error:

@@ -92,7 +92,12 @@ class McpServer:
                 ) from error
 
     def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """What the tool declares; ``None`` where it declares nothing."""
+        """What the tool declares; ``None`` where it declares nothing.
+
+        Args:
+            tool: one of ours.
+            arguments: which do not matter.
+        """
         del arguments
         return tool.flow.outputs if tool.flow is not None else tool.outputs
 
@@ -104,7 +109,7 @@ class McpServer:
         Args:
             tool: one of ours.
             arguments: by name.
-            progress: told of what the server says.
+            progress: is told what the server says of it.
 
         Raises:
             ServerError: what the server says, or that it says nothing.
@@ -147,7 +152,8 @@ class McpServer:
             self._client.call_tool(tool.name, dict(arguments), progress_callback=told), seconds
         )
         if result.is_error:
-            said = _cut(" ".join(str(getattr(item, "text", "")) for item in result.content))
+            text = " ".join(str(getattr(item, "text", "")) for item in result.content)
+            said = _cut(text.removeprefix(f"Error executing tool {tool.name}: "))
             raise ServerError(_sentence(said or "the tool failed and says nothing"))
         return result
 

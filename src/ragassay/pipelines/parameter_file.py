@@ -153,7 +153,7 @@ def _written(value: Any) -> Any:
 
 
 def _names(values: Values) -> tuple[str, ...]:
-    return tuple(f"{server}.{name}" for server, one in values.items() for name in one)
+    return tuple(sorted(f"{server}.{name}" for server, one in values.items() for name in one))
 
 
 def _indent(lines: list[str]) -> str:

@@ -91,7 +91,13 @@ class Pipeline:
         return _tools(self.steps)
 
     def wrong(self, place: Place, problem: str, hint: str | None = None) -> InputError:
-        """An error at a place of the file."""
+        """An error at a place of the file.
+
+        Args:
+            place: of what is wrong.
+            problem: what is wrong there.
+            hint: what to do.
+        """
         return self.marked.wrong(place, problem, hint)
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ragassay.counts import plural
 from ragassay.errors import RagassayError
@@ -23,11 +23,17 @@ class StepError(RagassayError):
     """A step that failed: the sentence names the step, its server and the server's words."""
 
 
-class Observer(Protocol):
-    """Who is told how far a pipeline is."""
+class Observer:
+    """Is told how far a pipeline is; this one tells nobody."""
 
     def begins(self, number: int, of: int, name: str) -> None:
-        """A step begins; ``number`` counts from 1."""
+        """A step begins.
+
+        Args:
+            number: of the step, from 1.
+            of: how many there are.
+            name: of the step.
+        """
 
     def says(self, sentence: str) -> None:
         """The step says how far it is."""
@@ -35,22 +41,15 @@ class Observer(Protocol):
     def ended(
         self, number: int, of: int, name: str, seconds: float, given: Mapping[str, Any]
     ) -> None:
-        """A step has ended, and gave these variables."""
+        """A step has ended.
 
-
-class Quiet:
-    """An observer that tells nobody."""
-
-    def begins(self, number: int, of: int, name: str) -> None:
-        """Nothing."""
-
-    def says(self, sentence: str) -> None:
-        """Nothing."""
-
-    def ended(
-        self, number: int, of: int, name: str, seconds: float, given: Mapping[str, Any]
-    ) -> None:
-        """Nothing."""
+        Args:
+            number: of the step, from 1.
+            of: how many there are.
+            name: of the step.
+            seconds: that it took.
+            given: the variables that it made or changed.
+        """
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class StepRunner:
     servers: Mapping[str, Server]
     values: Mapping[str, Mapping[str, Any]]
     kept: KeptSteps
-    observer: Observer = field(default_factory=Quiet)
+    observer: Observer = field(default_factory=Observer)
 
     async def run(self, begin: int) -> Variables:
         """Runs the steps from a number on.

@@ -17,7 +17,7 @@ from ragassay.pipelines.kept_steps import KeptSteps, number_of
 from ragassay.pipelines.mcp_servers import needs_mcp
 from ragassay.pipelines.parameter_file import Built
 from ragassay.pipelines.pipeline_file import Pipeline
-from ragassay.pipelines.pipeline_run import Finished, Observer, Options, Quiet, StepRunner
+from ragassay.pipelines.pipeline_run import Finished, Observer, Options, StepRunner
 from ragassay.pipelines.pipeline_tools import Server, ServerError
 from ragassay.pipelines.server_address import ServerAddress, address
 
@@ -70,7 +70,7 @@ def run(path: Path, options: Options | None = None, observer: Observer | None = 
         ServerError: a server that does not start.
     """
     pipeline = pipeline_file.read(path)
-    return asyncio.run(_run(pipeline, options or Options(), observer or Quiet()))
+    return asyncio.run(_run(pipeline, options or Options(), observer or Observer()))
 
 
 def steps(path: Path, options: Options | None = None) -> list[str]:

@@ -47,7 +47,7 @@ Evaluated = dict[str, dict[str, Any]]
 
 def evaluate(
     pred_ls: Sequence[str | None],
-    gt_ls: Sequence[Sequence[str]],
+    gt_ls: Sequence[Sequence[str] | str],
     metrics: Sequence[str] | None = None,
     save_path: str | None = None,
 ) -> Evaluated:
@@ -55,7 +55,8 @@ def evaluate(
 
     Args:
         pred_ls: an answer a question; ``None`` where there is none.
-        gt_ls: for each question all accepted answers. A question without any scores 0, as in
+        gt_ls: for each question the list of all accepted answers (one text in place of a list is
+            refused). A question without any scores 0, as in
             UltraRAG.
         metrics: of `METRICS`, in any case, ``Rouge_1`` for ``rouge-1``; all of them when left out.
         save_path: file for the result, as JSON; none when left out.
@@ -284,11 +285,12 @@ def _check_answers(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]
             )
     for at, golds in enumerate(gt_ls):
         if isinstance(golds, str) or not isinstance(golds, Sequence):
-            one = f"[{golds!r}]" if isinstance(golds, str) else "[] where there is none"
-            raise ArgumentError(
-                f"gt_ls[{at}] is {shown(golds)}, and not a list: write the list of all accepted "
-                f"answers, {one if len(one) < _LONG else '[...]'}."
-            )
+            advice = "the list of all accepted answers"
+            if isinstance(golds, str):
+                advice = f"[{golds!r}], {advice}" if len(golds) < _LONG else advice
+            else:
+                advice += ", [] where there is none"
+            raise ArgumentError(f"gt_ls[{at}] is {shown(golds)}, and not a list: write {advice}.")
         if wrong := [gold for gold in golds if not isinstance(gold, str)]:
             raise ArgumentError(f"gt_ls[{at}] holds {shown(wrong[0])}, which is no text.")
 

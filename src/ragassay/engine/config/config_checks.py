@@ -63,7 +63,10 @@ def _try(attempt: Callable[[], object], place: Place, wrong: Wrong) -> None:
 
 def _paths(config: RunConfig) -> list[tuple[Place, str]]:
     """The files that are read, each with the place of its name."""
-    named = {key: getattr(config, key) for key in ("data", "references", "qrels", "judge_prompt")}
+    named = {
+        key: getattr(config, key)
+        for key in ("data", "references", "golden", "qrels", "judge_prompt")
+    }
     if config.nuggets not in (OWN, POOLED):
         named["nuggets"] = config.nuggets
     places: list[tuple[Place, str]] = [((key,), name) for key, name in named.items() if name]

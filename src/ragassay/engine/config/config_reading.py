@@ -16,12 +16,21 @@ from ragassay.engine.config.config_file import SAMPLING, ConfigFile
 from ragassay.engine.config.config_paths import found_from, make_absolute
 from ragassay.engine.config.environment import is_for_a_key, read_filled, refuse_keys
 from ragassay.engine.config.run_config import RunConfig, first_problem
-from ragassay.engine.published import EVALUATOR, command_for, translate
+from ragassay.engine.published import EVALUATOR, translate
 from ragassay.errors import InputError, did_you_mean
 from ragassay.yaml_files import Marked, Place, text_of
 
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
 """Keys that ``run.yaml`` adds to say what happened; a configuration may hold them."""
+
+_PARAMETERS = "Parameters of a pipeline are read with it: ragassay run PIPELINE.yaml --param FILE."
+_OF_PIPELINES = {
+    "pipeline": "A pipeline is run by: ragassay run PIPELINE.yaml.",
+    "servers": "A pipeline is run by: ragassay run PIPELINE.yaml.",
+    "benchmark": _PARAMETERS,
+    "evaluation": _PARAMETERS,
+}
+"""What to do with the keys of UltraRAG's pipelines and their parameters."""
 
 _NEVER_READ = "connector"
 """A part of Open RAG Eval's files whose variables need not be set."""
@@ -69,7 +78,7 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
             raise file.wrong_key(
                 (key,),
                 f"unknown key {key!r}",
-                command_for(body)
+                _OF_PIPELINES.get(key)
                 or did_you_mean(key, [*RunConfig.model_fields, "evaluator"])
                 or f"There are: {', '.join(RunConfig.model_fields)}.",
             )

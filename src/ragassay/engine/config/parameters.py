@@ -43,6 +43,11 @@ class Parameters(BaseModel):
     """Input format, where detection is wrong."""
     references: Annotated[str | None, Option(path="read")] = None
     """Table (CSV) with query_id and expected_answer to take golden answers from."""
+    golden: Annotated[str | None, Option(path="read")] = None
+    """Golden set (a folder) that answers are joined to by id: its accepted items give references,
+    gold spans and labels; passages are found in its documents."""
+    golden_drafts: bool = False
+    """Items of the golden set that nobody accepted yet count, too."""
     qrels: Annotated[str | None, Option(path="read")] = None
     """TREC or BEIR judgements to take gold passages from."""
     ks: Annotated[list[int] | None, Option(default="1,5,10,20,50,100")] = None

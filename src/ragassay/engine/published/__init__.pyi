@@ -1,3 +1,2 @@
 from .published_config import EVALUATOR as EVALUATOR, translate as translate
 from .published_consistency import Similarities as Similarities
-from .published_ultrarag import command_for as command_for

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ragassay import formats
+from ragassay import formats, golden
 from ragassay.engine.config import RunConfig
 from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.formats import expected_answers, mlcube
@@ -36,6 +36,7 @@ class Source:
     path: Path | None = None
     qrels: Path | None = None
     references: Path | None = None
+    golden: Path | None = None
     _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def count(self) -> int | None:
@@ -55,7 +56,8 @@ class Source:
     def fingerprint(self) -> str:
         """``sha256:...``: of the files' bytes, or of the samples that were read from memory (then
         it must be asked for after the last of them)."""
-        for path in filter(None, (self.path, self.qrels, self.references)):
+        queries = None if self.golden is None else self.golden / golden.QUERIES
+        for path in filter(None, (self.path, self.qrels, self.references, queries)):
             _hash_path(self._hash, path)
         return f"sha256:{self._hash.hexdigest()}"
 
@@ -79,8 +81,8 @@ def format_of(data: Data, config: RunConfig) -> str:
 
 
 def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -> Source:
-    """The samples of ``data``, with gold passages joined from ``config.qrels`` and golden answers
-    from ``config.references``.
+    """The samples of ``data``, with gold passages joined from ``config.qrels`` golden answers
+    from ``config.references``, and both and more from ``config.golden``.
 
     Args:
         data: what to read.
@@ -94,6 +96,9 @@ def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -
     if config.references is not None:
         source.samples = expected_answers.joined(source.samples, config.references)
         source.references = Path(config.references)
+    if config.golden is not None:
+        source.golden = Path(config.golden)
+        source.samples = golden.joined(source.samples, source.golden, drafts=config.golden_drafts)
     return source
 
 

@@ -8,6 +8,7 @@ and so does a character that several passages cover.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -160,7 +161,7 @@ class _SpanMetric(Metric):
         return [spans if isinstance(spans, Unscored) else self.outcome(spans) for spans in spans_of]
 
     @abstractmethod
-    def outcome(self, spans: Spans) -> Score:
+    def outcome(self, spans: Spans) -> Outcome:
         """The score for one sample's spans."""
 
 
@@ -318,6 +319,64 @@ class CharF1(_Characters):
     def value(self, common: int, retrieved: int, gold: int) -> float:
         """``2 common / (retrieved + gold)``."""
         return 2 * common / (retrieved + gold)
+
+
+@register
+class CharNDCG(_SpanMetric):
+    """nDCG over characters: each rank gains the gold characters that it is the first to hold.
+
+    The gain of a rank is discounted by ``log2(rank + 1)``. The ideal ranking has as many passages,
+    of the same sizes, and holds as much gold as fits from the first one on.
+    """
+
+    k: int | None = cutoff()
+
+    name = "CharNDCG"
+    title = "nDCG whose gains are the gold characters that each passage is first to hold"
+    recommended_for = "rankings of systems with different chunks"
+
+    def outcome(self, spans: Spans) -> Score:
+        """The value for the first k passages, with the new gold characters of each as parts."""
+        top = spans.retrieved[: self.k]
+        gold = covered(spans.gold)
+        gains, held = [], 0
+        for rank in range(1, len(top) + 1):
+            seen = top[:rank]
+            common = covered(seen) + gold - covered([*seen, *spans.gold])
+            gains.append(common - held)
+            held = common
+        ideal, left = [], gold
+        for span in sorted(top, key=lambda one: one.start - one.end):
+            ideal.append(min(left, span.end - span.start))
+            left -= ideal[-1]
+        best = _discounted(ideal)
+        return Score(_discounted(gains) / best if best else 0.0, {"gains": gains, "gold": gold})
+
+
+@register
+class EvidenceDensity(_SpanMetric):
+    """Gold characters over all characters of the passages that hold any."""
+
+    k: int | None = cutoff()
+
+    name = "EvidenceDensity"
+    title = "Share of gold characters in those passages that hold some"
+    recommended_for = "whether chunks are far larger than the evidence in them"
+
+    def outcome(self, spans: Spans) -> Outcome:
+        """The value for the first k passages; `Unscored` where none of them holds evidence."""
+        top = spans.retrieved[: self.k]
+        shares = overlaps(top, spans.gold)
+        holding = [one for one, row in zip(top, shares, strict=True) if row.any()]
+        size, gold = covered(holding), covered(spans.gold)
+        common = size + gold - covered([*holding, *spans.gold])
+        if not common:
+            return Unscored(Reason.NOT_APPLICABLE, "no passage holds gold characters")
+        return Score(common / size, {"characters": size, "passages": len(holding)})
+
+
+def _discounted(gains: Sequence[int]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
 
 @register

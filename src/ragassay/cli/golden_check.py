@@ -1,0 +1,135 @@
+"""``ragassay golden check``: is a golden set fit to judge a system by?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from ragassay.cli import show
+from ragassay.cli.flags import Switch
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ragassay.engine.golden import Checked
+
+_SHOWN = 20
+"""Findings of one check that are shown."""
+_FEW = 5
+"""Queries of a log that are shown."""
+
+
+def check(
+    folder: Path,
+    /,
+    *,
+    judge: str | None = None,
+    budget: str | None = None,
+    metrics: Annotated[str | None, Parameter(name=["--metrics", "-m"])] = None,
+    max_age: int | None = None,
+    log: Path | None = None,
+    fail_on: Literal["error", "look", "never"] = "error",
+    json: Switch = False,
+) -> int:
+    """Check a golden set: spans, leaks, contradictions, duplicates, support, metrics, coverage.
+
+    An error is wrong whoever looks; a look is for a person to decide. Exit code 1 where there is an
+    error (--fail-on look: or a look). Each metric scores the wrong answers (negative references):
+    one that gives them as much as a right answer does not see that kind of mistake.
+
+    ```sh
+    ragassay golden check golden
+    ragassay golden check golden --max-age 365 --fail-on look --json
+    ```
+
+    Args:
+        folder: The golden set.
+        judge: Who says whether gold spans support references (default: the embedded judge).
+        budget: What the judge may cost in each of its three checks, such as 5.00.
+        metrics: Metrics that will be used, joined with commas (default: four of short answers).
+        max_age: Days after which an item must be verified again.
+        log: File of users' queries (any format, or a query a line), to see what the set lacks.
+        fail_on: Which findings make the exit code 1.
+        json: Print everything as JSON.
+    """
+    from ragassay.engine.golden import CheckOptions, check as carry_out
+    from ragassay.golden import GoldenSet
+
+    opened = GoldenSet.open(folder)
+    options = CheckOptions(judge, budget, max_age=max_age, log=_queries(log))
+    if metrics is not None:
+        options = replace(options, metrics=metrics.split(","))
+    with show.status("checking"):
+        found = carry_out(opened, options)
+    if json:
+        show.json(found.to_json())
+    else:
+        _show(folder, found)
+    severities = {one.severity for one in found.findings}
+    failing = {"error": {"error"}, "look": {"error", "look"}, "never": set[str]()}[fail_on]
+    return show.GATE_FAILED if severities & failing else show.OK
+
+
+def _show(folder: Path, found: Checked) -> None:
+    counts = Counter(one.severity for one in found.findings)
+    show.lines(
+        f"{folder}: {found.n_items} items, {counts['error']} errors, {counts['look']} to look at"
+    )
+    for name in dict.fromkeys(one.check for one in found.findings):
+        ones = [one for one in found.findings if one.check == name]
+        show.lines("", f"{name} ({len(ones)})")
+        for one in ones[:_SHOWN]:
+            show.lines(f"  {one.severity}: {one.item + ': ' if one.item else ''}{one.sentence}")
+        if len(ones) > _SHOWN:
+            show.lines(f"  and {len(ones) - _SHOWN} more (--json has all)")
+    out = show.console()
+    if found.blindness:
+        out.print(_blindness(found))
+    out.print(_coverage(found))
+    if found.uncovered is not None:
+        show.lines(f"{len(found.uncovered)} queries of the log are like no item:")
+        show.lines(*(f"  {query}" for query in found.uncovered[:_FEW]))
+    show.warn(f"{name} was not checked: {why}." for name, why in found.skipped.items())
+
+
+def _blindness(found: Checked) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    rows = Table(
+        title="wrong answers that score as high as the best right one", title_justify="left",
+        box=SIMPLE_HEAD, pad_edge=False,
+    )  # fmt: skip
+    for name in ("metric", "kind"):
+        rows.add_column(name)
+    for name in ("blind", "of"):
+        rows.add_column(name, justify="right")
+    for (metric, kind), (blind, of) in found.blindness.items():
+        rows.add_row(metric, kind, str(blind), str(of), style="yellow" if blind else "")
+    return rows
+
+
+def _coverage(found: Checked) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    rows = Table(title="coverage", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    rows.add_column("by")
+    rows.add_column("items", overflow="fold")
+    for name, counts in found.coverage.items():
+        rows.add_row(name, ", ".join(f"{value} {n}" for value, n in counts.items()))
+    return rows
+
+
+def _queries(log: Path | None) -> list[str]:
+    if log is None:
+        return []
+    if log.suffix == ".txt":
+        return [line.strip() for line in log.read_text("utf-8").splitlines() if line.strip()]
+    import ragassay
+
+    return [sample.query_text for sample in ragassay.load(log)]

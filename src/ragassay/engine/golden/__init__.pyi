@@ -1,0 +1,7 @@
+from .golden_check import (
+    METRICS as METRICS,
+    Checked as Checked,
+    CheckOptions as CheckOptions,
+    Finding as Finding,
+    check as check,
+)

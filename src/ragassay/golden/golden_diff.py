@@ -1,0 +1,51 @@
+"""What changed from one golden set to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragassay.golden.golden_item import GoldenItem
+
+
+@dataclass(frozen=True)
+class Change:
+    """A query that differs.
+
+    Attributes:
+        id: of the query.
+        kind: ``moved``: the same texts at other places; ``changed``: anything else.
+        fields: that differ.
+    """
+
+    id: str
+    kind: Literal["added", "removed", "changed", "moved"]
+    fields: tuple[str, ...] = ()
+
+
+def difference(old: Sequence[GoldenItem], new: Sequence[GoldenItem]) -> Iterator[Change]:
+    """The queries that differ, those of the new set first.
+
+    Args:
+        old: items of the old set.
+        new: items of the new set.
+    """
+    before = {item.id: item for item in old}
+    for item in new:
+        one = before.pop(item.id, None)
+        if one is None:
+            yield Change(item.id, "added")
+            continue
+        fields = tuple(
+            name for name in GoldenItem.model_fields if getattr(one, name) != getattr(item, name)
+        )
+        if fields == ("gold",) and _texts(one) == _texts(item):
+            yield Change(item.id, "moved", fields)
+        elif fields:
+            yield Change(item.id, "changed", fields)
+    yield from (Change(name, "removed") for name in before)
+
+
+def _texts(item: GoldenItem) -> list[tuple[str, int]]:
+    return [(span.text, span.grade) for span in item.gold or ()]

@@ -1,0 +1,167 @@
+"""One query of a golden set: what is asked, what is right, what is wrong, and where it stands."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ragassay.samples import Answerability, GoldPassage, Sample, Turn
+
+CONTEXT = 60
+"""Characters before and after a span that are kept with it."""
+
+Kind = Literal["inaccurate", "incomplete", "off-style"]
+Status = Literal["draft", "accepted", "rejected"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class GoldSpan(_Part):
+    """Characters ``[start, end)`` of a document that answer the query, with their surroundings."""
+
+    document: str = Field(description="Id of the document")
+    start: int = Field(ge=0)
+    end: int = Field(ge=1)
+    text: str = Field(min_length=1, description="The characters themselves")
+    before: str = Field("", description="What stands before them")
+    after: str = Field("", description="What stands after them")
+    grade: int = Field(1, description="0: judged and not relevant; 1 and above: relevant")
+
+    @model_validator(mode="after")
+    def _is_a_span(self) -> Self:
+        if self.end <= self.start:
+            raise ValueError(f"the span ends at {self.end}, and starts at {self.start}")
+        return self
+
+    @classmethod
+    def of(cls, document: str, text: str, start: int, end: int, grade: int = 1) -> GoldSpan:
+        """The span at a place of a document.
+
+        Args:
+            document: its id.
+            text: the whole document.
+            start: first character.
+            end: behind the last character.
+            grade: of the span.
+        """
+        return cls(
+            document=document,
+            start=start,
+            end=end,
+            text=text[start:end],
+            before=text[max(0, start - CONTEXT) : start],
+            after=text[end : end + CONTEXT],
+            grade=grade,
+        )
+
+
+class NegativeReference(_Part):
+    """An answer that is known to be wrong."""
+
+    text: str
+    kind: Kind | None = Field(None, description="What is wrong with it")
+    by: str = Field("", description="Who said so")
+
+
+class Utterance(_Part):
+    """An earlier turn of the conversation."""
+
+    speaker: Literal["user", "agent"]
+    text: str
+
+
+class GoldenItem(BaseModel):
+    """One query of a golden set. The order of the fields is that of its line."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str = Field(min_length=1)
+    query: str = Field(min_length=1)
+    history: list[Utterance] = Field(default_factory=list, description="Earlier turns")
+    references: list[str] = Field(default_factory=list, description="Answers, any of them right")
+    negative_references: list[NegativeReference] = Field(default_factory=list)
+    gold: list[GoldSpan] | None = Field(None, description="Left out: never judged; []: none")
+    answerability: Answerability | None = None
+    type: str = Field("", description="factual, comparison, summary, reasoning, procedural, yes-no")
+    complexity: str = ""
+    style: str = ""
+    language: str = Field("", description="Such as en or pt-BR")
+    source: str = Field("", description="Where the query comes from: log, expert, synthetic")
+    tags: list[str] = Field(default_factory=list)
+    author: str = ""
+    reviewer: str = ""
+    origin: Literal["human", "synthetic", "edited"] = "human"
+    verified_on: date | None = None
+    status: Status = "draft"
+    provenance: dict[str, Any] = Field(default_factory=dict, description="How it was made")
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+    def to_record(self) -> dict[str, Any]:
+        """The item's line as plain values; what has its default is left out."""
+        record: dict[str, Any] = self.model_dump(mode="json", exclude_defaults=True)
+        return record
+
+    def to_sample(self) -> Sample:
+        """The item as a sample without an answer."""
+        slices = {
+            name: getattr(self, name)
+            for name in ("type", "complexity", "style", "language", "source", "origin")
+            if getattr(self, name)
+        }
+        gold = None
+        if self.gold is not None:
+            gold = tuple(
+                GoldPassage(None, one.text, one.document, one.start, one.end, one.grade)
+                for one in self.gold
+            )
+        return Sample(
+            id=self.id,
+            query=self.query,
+            history=tuple(Turn(one.speaker, one.text) for one in self.history),
+            references=tuple(self.references),
+            negative_references=tuple(one.text for one in self.negative_references),
+            gold=gold,
+            answerability=self.answerability,
+            metadata={**self.metadata, **slices},
+        )
+
+    @classmethod
+    def of_sample(cls, sample: Sample) -> GoldenItem:
+        """An item of what a sample knows about its query; gold without a document is left out.
+
+        Args:
+            sample: of any format.
+        """
+        known = {"type", "complexity", "style", "language", "source"}
+        slices = {key: str(value) for key, value in sample.metadata.items() if key in known}
+        gold = None
+        if sample.gold is not None:
+            gold = [
+                GoldSpan(
+                    document=one.document,
+                    start=one.start,
+                    end=one.end,
+                    text=one.text,
+                    grade=one.grade,
+                )
+                for one in sample.gold
+                if one.document and one.text and one.start is not None and one.end is not None
+            ]
+        return cls(
+            id=sample.id,
+            query=sample.query_text,
+            history=[
+                Utterance(speaker="agent" if one.speaker == "agent" else "user", text=one.text)
+                for one in sample.history
+            ],
+            references=list(sample.references),
+            negative_references=[NegativeReference(text=one) for one in sample.negative_references],
+            gold=gold,
+            answerability=sample.answerability,
+            metadata={key: one for key, one in sample.metadata.items() if key not in known},
+            **slices,
+        )

@@ -1,0 +1,97 @@
+"""Joins a golden set to the answers of a system, by the query's id."""
+
+from __future__ import annotations
+
+import statistics
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from ragassay.counts import plural
+from ragassay.errors import InputError, RagassayWarning
+from ragassay.golden.chunk_alignment import ChunkAligner
+from ragassay.golden.golden_folder import DOCUMENTS, GoldenSet
+from ragassay.samples import Sample
+
+_FIT = 2.0
+"""How many times as long as a gold span a passage may be, or the other way round, to fit it."""
+
+
+def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> Iterator[Sample]:
+    """The samples with references, gold spans and labels of a golden set.
+
+    Accepted items count. Passages without offsets are found in the documents. A sample whose query
+    the set lacks is left out, and counted.
+
+    Args:
+        samples: of one or more systems.
+        folder: of the golden set.
+        drafts: whether items that nobody accepted yet count, too.
+
+    Raises:
+        InputError: no golden set, no accepted item, or no sample belongs to it.
+    """
+    golden = GoldenSet.open(folder)
+    items = golden.with_status("accepted", "draft") if drafts else golden.with_status("accepted")
+    if not items:
+        raise InputError(
+            f"none of its {plural(len(golden.items), 'item')} is accepted",
+            path=folder,
+            hint="Accept some (ragassay golden review), or take drafts too: --golden-drafts.",
+        )
+    known = {item.id: item.to_sample() for item in items}
+    aligner = None
+    if (golden.documents_in or folder / DOCUMENTS).is_dir() and any(
+        one.gold for one in known.values()
+    ):
+        aligner = ChunkAligner(golden.documents())
+    met: set[str] = set()
+    sizes: list[int] = []
+    n_left_out = 0
+    for sample in samples:
+        item = known.get(sample.id)
+        if item is None:
+            n_left_out += 1
+            continue
+        met.add(sample.id)
+        passages = sample.passages
+        sizes += [len(passage.text) for passage in passages or () if passage.text]
+        if aligner is not None and passages:
+            passages = tuple(map(aligner.passage, passages))
+        yield replace(
+            sample,
+            query=sample.query or item.query,
+            history=sample.history or item.history,
+            references=item.references,
+            reference_groups=(),
+            negative_references=item.negative_references,
+            gold=item.gold,
+            answerability=item.answerability,
+            passages=passages,
+            metadata={**sample.metadata, **item.metadata},
+        )
+    if not met:
+        raise InputError(
+            "no sample has the id of one of its items", path=folder, hint="Ids join the two."
+        )
+    spans = [len(span.text or "") for item in known.values() for span in item.gold or ()]
+    if spans and sizes:
+        gold_size, size = statistics.median(spans), statistics.median(sizes)
+        if not 1 / _FIT <= size / gold_size <= _FIT:
+            _warn(
+                f"The median gold span of {folder} has {gold_size:,.0f} characters and the median "
+                f"passage {size:,.0f}: metrics that compare whole chunks (ChunkP ...) miss, those "
+                "of spans and characters (SpanR, CharR ...) do not."
+            )
+    if n_left_out:
+        _warn(f"{plural(n_left_out, 'sample')} left out: {folder} has no item of this id.")
+    if missing := len(known) - len(met):
+        _warn(f"{plural(missing, 'item')} of {folder} without a sample.")
+    if aligner is not None and aligner.counts.not_found:
+        n = aligner.counts.not_found
+        _warn(f"{plural(n, 'passage')} not found in the documents of {folder}: no offsets there.")
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, RagassayWarning, stacklevel=3)

@@ -1,0 +1,242 @@
+"""The tools of UltraRAG's servers as functions: the values of its own code, and its shapes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from ragassay.compat import ultrarag
+from ragassay.errors import ArgumentError, InputError, RagassayWarning
+
+MOON = ["14 December 1972 UTC", "December 1972"]
+NAMES = ("acc", "em", "stringem", "coverem", "f1", "rouge-1", "rouge-2", "rouge-l")
+WORKED = [
+    ("December 14, 1973", (0, 0, 0, 0, 4 / 7, 4 / 7, 0, 0.4)),
+    ("December 1972", (1, 1, 0.5, 1, 1, 1, 1, 1)),
+    ("It was December 1972, i.e. 14 December 1972 UTC", (1, 0, 0, 1, 4 / 7, 4 / 7, 0.5, 4 / 7)),
+]
+"""What UltraRAG's code gives for these answers to `MOON`, in the order of `NAMES`."""
+
+TREC = {
+    "map": 0.178545, "mrr": 0.406433, "ndcg@1": 0.333333, "ndcg@5": 0.276807, "ndcg@10": 0.301577,
+    "ndcg@20": 0.352543, "ndcg@50": 0.379901, "ndcg@100": 0.391620, "P@1": 0.333333,
+    "P@5": 0.266667, "P@10": 0.3, "P@20": 0.366667, "P@50": 0.34, "P@100": 0.246667,
+    "recall@1": 0.004329, "recall@5": 0.017316, "recall@10": 0.031710, "recall@20": 0.106114,
+    "recall@50": 0.322292, "recall@100": 0.497993,
+}  # fmt: skip
+"""What UltraRAG's code gives for trec_eval's sample."""
+
+
+def test_answers_have_the_values_of_its_code() -> None:
+    golds = [MOON] * len(WORKED)
+    found = ultrarag.evaluate([answer for answer, _ in WORKED], golds, NAMES)["eval_res"]
+    for at, (answer, values) in enumerate(WORKED):
+        assert [found[name][at] for name in NAMES] == pytest.approx(values), answer
+    for name in NAMES:
+        assert found[f"avg_{name}"] == pytest.approx(sum(found[name]) / len(WORKED))
+
+
+def test_names_are_those_of_its_page_too() -> None:
+    found = ultrarag.evaluate(["x"], [["x"]], ["Acc", "StringEM", "Rouge_1", "acc"])["eval_res"]
+    assert list(found) == [
+        *("acc", "avg_acc", "stringem", "avg_stringem", "rouge-1", "avg_rouge-1"),
+    ]
+
+
+def test_no_answer_is_in_no_mean_and_no_gold_answer_counts_0_as_published() -> None:
+    with pytest.warns(RagassayWarning) as told:
+        found = ultrarag.evaluate(["a", None, "a"], [["a"], ["a"], []], ["em"])["eval_res"]
+    assert found == {"em": [1.0, None, 0.0], "avg_em": 0.5}
+    assert [str(one.message) for one in told] == [
+        "1 row has no answer and is in no mean (counted from 0: 1).",
+        "1 row has no gold answer and counts 0, as in UltraRAG (counted from 0: 2).",
+    ]
+    assert ultrarag.evaluate([], [], ["em"]) == {"eval_res": {"em": [], "avg_em": None}}
+
+
+@pytest.mark.parametrize(
+    ("answers", "golds", "metrics", "complaint"),
+    [
+        (["a"], [["a"], ["b"], ["c"]], ["em"], "gt_ls 3: pred_ls lacks the rows 1 to 2"),
+        (["a", "b"], [["a"]], ["em"], "gt_ls lacks row 1 (counted from 0)"),
+        (["London is rainy"], ["Paris"], ["acc"], "gt_ls[0] is 'Paris', and not a list"),
+        (["a"], [[1]], ["acc"], "gt_ls[0] holds 1, which is no text"),
+        ([3], [["a"]], ["acc"], "pred_ls[0] is no text but int"),
+        ("a", [["a"]], ["acc"], "pred_ls is a text"),
+        (["a"], [["a"]], ["bogus"], "metrics names 'bogus', which is unknown"),
+        (["a"], [["a"]], [], "metrics is empty"),
+        (["a"], [["a"]], "acc", "metrics is a text, 'acc'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_scored_is_refused(
+    answers: list[str], golds: list[list[str]], metrics: list[str], complaint: str
+) -> None:
+    with pytest.raises(ArgumentError) as error:
+        ultrarag.evaluate(answers, golds, metrics)
+    assert complaint in str(error.value)
+
+
+def test_a_result_is_written_exactly_where_it_says(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "evaluate_results.json"
+    found = ultrarag.evaluate(["ä"], [["ä"]], ["em"], str(path))
+    assert json.loads(path.read_text(encoding="utf-8")) == found["eval_res"]
+    assert [one.name for one in path.parent.iterdir()] == ["evaluate_results.json"]
+
+
+def test_a_run_has_the_values_of_its_code(shared: Path) -> None:
+    folder = shared / "data" / "trec_eval"
+    found = ultrarag.evaluate_trec(str(folder / "results.test"), str(folder / "qrels.test"))
+    assert found["eval_res"] == pytest.approx(TREC, abs=5e-7)
+
+
+def test_only_what_was_asked_for_is_given(shared: Path) -> None:
+    folder = shared / "data" / "trec_eval"
+    run, qrels = str(folder / "results.trunc"), str(folder / "qrels.test")
+    assert list(ultrarag.evaluate_trec(run, qrels, ["NDCG"], [5])["eval_res"]) == ["ndcg@5"]
+    assert ultrarag.evaluate_trec(run, qrels, ["map"], [])["eval_res"] == {
+        "map": pytest.approx(0.1523, abs=5e-5)
+    }
+
+
+def test_a_query_that_one_run_lacks_counts_0_in_the_comparison(shared: Path) -> None:
+    folder = shared / "data" / "trec_eval"
+    runs = [str(folder / name) for name in ("results.test", "results.trunc")]
+    found = ultrarag.evaluate_trec_pvalue(*runs, str(folder / "qrels.test"), ["MAP"])["eval_res"]
+    assert found["map"]["A_mean"] == pytest.approx(0.178545, abs=5e-7)
+    assert found["map"]["B_mean"] == pytest.approx(0.1016, abs=5e-5)
+    assert found["map"]["diff"] == pytest.approx(0.178545 - 0.101565, abs=1e-6)
+    assert list(found["map"]) == ["A_mean", "B_mean", "diff", "p_value", "significant"]
+
+
+def ranked(path: Path, ranks: dict[str, int]) -> str:
+    """A run whose only relevant document stands at a rank of each query (0: the query lacks)."""
+    path.write_text(
+        "".join(
+            f"{query} Q0 {'good' if at == rank else f'bad{at}'} {at} {100 - at} tag\n"
+            for query, rank in ranks.items()
+            if rank
+            for at in range(1, 11)
+        )
+    )
+    return str(path)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=2, max_size=8))
+def test_the_p_value_is_that_of_all_sign_patterns(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[int, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("runs")
+    pairs[0] = (1, 2)  # a query that both runs have
+    names = [f"q{at}" for at in range(len(pairs))]
+    qrels = folder / "qrels"
+    qrels.write_text("".join(f"{name} 0 good 1\n" for name in [*names, "unanswered"]))
+    new = ranked(folder / "new", dict(zip(names, (a for a, _ in pairs), strict=True)))
+    old = ranked(folder / "old", dict(zip(names, (b for _, b in pairs), strict=True)))
+    found = ultrarag.evaluate_trec_pvalue(new, old, str(qrels), ["mrr"])["eval_res"]["mrr"]
+
+    # A query that neither run has is in no mean, though it is judged.
+    values = [tuple(Fraction(1, rank) if rank else Fraction(0) for rank in pair) for pair in pairs]
+    met = [pair for pair, ranks in zip(values, pairs, strict=True) if any(ranks)]
+    diffs = [a - b for a, b in met]
+    assert found["A_mean"] == pytest.approx(float(sum(a for a, _ in met) / len(met)))
+    assert found["diff"] == pytest.approx(float(sum(diffs) / len(met)))
+    flips = list(itertools.product((1, -1), repeat=len(diffs)))
+    extreme = sum(
+        abs(sum(s * d for s, d in zip(signs, diffs, strict=True))) >= abs(sum(diffs))
+        for signs in flips
+    )
+    assert found["p_value"] == pytest.approx(extreme / len(flips))
+    assert found["significant"] == (found["p_value"] < 0.05)
+
+
+def data(path: Path, *records: dict[str, object]) -> str:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return str(path)
+
+
+RECORDS: tuple[dict[str, object], ...] = (
+    {"id": 0, "question": "one", "golden_answers": ["1"], "pred": "1"},
+    {"id": 1, "question": "two", "golden_answers": ["2"]},
+    {"id": 2, "question": "three", "golden_answers": ["3"], "pred": "3"},
+)
+KEYS = {"q_ls": "question", "gt_ls": "golden_answers", "pred_ls": "pred"}
+
+
+def test_a_row_is_the_same_record_in_every_column(tmp_path: Path) -> None:
+    path = data(tmp_path / "a.jsonl", *RECORDS)
+    with pytest.warns(RagassayWarning, match=r"1 record lacks the field 'pred' .*: 1\)"):
+        found = ultrarag.get_data({"path": path, "key_map": KEYS})
+    assert found == {
+        "q_ls": ["one", "two", "three"],
+        "gt_ls": [["1"], ["2"], ["3"]],
+        "pred_ls": ["1", None, "3"],
+    }
+    with pytest.warns(RagassayWarning):
+        scored = ultrarag.evaluate(found["pred_ls"], found["gt_ls"], ["em"])["eval_res"]
+    assert scored == {"em": [1.0, None, 1.0], "avg_em": 1.0}
+
+
+def test_shuffling_and_limiting_keep_rows_together(tmp_path: Path) -> None:
+    path = data(tmp_path / "a.jsonl", *({"n": n, "double": 2 * n} for n in range(50)))
+    asked = {"path": path, "key_map": {"a": "n", "b": "double"}, "shuffle": True, "limit": 20}
+    found = ultrarag.get_data({**asked, "seed": 7})
+    assert found["b"] == [2 * n for n in found["a"]]
+    assert len(found["a"]) == 20
+    assert found["a"] != sorted(found["a"])
+    assert found == ultrarag.get_data({**asked, "seed": 7})
+    assert found != ultrarag.get_data({**asked, "seed": 8})
+
+
+def test_json_and_parquet_hold_the_same(tmp_path: Path) -> None:
+    import polars
+
+    whole = [record for record in RECORDS if "pred" in record]
+    (tmp_path / "a.json").write_text(json.dumps(whole), encoding="utf-8")
+    polars.DataFrame(whole).write_parquet(tmp_path / "a.parquet")
+    first, second = (
+        ultrarag.get_data({"path": str(tmp_path / name), "key_map": KEYS})
+        for name in ("a.json", "a.parquet")
+    )
+    assert first == second
+    assert first["gt_ls"] == [["1"], ["3"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"path": "none.jsonl"}, "none.jsonl: cannot be read (No such file or directory)"),
+        ({"path": "a.csv"}, "ends in '.csv'. Name a .jsonl, .json or .parquet file."),
+        ({"key_map": {"q_ls": "qestion"}}, "that key_map.q_ls names. Did you mean 'question'?"),
+        ({"key_map": {}}, "benchmark.key_map is missing"),
+        ({"key_map": {"q_ls": 1}}, "benchmark.key_map.q_ls is 1: write the name of a field"),
+        ({"limit": 0}, "benchmark.limit is 0"),
+        ({"limits": 3}, "benchmark.limits is not a key that is known. Did you mean 'limit'?"),
+        ({"shuffle": "no"}, "benchmark.shuffle is 'no': write true or false"),
+        ({"seed": "x"}, "benchmark.seed is 'x'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused(
+    change: dict[str, object], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data(tmp_path / "a.jsonl", *RECORDS)
+    (tmp_path / "a.csv").write_text("question\n")
+    with pytest.raises((ArgumentError, InputError)) as error:
+        ultrarag.get_data({"path": "a.jsonl", "key_map": {"q_ls": "question"}, **change})
+    assert complaint in str(error.value)
+
+
+def test_a_line_that_is_no_record_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    for text, complaint in (
+        ('{"a": 1}\n\n{"a"\n', "line 3: is not JSON"),
+        ("[1]\n", "line 1: is not an object"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputError, match=complaint):
+            ultrarag.get_data({"path": str(path), "key_map": {"x": "a"}})

@@ -1,0 +1,69 @@
+"""Who may use the tools at ``/mcp`` of the service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mcp", reason="needs the extra 'mcp'")
+pytest.importorskip("fastapi", reason="needs the extra 'service'")
+
+from starlette.testclient import TestClient
+
+from ragassay.mcp import McpOptions
+from ragassay.service import ServiceOptions, create_app
+from ragassay.service.store import Store, create_project, create_token
+
+INITIALIZE = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}  # fmt: skip
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    made = Store(tmp_path / "store")
+    yield made
+    made.close()
+
+
+def status(store: Store, folder: Path, **headers: str) -> int:
+    app = create_app(store, ServiceOptions(mcp=McpOptions((folder,))))
+    with TestClient(app, base_url="http://127.0.0.1:8765", client=("127.0.0.1", 1)) as client:
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        return client.post("/mcp", json=INITIALIZE, headers=ACCEPT | sent).status_code
+
+
+def test_without_tokens_this_machine_may(store: Store, tmp_path: Path) -> None:
+    assert status(store, tmp_path) == 200
+
+
+def test_a_page_of_another_site_may_not(store: Store, tmp_path: Path) -> None:
+    assert status(store, tmp_path, Origin="https://evil.example") == 403
+    assert status(store, tmp_path, Host="evil.example") == 403
+
+
+def test_with_tokens_only_those_that_write_everywhere_may(store: Store, tmp_path: Path) -> None:
+    project = create_project(store, "one")
+    tokens = {
+        "writes": create_token(store, "a", scope="write")[1],
+        "reads": create_token(store, "b", scope="read")[1],
+        "one project": create_token(store, "c", scope="write", project_id=project.id)[1],
+    }
+    found = {
+        name: status(store, tmp_path, Authorization=f"Bearer {value}")
+        for name, value in tokens.items()
+    }
+    assert found == {"writes": 200, "reads": 403, "one project": 403}
+    assert status(store, tmp_path) == 401
+
+
+def test_there_are_no_tools_where_no_folder_was_named(store: Store) -> None:
+    with TestClient(create_app(store), base_url="http://127.0.0.1:8765") as client:
+        assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 404

@@ -1,0 +1,221 @@
+"""The tools of ``ragassay mcp``, by the official client, over both transports."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+mcp = pytest.importorskip("mcp", reason="needs the extra 'mcp'")
+
+TOWN = Path(__file__).resolve().parents[2] / "src" / "ragassay" / "examples" / "town"
+NAMES = {
+    *("evaluate", "evaluate_trec", "evaluate_trec_pvalue", "get_data", "build"),
+    *("list_metrics", "validate_file", "run_suite", "explain_score", "compare_runs"),
+}
+R = TypeVar("R")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the tools may use."""
+    made = tmp_path_factory.mktemp("evaluations")
+    for name in ("hybrid.jsonl", "keyword.jsonl"):
+        (made / name).write_bytes((TOWN / name).read_bytes())
+    return made
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        return int(made.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def url(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A service that offers the tools."""
+    pytest.importorskip("fastapi", reason="needs the extra 'service'")
+    port, store = free_port(), tmp_path_factory.mktemp("store")
+    words = ["serve", str(store), "--port", str(port), "--mcp", str(folder), "--no-worker"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "ragassay", *words], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline(), process.stdout.readline()]
+        assert f"Agents use http://127.0.0.1:{port}/mcp." in lines[1], lines
+        yield f"http://127.0.0.1:{port}/mcp"
+        process.terminate()
+
+
+@pytest.fixture(params=["stdio", "http"])
+def client(request: pytest.FixtureRequest, folder: Path) -> Callable[[], Any]:
+    """Makes a client, of either transport."""
+    if request.param == "http":
+        address = request.getfixturevalue("url")
+        return lambda: mcp.Client(address)
+    program = mcp.StdioServerParameters(
+        command=sys.executable, args=["-m", "ragassay", "mcp", str(folder)], env=environment()
+    )
+    return lambda: mcp.Client(program)
+
+
+def environment() -> dict[str, str]:
+    import os
+
+    return dict(os.environ)
+
+
+def used(client: Callable[[], Any], use: Callable[[Any], Awaitable[R]]) -> R:
+    async def main() -> R:
+        async with client() as connected:
+            return await use(connected)
+
+    return asyncio.run(main())
+
+
+def called(client: Callable[[], Any], name: str, **arguments: Any) -> Any:
+    """The structured content of one call."""
+
+    async def use(connected: Any) -> Any:
+        result = await connected.call_tool(name, arguments)
+        assert not result.is_error, result.content
+        return result.structured_content
+
+    return used(client, use)
+
+
+def refused(client: Callable[[], Any], name: str, **arguments: Any) -> str:
+    """The sentence that one call is answered with."""
+
+    async def use(connected: Any) -> str:
+        result = await connected.call_tool(name, arguments)
+        assert result.is_error
+        [content] = result.content
+        return str(content.text)
+
+    return used(client, use)
+
+
+def test_the_tools_are_typed_and_described(client: Callable[[], Any]) -> None:
+    async def use(connected: Any) -> Any:
+        return (await connected.list_tools()).tools
+
+    tools = {tool.name: tool for tool in used(client, use)}
+    assert set(tools) == NAMES
+    for name, tool in tools.items():
+        assert tool.output_schema, name
+        assert all(f"{one}:" in tool.description for one in tool.input_schema["properties"]), name
+    arguments = list(tools["evaluate_trec_pvalue"].input_schema["properties"])
+    assert arguments == [
+        *("run_new_path", "run_old_path", "qrels_path"),
+        *("metrics", "ks", "n_resamples", "save_path"),
+    ]
+
+
+def test_ultrarags_tool_gives_one_text_with_a_json_object(client: Callable[[], Any]) -> None:
+    golds = [["14 December 1972 UTC", "December 1972"]]
+
+    async def use(connected: Any) -> Any:
+        arguments = {"pred_ls": ["December 1972"], "gt_ls": golds, "metrics": ["acc", "stringem"]}
+        return await connected.call_tool("evaluate", arguments)
+
+    result = used(client, use)
+    [content] = result.content
+    expected = {"acc": [1.0], "avg_acc": 1.0, "stringem": [0.5], "avg_stringem": 0.5}
+    assert json.loads(content.text) == {"eval_res": expected} == result.structured_content
+
+
+def test_a_session_of_an_agent(client: Callable[[], Any], folder: Path) -> None:
+    told: list[tuple[float, float | None]] = []
+
+    async def progress(done: float, of: float | None, message: str | None) -> None:
+        told.append((done, of))
+
+    async def use(connected: Any) -> dict[str, Any]:
+        async def call(name: str, **arguments: Any) -> Any:
+            result = await connected.call_tool(name, arguments, progress_callback=progress)
+            assert not result.is_error, result.content
+            return result.structured_content
+
+        found: dict[str, Any] = {"metrics": await call("list_metrics", suite="qa")}
+        found["file"] = await call("validate_file", data="hybrid.jsonl", suite=["qa"])
+        for name in ("hybrid", "keyword"):
+            found[name] = await call("run_suite", data=f"{name}.jsonl", suite=["qa"])
+        found["score"] = await call(
+            "explain_score", run=found["hybrid"]["run"], sample="library-items-at-once", metric="em"
+        )
+        found["compared"] = await call(
+            "compare_runs", new=found["hybrid"]["run"], old=found["keyword"]["run"]
+        )
+        return found
+
+    found = used(client, use)
+    assert "token_f1.f" in [one["name"] for one in found["metrics"]["metrics"]]
+    assert found["file"]["n_samples"] == found["file"]["applicable"]["em"] == 72
+    assert Path(found["hybrid"]["run"]).parent == folder / "runs"
+    assert Path(found["hybrid"]["report"]).is_file()
+    em = next(one for one in found["hybrid"]["metrics"] if one["name"] == "em")
+    assert (em["n_scored"], em["n_total"]) == (72, 72)
+    assert em["low"] < em["mean"] < em["high"]
+    [score] = found["score"]["scores"]
+    assert (score["score"]["metric"], score["score"]["value"]) == ("em", 0)
+    assert found["score"]["query"] == "How many books can I have out at once?"
+    difference = next(one for one in found["compared"]["differences"] if one["name"] == "em")
+    assert difference["a_mean"] == pytest.approx(em["mean"])
+    assert difference["verdict"] == "no difference shown"
+    assert (72.0, 72.0) in told
+
+
+def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> None:
+    outside = folder.parent / "secret.jsonl"
+    outside.write_text('{"question": "q", "answer": "a"}\n')
+    link, inner = folder / "link.jsonl", folder / "deep"
+    inner.mkdir(exist_ok=True)
+    for at in (link, inner / "away.jsonl"):
+        at.unlink(missing_ok=True)
+        at.symlink_to(outside)
+    for path in (str(outside), "../secret.jsonl", "link.jsonl", "/etc/passwd"):
+        assert "lies outside" in refused(client, "validate_file", data=path), path
+        assert "lies outside" in refused(client, "run_suite", data=path), path
+        asked = {"path": path, "key_map": {"q": "question"}}
+        assert "lies outside" in refused(client, "get_data", benchmark=asked), path
+    assert "leads out of" in refused(client, "validate_file", data="deep")
+    saved = {"pred_ls": ["a"], "gt_ls": [["a"]], "save_path": "../result.json"}
+    assert "lies outside" in refused(client, "evaluate", **saved)
+    assert not (folder.parent / "result.json").exists()
+    assert "lies outside" in refused(client, "run_suite", data="hybrid.jsonl", output="../runs")
+    inner_link = inner / "away.jsonl"
+    inner_link.unlink()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "complaint"),
+    [
+        ("evaluate", {"pred_ls": ["a"], "gt_ls": ["Paris"]}, "gt_ls[0] is 'Paris', and not a list"),
+        ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls lacks row 0"),
+        ("evaluate_trec", {"run_path": "a.run", "qrels_path": "b"}, "run_path: there is no file"),
+        ("validate_file", {"data": "hybrid.jsonl", "suite": ["qaa"]}, "Did you mean 'qa'"),
+        ("run_suite", {"data": "config.yaml"}, "data: there is no file"),
+        ("list_metrics", {"suite": "nothing"}, "nothing"),
+        ("explain_score", {"run": "hybrid.jsonl", "sample": "x"}, "hybrid.jsonl"),
+        ("compare_runs", {"new": "none", "old": "runs"}, "there is no file 'none'"),
+    ],
+)
+def test_an_error_says_what_to_do(
+    client: Callable[[], Any], name: str, arguments: dict[str, Any], complaint: str
+) -> None:
+    assert complaint in refused(client, name, **arguments)
+
+
+def test_a_person_chooses_the_judge_and_not_the_agent(client: Callable[[], Any]) -> None:
+    async def use(connected: Any) -> Any:
+        return (await connected.list_tools()).tools
+
+    for tool in used(client, use):
+        assert not {"judge", "budget", "base_url"} & set(tool.input_schema["properties"])

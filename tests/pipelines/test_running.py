@@ -1,0 +1,280 @@
+"""Pipelines of several servers: renaming, loops, branches, and going on from a step."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline_servers import server_folder
+from ragassay import pipelines
+from ragassay.errors import RagassayError
+
+pytest.importorskip("mcp", reason="needs the extra 'mcp'")
+
+WORDS = """
+calls = []
+
+@app.tool(output="text->word_ls")
+def split(text: str) -> dict:
+    return {"word_ls": text.split()}
+
+@app.tool(output="word_ls,suffix->word_ls")
+def extend(word_ls: list[str], suffix: str) -> dict:
+    return {"word_ls": [word + suffix for word in word_ls]}
+
+@app.tool(output="word_ls->length_ls")
+def measure(word_ls: list[str]) -> dict:
+    return {"length_ls": [len(word) for word in word_ls]}
+
+@app.tool(output="word_ls->word_ls")
+def by_length(word_ls: list[str]) -> dict:
+    return {"word_ls": [
+        {"data": word, "state": "short" if len(word) < 4 else "long"} for word in word_ls
+    ]}
+
+@app.tool(output="word_ls->loud_ls")
+def shout(word_ls: list[str]) -> dict:
+    return {"loud_ls": [word.upper() for word in word_ls]}
+
+@app.tool(output="suffix->None")
+def remember(suffix: str) -> None:
+    calls.append(suffix)
+
+@app.tool(output="->remembered")
+def recall() -> dict:
+    return {"remembered": calls}
+"""
+PARAMETERS = "text: a bb three\nsuffix: '!'\n"
+
+
+class Told:
+    """Notes which steps ran."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.said: list[str] = []
+
+    def begins(self, number: int, of: int, name: str) -> None:
+        self.ran.append(f"{number}/{of} {name}")
+
+    def says(self, sentence: str) -> None:
+        self.said.append(sentence)
+
+    def ended(self, number: int, of: int, name: str, seconds: float, given: Any) -> None:
+        assert self.ran[-1] == f"{number}/{of} {name}"
+
+
+@pytest.fixture
+def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a server of words."""
+    monkeypatch.chdir(tmp_path)
+    server_folder(tmp_path / "servers" / "words", WORDS, PARAMETERS)
+    return tmp_path
+
+
+def pipeline(folder: Path, steps: str, servers: str = "words: servers/words") -> Path:
+    path = folder / "made.yaml"
+    path.write_text(f"servers:\n  {servers}\npipeline:\n{steps}", encoding="utf-8")
+    return path
+
+
+def test_results_become_variables_and_parameters_come_from_the_file(words: Path) -> None:
+    path = pipeline(words, "- words.split\n- words.extend\n- words.measure\n")
+    assert pipelines.build(path).added == ("words.suffix", "words.text")
+    file = words / "parameters" / "made_parameter.yaml"
+    file.write_text("words:\n  text: one two\n  suffix: '??'\n")
+    told = Told()
+    variables = pipelines.run(path, observer=told).variables
+    assert variables == {"word_ls": ["one??", "two??"], "length_ls": [5, 5]}
+    assert told.ran == ["1/3 words.split", "2/3 words.extend", "3/3 words.measure"]
+
+
+def test_without_a_parameter_file_the_servers_defaults_hold(words: Path) -> None:
+    path = pipeline(words, "- words.split\n- words.extend\n")
+    assert pipelines.run(path).variables == {"word_ls": ["a!", "bb!", "three!"]}
+
+
+def test_inputs_and_outputs_are_renamed(words: Path) -> None:
+    path = pipeline(
+        words,
+        "- words.split:\n    output: {word_ls: first}\n"
+        "- words.extend:\n    input: {word_ls: first, suffix: $text}\n"
+        "    output: {word_ls: second}\n"
+        "- words.measure:\n    input: {word_ls: second}\n",
+    )
+    assert pipelines.run(path).variables == {
+        "first": ["a", "bb", "three"],
+        "second": ["aa bb three", "bba bb three", "threea bb three"],
+        "length_ls": [11, 12, 15],
+    }
+
+
+def test_a_loop_runs_its_steps_again_and_again(words: Path) -> None:
+    path = pipeline(words, "- words.split\n- loop:\n    times: 3\n    steps:\n    - words.extend\n")
+    assert pipelines.run(path).variables == {"word_ls": ["a!!!", "bb!!!", "three!!!"]}
+
+
+def test_each_row_goes_the_way_of_its_state(words: Path) -> None:
+    path = pipeline(
+        words,
+        "- words.split\n- words.measure\n"
+        "- branch:\n    router:\n    - words.by_length\n    branches:\n"
+        "      short:\n      - words.extend\n      - words.measure\n"
+        "      long:\n      - words.shout\n"
+        "- words.extend\n",
+    )
+    assert pipelines.run(path).variables == {
+        "word_ls": ["a!!", "bb!!", "three!"],
+        "length_ls": [2, 3, 5],
+        "loud_ls": [None, None, "THREE"],
+    }
+
+
+def test_a_loop_of_branches_ends_rows_one_by_one(words: Path) -> None:
+    path = pipeline(
+        words,
+        "- words.split\n- loop:\n    times: 5\n    steps:\n    - branch:\n        router:\n"
+        "        - words.by_length\n        branches:\n          short:\n          - words.extend\n"
+        "          long: []\n",
+    )
+    assert pipelines.run(path).variables == {"word_ls": ["a!!!", "bb!!", "three"]}
+
+
+def test_a_run_goes_on_from_a_step_with_what_was_kept(words: Path) -> None:
+    path = pipeline(words, "- words.split\n- words.extend\n- words.measure\n")
+    pipelines.build(path)
+    whole = pipelines.run(path)
+    assert whole.folder == Path("output/made_steps")
+    file = words / "parameters" / "made_parameter.yaml"
+    told = Told()
+    for begin in ("3", "words.measure"):
+        told.ran.clear()
+        again = pipelines.run(path, pipelines.Options(begin=begin), told)
+        assert again.variables == whole.variables
+        assert told.ran == ["3/3 words.measure"]
+
+    file.write_text(file.read_text().replace("'!'", "'+'"))
+    with pytest.raises(RagassayError) as error:
+        pipelines.run(path, pipelines.Options(begin="3"))
+    assert str(error.value) == (
+        "The step 2 (words.extend) was kept with other parameters than it has now. Run the "
+        "pipeline without --from, or with --from 2."
+    )
+    changed = pipelines.run(path, pipelines.Options(begin="2"))
+    assert changed.variables["word_ls"] == ["a+", "bb+", "three+"]
+
+
+def test_what_only_changed_a_server_is_done_again(words: Path) -> None:
+    path = pipeline(words, "- words.remember\n- words.split\n- words.recall\n")
+    pipelines.run(path)
+    told = Told()
+    again = pipelines.run(path, pipelines.Options(begin="3"), told)
+    assert again.variables["remembered"] == ["!"]
+    assert told.ran == ["1/3 words.remember", "3/3 words.recall"]
+
+
+def test_a_failing_step_keeps_what_was_computed_before(words: Path) -> None:
+    path = pipeline(
+        words,
+        "- words.split\n- words.shout\n"
+        "- words.measure:\n    input: {word_ls: loud_ls}\n- other.fail\n",
+        "words: servers/words\n  other: servers/other",
+    )  # fmt: skip
+    server_folder(
+        words / "servers" / "other",
+        '@app.tool(output="length_ls->x")\n'
+        "def fail(length_ls: list[int]) -> dict:\n    raise KeyError('no such index')\n",
+    )
+    with pytest.raises(RagassayError) as error:
+        pipelines.run(path)
+    assert str(error.value) == (
+        "made.yaml, line 9: step 4 (other.fail), server 'other': KeyError: 'no such index'. "
+        "What the steps before gave is kept: --from 4 goes on."
+    ).replace("made.yaml", str(path))
+    kept = json.loads((words / "output/made_steps/03_words.measure.json").read_text())
+    assert kept["variables"] == {"length_ls": [1, 2, 5]}
+
+
+PLAIN = """
+from mcp.server.mcpserver import Context, MCPServer
+server = MCPServer("plain")
+
+@server.tool()
+async def add(
+    first: list[int], second: int, context: Context, times: int = 1
+) -> dict[str, list[int]]:
+    "Adds."
+    await context.report_progress(1, 2, "half")
+    return {"sum_ls": [one + second * times for one in first]}
+
+@server.prompt()
+def greet(names: str) -> list[str]:
+    "Greets."
+    import json
+    return [f"Hello {name}" for name in json.loads(names)]
+
+@server.tool()
+def build(parameter_file: str) -> str:
+    import pathlib, yaml
+    entry = {"input": {"names": "name_ls"}, "output": ["greeting_ls"]}
+    numbers = {"input": {}, "output": ["name_ls"]}
+    path = pathlib.Path(parameter_file).with_name("server.yaml")
+    path.write_text(yaml.safe_dump({"tools": {"names": numbers}, "prompts": {"greet": entry}}))
+    return "done"
+
+@server.tool()
+def names() -> dict[str, list[str]]:
+    return {"name_ls": ["Ann", "Bo"]}
+
+server.run("stdio")
+"""
+
+
+def test_a_plain_mcp_server_is_a_command(words: Path) -> None:
+    """It declares no flow: arguments are variables of their name, else parameters."""
+    (words / "plain.py").write_text(PLAIN)
+    path = pipeline(
+        words,
+        "- words.split\n- words.measure:\n    output: {length_ls: first}\n- plain.add\n",
+        "words: servers/words\n  plain: {command: python plain.py}",
+    )
+    built = pipelines.build(path)
+    assert built.added == ("plain.second", "plain.times", "words.text")
+    file = words / "parameters" / "made_parameter.yaml"
+    text = file.read_text().replace("second: null", "second: 10")
+    file.write_text(text.replace("times: 1", "times: 2"))
+    told = Told()
+    finished = pipelines.run(path, observer=told)
+    assert finished.variables["sum_ls"] == [21, 22, 25]
+    assert told.said == ["1 of 2 half"]
+
+
+def test_a_prompt_of_a_server_folder_gives_its_messages(words: Path) -> None:
+    folder = server_folder(words / "servers" / "greeter", "")
+    (folder / "src" / "greeter.py").write_text(PLAIN)
+    path = pipeline(words, "- greeter.names\n- greeter.greet\n", "greeter: servers/greeter")
+    assert pipelines.run(path).variables["greeting_ls"] == ["Hello Ann", "Hello Bo"]
+    assert sorted(one.name for one in folder.iterdir()) == ["parameter.yaml", "src"]
+
+
+def test_servers_get_the_environment_that_they_are_given(
+    words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_WORD", "plum")
+    (words / "plain.py").write_text(
+        "import os\nfrom mcp.server.mcpserver import MCPServer\nserver = MCPServer('plain')\n"
+        "@server.tool()\ndef tell() -> dict[str, str]:\n"
+        "    return {'told': os.environ['WORD'] + os.environ['SECRET_WORD']}\nserver.run('stdio')\n"
+    )
+    server = (
+        "plain: {command: [" + sys.executable + ", plain.py], env: {WORD: 'my ${SECRET_WORD} '}}"
+    )
+    path = pipeline(words, "- plain.tell\n", server)
+    assert pipelines.run(path).variables == {"told": "my plum plum"}
+    assert "plum" not in path.read_text()
+    assert os.environ.get("WORD") is None
