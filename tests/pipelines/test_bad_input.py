@@ -270,7 +270,7 @@ def test_data_that_cannot_be_read(data: str, words: str, complaint: Complaint) -
 @pytest.mark.parametrize(
     ("gold", "words"),
     [
-        ('"a"', "gt_ls[1] is 'a', and not a list: write the list of all accepted answers, ['a']."),
+        ('"a"', "gt_ls[1] is 'a', and not a list: write ['a'], the list of all accepted answers."),
         (
             "null",
             "gt_ls[1] is None, and not a list: write the list of all accepted answers, [] whe",

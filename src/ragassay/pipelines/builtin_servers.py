@@ -80,6 +80,7 @@ class BuiltinServer:
         Raises:
             ServerError: what the function says.
         """
+        del progress
         try:
             return self._functions[tool.name](**arguments)
         except RagassayError as error:

@@ -96,7 +96,7 @@ class McpServer:
 
         Args:
             tool: one of ours.
-            arguments: those whose value is known, which do not matter.
+            arguments: which do not matter.
         """
         del arguments
         return tool.flow.outputs if tool.flow is not None else tool.outputs
@@ -109,7 +109,7 @@ class McpServer:
         Args:
             tool: one of ours.
             arguments: by name.
-            progress: told of what the server says.
+            progress: is told what the server says of it.
 
         Raises:
             ServerError: what the server says, or that it says nothing.

@@ -285,11 +285,12 @@ def _check_answers(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]
             )
     for at, golds in enumerate(gt_ls):
         if isinstance(golds, str) or not isinstance(golds, Sequence):
-            one = f"[{golds!r}]" if isinstance(golds, str) else "[] where there is none"
-            raise ArgumentError(
-                f"gt_ls[{at}] is {shown(golds)}, and not a list: write the list of all accepted "
-                f"answers, {one if len(one) < _LONG else '[...]'}."
-            )
+            advice = "the list of all accepted answers"
+            if isinstance(golds, str):
+                advice = f"[{golds!r}], {advice}" if len(golds) < _LONG else advice
+            else:
+                advice += ", [] where there is none"
+            raise ArgumentError(f"gt_ls[{at}] is {shown(golds)}, and not a list: write {advice}.")
         if wrong := [gold for gold in golds if not isinstance(gold, str)]:
             raise ArgumentError(f"gt_ls[{at}] holds {shown(wrong[0])}, which is no text.")
 
