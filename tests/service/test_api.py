@@ -16,7 +16,13 @@ from fastapi.testclient import TestClient  # noqa: E402
 
 from ragassay.errors import UsageError  # noqa: E402
 from ragassay.service import ServiceOptions, create_app  # noqa: E402
-from ragassay.service.store import Store, create_project, create_token  # noqa: E402
+from ragassay.service.store import (  # noqa: E402
+    Store,
+    TaskOptions,
+    create_project,
+    create_task,
+    create_token,
+)
 from ragassay.service.worker import Worker, WorkerOptions  # noqa: E402
 
 API = "/api/v1"
@@ -250,6 +256,12 @@ def test_a_request_that_is_too_large_is_refused_also_where_it_does_not_say_so(
             yield b"x" * 1_000
 
     assert client.post(f"{API}/projects", content=pieces()).status_code == 413
+    task = create_task(store, create_project(store, "p").id, "t", TaskOptions())
+    address = f"{API}/tasks/{task.id}/uploads?file_name=a.csv"
+    assert client.post(address, content=pieces()).status_code == 413
+    with store.reading() as connection:
+        kept = connection.exec_driver_sql("SELECT count(*) FROM uploads").scalar_one()
+    assert kept == 0  # not the part that was let in
 
 
 def test_every_answer_has_the_headers_that_browsers_obey(client: TestClient) -> None:

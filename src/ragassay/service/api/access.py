@@ -187,7 +187,7 @@ class _Counted:
         message = await self._receive()
         self._left -= len(message.get("body", b""))
         if self.is_too_large:
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.disconnect"}  # so that nobody takes the part for the whole
         return message
 
     @property
