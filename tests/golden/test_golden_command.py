@@ -175,6 +175,27 @@ def test_parts_and_exports_are_written(desk: Path, capsys: pytest.CaptureFixture
     assert first["chosen"] == "twelve" and first["rejected"] == "up to twenty items"
 
 
+def test_a_difference_tells_what_it_does_to_a_run(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", str(TOWN / "hybrid.jsonl"), "-m", "CharR@5,contains_answer", "-o", "runs/new"]
+    assert call([*words, "--golden", "golden"]) == 0
+    shutil.copytree("golden", "other")
+    other = GoldenSet.open(Path("other"))
+    [item] = [one for one in other.items if one.id == "library-items-at-once"]
+    item.references = ["nothing of the kind"]
+    other.save()
+    capsys.readouterr()
+    assert call(["golden", "diff", "golden", "other", "--run", "runs/new", "--json"]) == 0
+    body = json.loads(capsys.readouterr().out)
+    assert body["changes"] == [{"id": "library-items-at-once", "kind": "changed", "fields": ["references"]}]
+    before, after = body["means"]["contains_answer"]
+    assert before - after == pytest.approx(1 / 72)
+    assert body["means"]["CharR@5"][0] == body["means"]["CharR@5"][1]
+    assert call(["golden", "diff", "golden", "other", "--run", "runs/new"]) == 0
+    assert "contains_answer: " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [

@@ -128,29 +128,59 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
 
 
 @golden.command
-def diff(old: Path, new: Path, /, *, json: Switch = False) -> None:
-    """Say what changed from one golden set to another.
+def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = False) -> None:
+    """Say what changed from one golden set to another, and what that does to a run's scores.
 
     ```sh
     ragassay golden diff golden-2025 golden
+    ragassay golden diff golden-2025 golden --run runs/new
     ```
 
     Args:
         old: The golden set before.
         new: The golden set now.
+        run: A run folder: its answers are scored by both sets, as far as no judge is asked.
         json: Print as JSON.
     """
     from ragassay.golden import GoldenSet, difference
 
     changes = list(difference(GoldenSet.open(old).items, GoldenSet.open(new).items))
+    effects = {} if run is None else _effects(run, old, new)
     if json:
-        show.json([{"id": one.id, "kind": one.kind, "fields": one.fields} for one in changes])
+        listed = [{"id": one.id, "kind": one.kind, "fields": one.fields} for one in changes]
+        show.json({"changes": listed, "means": effects})
         return
     counts = Counter(one.kind for one in changes)
     show.lines(", ".join(f"{n} {name}" for name, n in counts.most_common()) or "nothing changed")
     for one in changes:
         fields = f" ({', '.join(one.fields)})" if one.fields else ""
         show.lines(f"{one.kind}: {one.id}{fields}")
+    for name, (before, after) in effects.items():
+        show.lines(f"{name}: {_mean(before)} by {old}, {_mean(after)} by {new}")
+
+
+def _effects(run: Path, old: Path, new: Path) -> dict[str, tuple[float | None, float | None]]:
+    """The means of a run's answers by both sets."""
+    from ragassay import evaluate, open_run
+
+    opened = open_run(run)
+    metrics = [name for name, one in opened.summary.metrics.items() if not one.judge]
+    if not metrics:
+        raise UsageError(
+            f"Each metric of {run} asks a judge. Score the answers anew with each set."
+        )
+    samples = list(opened.samples)
+    summaries = [
+        evaluate(samples, metrics=metrics, golden=str(one), golden_drafts=True).summary
+        for one in (old, new)
+    ]
+    return {
+        name: (summaries[0].metrics[name].mean, summaries[1].metrics[name].mean) for name in metrics
+    }
+
+
+def _mean(value: float | None) -> str:
+    return "not scored" if value is None else f"{value:.4f}"
 
 
 @golden.command

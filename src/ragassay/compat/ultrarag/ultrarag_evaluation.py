@@ -283,7 +283,8 @@ def _check_answers(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]
             raise ArgumentError(
                 f"pred_ls[{at}] is no text but {type(answer).__name__}: write the answer as a text."
             )
-    for at, golds in enumerate(gt_ls):
+    unchecked: Sequence[object] = gt_ls
+    for at, golds in enumerate(unchecked):
         if isinstance(golds, str) or not isinstance(golds, Sequence):
             advice = "the list of all accepted answers"
             if isinstance(golds, str):
