@@ -10,6 +10,7 @@ from hypothesis import settings
 from llm_judging import Bench
 from llm_server import LLMServer
 from postgres_server import PostgresServer, binaries
+from ragassay.metrics.core import metric, naming, own
 
 # Machines differ in speed, and a deadline is an assertion about time.
 settings.register_profile("ragassay", deadline=None)
@@ -38,6 +39,19 @@ def bench(server: LLMServer, tmp_path: Path) -> Iterator[Bench]:
     """Judges of that server, with one ledger."""
     with Bench(server, tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+def no_metric_left() -> Iterator[None]:
+    """Leaves no metric of a user's behind."""
+    naming.known()
+    before, mine = dict(metric._CLASSES), dict(own._OWN)
+    yield
+    for table, kept in ((metric._CLASSES, before), (own._OWN, mine)):
+        table.clear()
+        table.update(kept)
+    naming.known.cache_clear()
+    naming.aliases.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,6 @@
 """A run of samples of many kinds, score by score and verdict by verdict, as it was approved.
 
-Each line of ``approved/run.txt`` was right, or as published, when it was approved. Where a change
-of code changes a line, ``pytest tests/engine/test_approved_run.py --approve`` writes the file anew:
-its difference in git shows what the change does to numbers, explanations and the words of the
-offline judge.
+Each line of ``approved/run.txt`` was right, or as published, when it was approved. See `approved`.
 """
 
 from __future__ import annotations
@@ -15,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import ragassay
+from approved import check, number
 from ragassay.examples import path_of
 from ragassay.models.weights import BY_MODEL
 
@@ -22,10 +20,6 @@ APPROVED = Path(__file__).parent / "approved"
 SUITES = ["qa", "retrieval", "chunks", "trecrag", "mtrag", "ragreport", "golden"]
 
 NAMES = ("hybrid", "keyword")
-
-
-def number(value: object) -> str:
-    return f"{value:.7g}" if isinstance(value, float) else str(value)
 
 
 def lines() -> Iterator[str]:
@@ -56,12 +50,5 @@ def compared() -> Iterator[str]:
 def test_all_is_as_it_was_approved(
     name: str, made: Callable[[], Iterator[str]], request: pytest.FixtureRequest
 ) -> None:
-    path = APPROVED / f"{name}.txt"
-    now = "".join(f"{' '.join(line.split())}\n" for line in made())
-    now = re.sub(r"version:[\d.]+", "version:*", now)  # of sacrebleu
-    if request.config.getoption("--approve"):
-        path.write_text(now, encoding="utf-8")
-        return
-    before = path.read_text(encoding="utf-8").splitlines()
-    different = [pair for pair in zip(before, now.splitlines(), strict=False) if len({*pair}) > 1]
-    assert not different and len(before) == now.count("\n"), different[:10]
+    text = re.sub(r"version:[\d.]+", "version:*", "\n".join(made()))  # of sacrebleu
+    check(APPROVED / f"{name}.txt", [text], request.config.getoption("--approve"))

@@ -17,7 +17,7 @@ from ragassay.reports.text import footnotes
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 
-AGAIN = "The same command again asks only these."
+AGAIN = "The same run again asks only these."
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_the_reason_is_told_where_another_metric_scored(
     assert said.startswith(f"1 question without an answer ({reason}): ")
     assert any(one in said for one in says.split("|"))
     assert (AGAIN in terminal) == (reason not in ("auth", "refused", "context too long"))
-    assert ("--retry-failed" in terminal) == (reason == "refused")
+    assert ("retry_failed asks" in terminal) == (reason == "refused")
 
 
 def test_nothing_scored_names_the_reason_once(data: Path, capsys) -> None:
@@ -148,8 +148,8 @@ def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
         ({"auth": 2, "timeout": 1}, "Mend the key, the model's name or the account"),
         ({"auth": 2}, "or name the right address: then only these are asked"),
         ({"timeout": 1, "context_too_long": 1}, AGAIN),
-        ({"budget": 1}, "larger --budget"),
-        ({"unparsable": 1, "context_too_long": 1}, "--retry-failed"),
+        ({"budget": 1}, "with a larger budget"),
+        ({"unparsable": 1, "context_too_long": 1}, "retry_failed asks"),
         ({"context_too_long": 1}, "a longer context"),
     ],
 )
@@ -157,4 +157,4 @@ def test_only_what_can_help_is_advised(failures: dict[str, int], advice: str) ->
     said = footnotes._again(Spending("judge", questions=9, failures=failures))
     assert advice in said
     assert (AGAIN in said) == (advice == AGAIN)
-    assert ("--retry-failed" in said) == ("unparsable" in failures)
+    assert ("retry_failed asks" in said) == ("unparsable" in failures)

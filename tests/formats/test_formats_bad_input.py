@@ -350,8 +350,12 @@ def test_a_file_that_fits_no_format_is_an_error_with_the_list(tmp_path: Path) ->
     path = tmp_path / "a.bin"
     path.write_bytes(b"just some words\n")
     message = error(path)
-    assert "no known format fits" in message
+    assert "no known format fits: it is neither JSON nor Parquet" in message
     assert "jsonl" in message
+    path.write_bytes(bytes(range(255, 0, -1)))
+    assert "this is no text file" in error(path)
+    path.write_bytes("Grüße an alle\n".encode("latin-1"))
+    assert "byte 0xfc at position 3 of the file is not UTF-8" in error(path)
 
 
 def test_a_run_without_judgements_says_what_is_needed(tmp_path: Path) -> None:

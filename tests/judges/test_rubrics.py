@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from ragassay.judges.questions.rubrics import Graded, RubricGrade
 from ragassay.judges.rubrics.rubric import Rubric
 from ragassay.judges.rubrics.rubric_files import STEPS, bundled, parse_rubric
 from ragassay.judges.verdict import Provenance, Verdict
-from ragassay.metrics.core import metric, naming, own
+from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric, Window
 from ragassay.metrics.rubric.rubric_grade import rubric_metric
 from ragassay.samples import Answer, Passage, Sample, Turn
@@ -74,17 +73,7 @@ def outcome(metric: Metric, judge: Judge, sample: Sample = SAMPLE) -> Outcome:
         return Window([sample], asker).outcomes(metric)[0]
 
 
-@pytest.fixture(autouse=True)
-def names() -> Iterator[None]:
-    """Leaves no user's metric behind."""
-    naming.known()
-    before, mine = dict(metric._CLASSES), dict(own._OWN)
-    yield
-    for table, kept in ((metric._CLASSES, before), (own._OWN, mine)):
-        table.clear()
-        table.update(kept)
-    naming.known.cache_clear()
-    naming.aliases.cache_clear()
+pytestmark = pytest.mark.usefixtures("no_metric_left")
 
 
 def test_a_rubric_in_a_file_becomes_a_judged_metric(tmp_path: Path) -> None:

@@ -67,7 +67,8 @@ def recorded(folder: Path) -> str:
             for name, arguments in SESSION:
                 result = await client.call_tool(name, arguments)
                 assert not result.is_error, result.content
-                answer = lines(short(result.structured_content)).replace(str(folder), "evaluations")
+                plain = json.dumps(result.structured_content).replace(str(folder), "evaluations")
+                answer = lines(short(json.loads(plain)))
                 said.append(f"`{name}` {json.dumps(arguments)}\n\n```json\n{answer}\n```\n")
             return said
 

@@ -206,8 +206,8 @@ def test_how_to_do_without_given_values_is_told_where_it_can_be_done() -> None:
     summary = ragassay.evaluate([one], "mtrag", metrics=metrics).summary
     told = [said for said in footnotes.summary_notes(summary) if said.startswith("Resting on")]
     assert [said.rpartition("): ")[2] for said in told] == [
-        "BertscoreP. --option given=false computes them by a model on this machine.",
-        "RB_llm. --option given=false asks the judge, where one can tell.",
+        "BertscoreP. The parameter given=false computes them by a model on this machine.",
+        "RB_llm. The parameter given=false asks the judge, where one can tell.",
         "ChunkP(by=cosine)@1.",
     ]
 

@@ -217,7 +217,7 @@ def test_a_published_name_outside_its_suite_says_what_it_stands_for_and_where() 
         resolve("em,BertscoreP")
     assert str(caught.value) == (
         "'BertscoreP' is the published name of reference_bertscore.p in the suite mtrag: write "
-        "reference_bertscore.p, or add the suite mtrag (--suite mtrag)."
+        "reference_bertscore.p, or add the suite mtrag."
     )
     # What the name means here is said first, where it means anything.
     with pytest.raises(UsageError, match=r"F1 needs a cut-off.*citation.f1 in the suite trecrag"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -278,3 +280,32 @@ def test_servers_get_the_environment_that_they_are_given(
     assert pipelines.run(path).variables == {"told": "my plum plum"}
     assert "plum" not in path.read_text()
     assert os.environ.get("WORD") is None
+
+
+def test_a_server_elsewhere_is_a_url(words: Path) -> None:
+    """The tools of a service of ours: its evaluation of what another server gave."""
+    pytest.importorskip("fastapi", reason="needs the extra 'service'")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "ragassay", "serve", "store", "--port", str(port)]
+    with subprocess.Popen(
+        [*command, "--mcp", ".", "--no-worker"], stdout=subprocess.PIPE, text=True
+    ) as service:
+        assert service.stdout is not None and service.stdout.readline()
+        path = pipeline(
+            words,
+            "- words.split:\n    output: {word_ls: pred_ls}\n"
+            "- words.golds\n"
+            "- far.evaluate:\n    output: {eval_res: scores}\n",
+            f"words: servers/words\n  far: http://127.0.0.1:{port}/mcp",
+        )
+        program = words / "servers" / "words" / "src" / "words.py"
+        golds = '@app.tool(output="->gt_ls")\ndef golds() -> dict:\n    return {"gt_ls": GOLDS}\n'
+        given = golds.replace("GOLDS", "[['a'], ['x'], ['three', 'four']]")
+        program.write_text(program.read_text().replace("\nif __name__", f"\n{given}\nif __name__"))
+        try:
+            variables = pipelines.run(path).variables
+        finally:
+            service.terminate()
+    assert variables["scores"]["em"] == [1.0, 0.0, 1.0]
+    assert variables["scores"]["avg_em"] == pytest.approx(2 / 3)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ import ragassay
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
 openpyxl = pytest.importorskip("openpyxl")
 
+from ragassay.cli import call  # noqa: E402
 from ragassay.client import (  # noqa: E402
     AsyncClient,
     Client,
@@ -88,7 +92,9 @@ def test_the_example_of_the_page_runs_as_it_is_printed(
     assert ragassay.open_run(tmp_path / "runs" / "november").summary.n_samples == 1
 
 
-def test_a_report_comes_back_as_a_result(client: Client, tmp_path: Path) -> None:
+def test_a_report_comes_back_as_a_result_that_can_be_run_again_anywhere(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     task = a_task(client, "result")
     look = client.preview_report(task, 0.0, 2.0, metrics=["ragreport_relevance"])
     assert (look.n_records, list(look.metrics.values())) == (3, [3])
@@ -104,6 +110,14 @@ def test_a_report_comes_back_as_a_result(client: Client, tmp_path: Path) -> None
     assert {name: one.mean for name, one in result.summary.metrics.items()} == {
         name: one["mean"] for name, one in headline.items()
     }
+    moved = folder.rename(tmp_path / "moved")
+    assert ".." not in (moved / "run.yaml").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert call(["run", str(moved / "run.yaml"), "-o", str(tmp_path / "again")]) == 0
+    assert (tmp_path / "again" / "scores.jsonl").read_bytes() == (
+        moved / "scores.jsonl"
+    ).read_bytes()
+    moved.rename(folder)
     with pytest.raises(ragassay.UsageError, match="holds something already"):
         client.download_run(started.report.id, tmp_path / "run")
     assert [one.id for one in client.list_jobs(task_id=task, status="completed")] == [job.id]
@@ -126,6 +140,31 @@ def test_what_is_refused_is_a_typed_error_with_a_sentence(client: Client) -> Non
         client.cancel_job(report.job.id)
     with Client("http://127.0.0.1:9") as nobody, pytest.raises(RequestRefused, match="cannot be"):
         nobody.list_projects()
+    with (
+        serving_text("<html>hello</html>") as url,
+        Client(url) as other,
+        pytest.raises(RequestRefused, match="Is it one"),
+    ):
+        other.list_projects()
+
+
+@contextmanager
+def serving_text(text: str) -> Iterator[str]:
+    """The address of a server that answers everything with one text."""
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *said: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
 
 
 def test_a_job_that_fails_says_why(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

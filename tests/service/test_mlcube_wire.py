@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -18,7 +19,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from fastapi.testclient import TestClient
 
 from ragassay.service import create_app
-from ragassay.service.store import Store, read_page
+from ragassay.service.store import Store, get_upload, read_page
 
 DRIVER = Path(__file__).resolve().parents[1] / "support" / "published_mlcube_client.py"
 
@@ -83,7 +84,8 @@ def a_task(client: TestClient, **more: Any) -> str:
 def sent(client: TestClient, task: str, content: bytes, file_type: str, **more: str) -> Any:
     query = {
         "task_id": task, "data_structure": "tabular", "storing_data_type": "production",
-        "file_name": "x", "file_type": file_type, "is_folder": "false", "file_checksum": "0",
+        "file_name": "x", "file_type": file_type, "is_folder": "false",
+        "file_checksum": hashlib.sha256(content).hexdigest(),
         **more,
     }  # fmt: skip
     place = client.get("/sdk/v1/data/presigned-url", params=query).json()
@@ -131,6 +133,13 @@ def test_json_and_sessions_and_several_models_become_records(
         ("m@2", "because 2"),
     }
     assert page[0].record["metadata"] == {"session_id": "a", "turn_id": 2, "country": "IT"}
+    project = client.get("/sdk/v1/projects").json()[0]["project_id"]
+    second = {"project_id": project, "name": "t2", "task_type": "rag"}
+    other = client.post("/sdk/v1/task", json=second).json()
+    inputs = sent(client, other, json.dumps(rows).encode(), "json")
+    foreign = {"task_id": other, "inputs": inputs, "predictions": [[predictions[0][0], inputs]]}
+    refused = client.post("/sdk/v1/data/production", json=foreign)
+    assert refused.status_code == 404 and "model" in refused.json()["errorMessage"]
     # What was read is not kept, and is not read twice.
     again = client.post("/sdk/v1/data/production", json=body)
     assert again.status_code == 404 and again.json()["errorCode"] == "NOT_FOUND"
@@ -233,6 +242,22 @@ def test_a_file_that_cannot_be_read_is_refused(wire: tuple[TestClient, Store]) -
         assert found.status_code == 400, found.text
     query = {"task_id": task, "file_name": "x", "file_type": "exe"}
     assert client.get("/sdk/v1/data/presigned-url", params=query).status_code == 400
+
+
+def test_a_file_that_came_otherwise_than_announced_is_refused(
+    wire: tuple[TestClient, Store],
+) -> None:
+    client, store = wire
+    task = a_task(client)
+    checksum = hashlib.sha256(b"id,user_input\na,Why?\n").hexdigest()
+    query = {"task_id": task, "file_name": "x", "file_type": "csv", "file_checksum": checksum}
+    place = client.get("/sdk/v1/data/presigned-url", params=query).json()
+    target, key = place["presigned_url"], place["storing_process_id"]
+    for content, status in ((b"id,user_input\na,Wh", 400), (b"id,user_input\na,Why?\n", 204)):
+        answer = client.post(target["url"], data=target["fields"], files={"file": ("x", content)})
+        assert answer.status_code == status
+        assert (get_upload(store, key).size is None) == (status == 400)
+        assert status == 204 or "checksum" in answer.json()["errorMessage"]
 
 
 def test_a_place_takes_only_what_knows_its_secret(wire: tuple[TestClient, Store]) -> None:

@@ -34,6 +34,7 @@ from ragassay.service.store import (
     delete_report,
     get_report,
     get_task,
+    read_batch,
 )
 from ragassay.service.views import Views
 from ragassay.service.worker import WorkerOptions
@@ -111,6 +112,7 @@ def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
     for record in records:
         record["Frage"] = record.pop("query")
         record["wann"] = "2026-11-20T10:00:00Z"
+    del records[0]["references"]
     content = "\n".join(json.dumps(record) for record in records).encode()
     page.set_input_files(
         "#file [name=file]",
@@ -135,6 +137,11 @@ def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
 
     page.goto(task)
     page.fill("#report [name=name]", "First")
+    page.check("input[value=qa]")
+    page.click("text=Preview")
+    page.wait_for_selector("#preview >> text=the sample has no reference answer (1)")
+    page.wait_for_selector("#preview >> text=(unsupported): ")
+    page.uncheck("input[value=qa]")
     page.click("text=Preview")
     page.wait_for_selector("#preview >> text=12 records, 6 metrics.")
     page.click("text=Start the report")
@@ -186,6 +193,9 @@ def test_two_reports_are_compared(page: Any, served: Served) -> None:
     page.wait_for_selector("#queries tbody tr")
     assert page.locator("#waterfall svg").count() == 1
     assert page.inner_text("#count") == "30 queries"
+    for form, kind in (("html", "text/html"), ("markdown", "text/markdown")):
+        address = page.get_attribute(f".downloads a[href*='form={form}']", "href")
+        assert httpx2.get(f"{served.url}{address}").headers["content-type"].startswith(kind)
 
 
 def test_content_from_data_is_inert(page: Any, served: Served) -> None:
@@ -345,6 +355,28 @@ def test_the_view_of_a_deleted_report_is_dropped(served: Served) -> None:
     delete_report(served.store, report)
     views.sweep()
     assert not (served.folder / "views" / report).exists()
+
+
+def test_who_may_only_read_is_shown_no_form_that_writes(tmp_path: Path) -> None:
+    with_tokens = Served(tmp_path)
+    task = create_task(
+        with_tokens.store, create_project(with_tokens.store, "p").id, "t", TaskOptions()
+    )
+    logged = [{"id": "a", "timestamp": 1.0, "user_input": "Why?", "response": "So."}]
+    add_records(with_tokens.store, task.id, read_batch(logged, None))
+    report, _ = create_report(with_tokens.store, task.id, "r", 0.0, 2.0)
+    paths = ["/", f"/projects/{task.project_id}", f"/tasks/{task.id}", f"/tasks/{task.id}/records"]
+    paths += [f"/tasks/{task.id}/records/a", f"/reports/{report.id}"]
+    try:
+        for scope in ("read", "write"):
+            _, value = create_token(with_tokens.store, scope, scope, None)
+            headers = {"Authorization": f"Bearer {value}", "Accept": "text/html"}
+            forms = [httpx2.get(f"{with_tokens.url}{path}", headers=headers).text for path in paths]
+            has = ["data-call" in page or "/upload" in page for page in forms]
+            assert has == [scope == "write"] * len(paths), scope
+            assert ("may only read" in forms[2]) == (scope == "read")
+    finally:
+        with_tokens.close()
 
 
 def test_who_has_no_token_is_asked_for_one(chromium: Any, tmp_path: Path) -> None:

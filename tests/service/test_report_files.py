@@ -6,10 +6,12 @@ import gzip
 import io
 import json
 import shutil
+import subprocess
 import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -35,6 +37,8 @@ from ragassay.service.store import (
     write_report,
     write_report_comparison,
 )
+from ragassay.service.views import made_apart
+from ragassay.service.web.page_routes import written_comparison_page
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +156,34 @@ def test_a_report_is_written_and_compared_as_the_command_line_does(
     assert len(write_report_comparison(store, new, old, "html").content) > 10_000
     body = json.loads(write_report_comparison(store, new, old, "json").content)
     assert body["differences"] == theirs["differences"]
+
+
+def test_large_reports_are_written_and_compared_in_a_process_of_their_own(
+    store: Store, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = a_task(store)
+    new, old = (
+        keep_uploaded_run(store, task.id, name, zipped(runs / name)).id for name in ("new", "old")
+    )
+    ragassay.evaluate([{"id": "x", "query": "?", "answer": "a"}], ["BLEU"], save=tmp_path / "o")
+    other = keep_uploaded_run(store, task.id, "other", zipped(tmp_path / "o")).id
+    here = [
+        made_apart(write_report, store, new, form="csv"),
+        made_apart(write_report_comparison, store, new, old, form="json"),
+        made_apart(written_comparison_page, store, new, old, force=False),
+    ]
+    monkeypatch.setattr("ragassay.service.views.apart.LARGE", 0)
+    processes: list[Any] = []
+    begin = subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: processes.append(a) or begin(*a, **k))
+    assert made_apart(write_report, store, new, form="csv") == here[0]
+    assert made_apart(write_report_comparison, store, new, old, form="json") == here[1]
+    assert made_apart(written_comparison_page, store, new, old, force=False) == here[2]
+    assert len(processes) == 3
+    with pytest.raises(RagassayError, match="no metric in common"):
+        made_apart(write_report_comparison, store, new, other, form="json")
+    with pytest.raises(NotThere):
+        made_apart(write_report, store, "nothing", form="csv")
 
 
 def test_reports_that_cannot_be_compared_say_why(store: Store, runs: Path, tmp_path: Path) -> None:

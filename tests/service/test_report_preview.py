@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,16 @@ import pytest
 from test_store import a_task, add, item
 
 from ragassay.errors import UsageError
-from ragassay.service.store import NotThere, Store, list_jobs, preview_report, read_samples
+from ragassay.service.store import (
+    NotThere,
+    Store,
+    TaskOptions,
+    create_report,
+    create_task,
+    list_jobs,
+    preview_report,
+    read_samples,
+)
 
 
 def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path) -> None:
@@ -30,6 +40,44 @@ def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path
     assert found.cost is not None and found.cost.high > 0 and found.budget == "does not fit"
     assert found.metrics == {"umbrela": 5}
     assert list_jobs(store) == []
+
+
+def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers(
+    store: Store,
+) -> None:
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(3)])
+    add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
+    options = {"suite": ["trecrag", "qa"]}
+    found = preview_report(store, task.id, 0.0, 1e9, options)
+    assert found.metrics["umbrela"] == 3 and found.metrics["em"] == 0
+    assert found.lacking["umbrela"] == {"the sample has no retrieved passages": 1}
+    assert found.lacking["em"]["the sample has no reference answer"] == 3
+    (note,) = preview_report(store, task.id, 0.0, 1e9).notes
+    assert "offline-lexical" in note and "(unsupported): " in note and "faithfulness 3" in note
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"judge": ["replay:/etc/passwd"]},
+        {"judge": ["offline", " Replay:verdicts.jsonl"]},
+        {"suite": ["trecrag"], "nuggets": "/etc/passwd"},
+        {"embedder": "/etc"},
+        {"embedder": "../models/own"},
+    ],
+)
+def test_no_option_names_a_file_of_the_machine(store: Store, options: dict[str, Any]) -> None:
+    task = a_task(store)
+    add(store, task, [item(1)])
+    for act in (preview_report, partial(create_report, name="r")):
+        with pytest.raises(UsageError, match="options of a report name none"):
+            act(store, task.id, start=0.0, end=1e9, options=options)
+    chosen = TaskOptions(judge=["replay:v.jsonl"], separator="<<sep>>")
+    judged = create_task(store, task.project_id, "other", chosen)
+    add(store, judged, [item(1)])
+    with pytest.raises(UsageError, match="options of a report name none"):
+        preview_report(store, judged.id, 0.0, 1e9)
 
 
 def test_of_many_records_the_first_are_looked_at(

@@ -105,6 +105,19 @@ def test_projects_and_tasks_are_made_listed_changed_and_deleted(store: Store) ->
     assert list_jobs(store) == [] and count_records(store, task.id) == 0
 
 
+def test_a_record_that_changes_while_all_are_read_comes_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.service.store.records.PAGE", 2)
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(5)])
+    found = read_samples(store, task.id)
+    read = [next(found)]
+    # Of a report that has begun: it has been read, and its new version would be read at the end.
+    add(store, task, [item(0, timestamp=2000.0, response="Another answer.")])
+    assert [one.id for one in [*read, *found]] == [f"r{n}" for n in range(5)]
+
+
 def test_names_are_unique_where_they_have_to_be(store: Store) -> None:
     task = a_task(store)
     with pytest.raises(Conflict, match="A project is called 'project' already"):
@@ -412,6 +425,20 @@ def test_a_job_that_kills_its_workers_fails_in_the_end(store: Store) -> None:
     assert Queue(store, "last", lease=0.0).take() is None
     job = get_job(store, key)
     assert job.status == "error" and "begun 5 times" in str(job.error)
+
+
+def test_a_job_that_two_try_again_at_once_is_not_taken_from_its_worker(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, queue = a_job(store), Queue(store, "worker")
+    failed = cancel_job(store, key)
+    retry_job(store, key)
+    assert queue.take() is not None
+    # The second one looked before the first one was through.
+    monkeypatch.setattr("ragassay.service.store.jobs.get_job", lambda *_: failed)
+    with pytest.raises(Conflict):
+        retry_job(store, key)
+    assert queue.beat(key)
 
 
 def test_jobs_are_cancelled_and_tried_again(store: Store) -> None:

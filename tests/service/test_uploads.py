@@ -36,6 +36,7 @@ from ragassay.service.store import (
     get_upload,
     import_upload,
     preview_upload,
+    read_batch,
     read_page,
     read_samples,
     upload_on_disk,
@@ -176,6 +177,28 @@ def test_joined_chunks_need_the_separator_of_the_task(store: Store) -> None:
     assert import_upload(store, key, received_as_time=True) == Ingested(new=1, empty_chunks=1)
 
 
+def test_messages_name_what_a_client_can_set_and_no_flags(store: Store) -> None:
+    task = a_task(store)
+    two = {"id": "a", "prediction": "So.", "response": "Yes.", "timestamp": 1}
+    look = preview_upload(store, sent(store, task, lines(two), "x.jsonl"))
+    assert "the field 'answer' for the column 'response' (columns)" in str(look.problem)
+    assert look.placed == {"id": "id", "timestamp": "timestamp"}  # what is clear nevertheless
+    look = preview_upload(store, sent(store, task, lines({"Frage": "Why?"}), "x.jsonl"))
+    assert "the field 'query' for the column '<your column>' (columns)" in str(look.problem)
+    joined = {"id": "a", "question": "Why?", "context": "One.|||Two."}
+    look = preview_upload(store, sent(store, task, lines(joined), "x.jsonl"))
+    for problem in (str(look.problem), refused(joined)):
+        assert "the separator of the task, '|||', or give each as a list of chunks" in problem
+    assert "send 'response' as 'answer'" in refused(two)
+
+
+def refused(record: Mapping[str, Any]) -> str:
+    with pytest.raises(InputError) as caught:
+        read_batch([record], None)
+    assert "--" not in str(caught.value) and "single" not in str(caught.value)
+    return str(caught.value)
+
+
 def test_a_file_is_kept_in_parts_and_imported_in_batches(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +225,8 @@ def test_a_file_that_was_not_sent_or_whose_task_is_gone_is_not_there(store: Stor
     with pytest.raises(NotThere):
         fill_upload(store, announced.id, io.BytesIO(b"x"), secret="guess")
     key = sent(store, task, CSV)
+    with pytest.raises(NotThere):  # it was announced without a secret: none stands for a token
+        fill_upload(store, key, io.BytesIO(b"x"), secret="")
     delete_upload(store, key)
     kept = sent(store, task, CSV)
     delete_task(store, task.id)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 try:
     import httpx2
@@ -72,7 +73,47 @@ def _described(method: F, call: Callable[..., Any]) -> F:
     return method
 
 
-class Client:
+class _Pauses:
+    """The seconds between two looks at a job, until time is up."""
+
+    def __init__(self, most: float, polling: float) -> None:
+        self._most, self._polling = most, polling
+        self._end = time.monotonic() + most
+
+    def after(self, job: Job) -> float:
+        """Seconds until the next look.
+
+        Raises:
+            JobTimeout: there is none.
+        """
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise JobTimeout(job.id, self._most, job.status)
+        return max(0.0, min(self._polling, left))
+
+
+H = TypeVar("H")
+
+
+class _Connected(ABC, Generic[H]):
+    """What both clients are made of: the settings, and the connections ``H``."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        timeout: float = TIMEOUT_S,
+        polling: float | None = None,
+    ) -> None:
+        self._polling = polling_seconds(polling)
+        self._http = self._connected(base_url=address(url), headers=headers(token), timeout=timeout)
+
+    @abstractmethod
+    def _connected(self, **settings: Any) -> H: ...
+
+
+class Client(_Connected["httpx2.Client"]):
     """A client that waits for each answer. Use it as a context manager, or close it.
 
     Args:
@@ -112,22 +153,6 @@ class Client:
     export_rag_evaluation_report = _waits(calls.export_rag_evaluation_report)
     get_rag_evaluation_reports = list_reports
 
-    def __init__(
-        self,
-        url: str | None = None,
-        token: str | None = None,
-        *,
-        timeout: float = TIMEOUT_S,
-        polling: float | None = None,
-    ) -> None:
-        self._polling = polling_seconds(polling)
-        self._http = httpx2.Client(
-            base_url=address(url),
-            headers=headers(token),
-            timeout=timeout,
-            transport=httpx2.HTTPTransport(retries=RETRIES),
-        )
-
     def __enter__(self) -> Self:
         return self
 
@@ -154,12 +179,13 @@ class Client:
             JobFailed: it ended with an error.
             JobTimeout: it did not end in time.
         """
-        give_up = time.monotonic() + max_wait_timeout
+        pauses = _Pauses(max_wait_timeout, self._polling)
         while not (job := self.get_job(job_id)).has_ended:
-            if time.monotonic() >= give_up:
-                raise JobTimeout(job_id, max_wait_timeout, job.status)
-            time.sleep(max(0.0, min(self._polling, give_up - time.monotonic())))
+            time.sleep(pauses.after(job))
         return _done(job)
+
+    def _connected(self, **settings: Any) -> httpx2.Client:
+        return httpx2.Client(transport=httpx2.HTTPTransport(retries=RETRIES), **settings)
 
     def _do(self, call: Call[T]) -> T:
         try:
@@ -169,7 +195,7 @@ class Client:
         return _read(call, answer)
 
 
-class AsyncClient:
+class AsyncClient(_Connected["httpx2.AsyncClient"]):
     """The client for asynchronous programs: the calls of `Client`, to be awaited.
 
     Args:
@@ -206,22 +232,6 @@ class AsyncClient:
     export_rag_evaluation_report = _awaited(calls.export_rag_evaluation_report)
     get_rag_evaluation_reports = list_reports
 
-    def __init__(
-        self,
-        url: str | None = None,
-        token: str | None = None,
-        *,
-        timeout: float = TIMEOUT_S,
-        polling: float | None = None,
-    ) -> None:
-        self._polling = polling_seconds(polling)
-        self._http = httpx2.AsyncClient(
-            base_url=address(url),
-            headers=headers(token),
-            timeout=timeout,
-            transport=httpx2.AsyncHTTPTransport(retries=RETRIES),
-        )
-
     async def __aenter__(self) -> Self:
         return self
 
@@ -248,12 +258,13 @@ class AsyncClient:
             JobFailed: it ended with an error.
             JobTimeout: it did not end in time.
         """
-        give_up = time.monotonic() + max_wait_timeout
+        pauses = _Pauses(max_wait_timeout, self._polling)
         while not (job := await self.get_job(job_id)).has_ended:
-            if time.monotonic() >= give_up:
-                raise JobTimeout(job_id, max_wait_timeout, job.status)
-            await asyncio.sleep(max(0.0, min(self._polling, give_up - time.monotonic())))
+            await asyncio.sleep(pauses.after(job))
         return _done(job)
+
+    def _connected(self, **settings: Any) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(retries=RETRIES), **settings)
 
     async def _do(self, call: Call[T]) -> T:
         try:
@@ -290,7 +301,11 @@ def _read(call: Call[T], answer: httpx2.Response) -> T:
         raise refusal(answer.status_code, found, answer.text)
     if call.as_bytes:
         return call.read(answer.content)
-    return call.read(answer.json() if answer.content else None)
+    try:
+        return call.read(answer.json() if answer.content else None)
+    except (ValueError, KeyError, TypeError) as error:
+        problem = f"{answer.url} did not answer as a ragassay service does. Is it one?"
+        raise RequestRefused(answer.status_code, problem) from error
 
 
 def _unreached(url: Any, error: Exception) -> RequestRefused:

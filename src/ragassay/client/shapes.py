@@ -164,6 +164,7 @@ class ReportPreview:
         n_records, n_looked_at: records of the interval, and those that the rest is made from.
         metrics: by metric: how many of the records looked at it can score.
         parts: by part of a record: how many of these have it.
+        lacking: by metric: what records lack that it needs, and how many do.
         absent: by metric: what is not on the service's machine.
         judge: who would be asked.
         calls, held, cost, seconds: ``{"low": ..., "high": ...}``: requests to send, those whose
@@ -176,6 +177,7 @@ class ReportPreview:
     n_looked_at: int
     metrics: dict[str, int]
     parts: dict[str, int]
+    lacking: dict[str, dict[str, int]]
     absent: dict[str, str]
     judge: str | None
     calls: dict[str, float] | None

@@ -30,6 +30,7 @@ from .records import (
     Mapper as Mapper,
     MapperOptions as MapperOptions,
     Notes as Notes,
+    OptionWords as OptionWords,
     Row as Row,
     aliases as aliases,
     delimited as delimited,

@@ -28,9 +28,11 @@ def detect(path: Path, formats: Mapping[str, Format]) -> Format:
     )
     fit, _, best = ranked[0]
     if not fit:
+        opening.demand_text(start.start, path)
         _demand_json(start)
         raise InputError(
-            "no known format fits",
+            "no known format fits: it is neither JSON nor Parquet, and its first line names no "
+            "column that is known",
             path=path,
             hint=f"Name the format, one of: {', '.join(formats)}.",
         )

@@ -155,7 +155,7 @@ class Suite:
             elif value != spec.default and spec.metadata.get("role") != "cutoff":
                 raise UsageError(
                     f"{metric} has no published form: {cls.name} takes no {spec.name!r}. Name the "
-                    "published metric that you want, or leave out --published."
+                    "published metric that you want, or leave out the option published."
                 )
         return cls(**carried)
 
@@ -220,7 +220,7 @@ def published_elsewhere(name: str) -> str:
     ]
     return (
         f"{matches[0][0]!r} is the published name {means}: write {metric}, or add the suite "
-        f"{inside} (--suite {inside}).{''.join(besides)}"
+        f"{inside}.{''.join(besides)}"
     )
 
 

@@ -174,7 +174,7 @@ class Budget:
             if dollars is None:
                 raise UsageError(
                     "The budget is in dollars, and no price of this model is known. Give its "
-                    "price, or a budget in calls or tokens (--budget '200 calls')."
+                    "price, or a budget in calls or tokens (200 calls)."
                 )
             # A free model fits into a budget of nothing; rounding must not refuse the last cent.
             held = self.spent_dollars + sum(one.dollars for one in beside)

@@ -3,6 +3,7 @@ from .config_paths import (
     found_from as found_from,
     make_absolute as make_absolute,
     make_relative as make_relative,
+    named_files as named_files,
 )
 from .config_reading import read_config as read_config
 from .environment import variable_of as variable_of

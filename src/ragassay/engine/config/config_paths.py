@@ -4,13 +4,14 @@ used."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import RunConfig
+from ragassay.models.weights import is_path
 
 Change = Callable[[str], str]
 
@@ -55,6 +56,22 @@ def make_relative(values: dict[str, Any], folder: str | Path) -> None:
         return os.path.relpath(name, folder)
 
     _change(values, change, change, lambda name: Path(name).is_dir())
+
+
+def named_files(values: Mapping[str, Any]) -> list[str]:
+    """The files and folders that a configuration names.
+
+    Args:
+        values: keys of a configuration.
+    """
+    found: list[str] = []
+
+    def note(name: str) -> str:
+        found.append(name)
+        return name
+
+    _change(dict(values), note, note, lambda name: is_path(name) or Path(name).is_dir())
+    return found
 
 
 def _change(

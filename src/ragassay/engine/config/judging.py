@@ -87,7 +87,7 @@ class Judging(BaseModel):
     @classmethod
     def _named(cls, words: list[str]) -> list[str]:
         if any(not word.strip() for word in words):
-            raise ValueError("a judge's name is empty (an unset variable?); leave --judge out")
+            raise ValueError("a judge's name is empty (an unset variable?); leave the option out")
         return words
 
     @field_validator("budget", "price")

@@ -50,9 +50,8 @@ def model_kwargs(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name not in MODEL_KWARGS:
             hint = did_you_mean(str(name), MODEL_KWARGS)
-            raise OptionError(
-                str(name), f"is no sampling parameter. {hint} There are: {', '.join(MODEL_KWARGS)}"
-            )
+            listed = f"{hint} There are: {', '.join(MODEL_KWARGS)}".lstrip()
+            raise OptionError(str(name), f"is no sampling parameter. {listed}")
         key = MODEL_KWARGS[name]
         try:
             make_config(**{key: value})

@@ -65,7 +65,7 @@ def address_for(
     if word is None:
         for name in _OF_ENDPOINTS:
             if getattr(config, name) is not None:
-                raise UsageError(f"{name!r} goes with an endpoint: name one with --embedder.")
+                raise UsageError(f"{name!r} goes with an endpoint: name one as the embedder.")
         return None
     if not embedding_among(metrics):
         hint = " --option by=cosine compares chunks by it." if by_cosine(metrics) else ""
@@ -88,7 +88,7 @@ def address_for(
     address = address_of(word, "", places, secrets.NO_KEY, "embedder")
     path = protocols()[address.protocol].embeddings
     if path is None:
-        raise UsageError(f"{word} offers no embeddings; name another --embedder.")
+        raise UsageError(f"{word} offers no embeddings; name another embedder.")
     key = secrets.NO_KEY if dry else None
     if config.embedder_key_file is not None and not dry:
         key = secrets.from_file(config.embedder_key_file)

@@ -31,6 +31,8 @@ PARTS = (
     "timestamp",
 )
 """The parts of a sample that a preview counts, where they are given."""
+REASONS = 3
+"""Told of each metric: why most of the samples that it cannot score lack what it needs."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Preview:
         needs_extra: for each metric, how many more could be if its model (or the package that the
             model needs) were on this machine; only metrics with any.
         extras: what is not here for each of these metrics, and how to get it.
+        lacking: for each metric, how many samples lack what it needs, by what that is; only metrics
+            with any.
         failures: samples whose system failed, by what it said.
         warnings: what the reader noticed.
         repeated: queries (of a system) with two runs or more, where the run's consistency is asked
@@ -68,6 +72,7 @@ class Preview:
     embedding: EmbeddingPlan | None = None
     needs_extra: Mapping[str, int] = field(default_factory=dict)
     extras: Mapping[str, str] = field(default_factory=dict)
+    lacking: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
@@ -98,6 +103,7 @@ def preview(
     metrics = job.plan.metrics
     parts = Counter(dict.fromkeys(PARTS, 0))
     applicable = Counter(dict.fromkeys(metrics, 0))
+    lacking: dict[str, Counter[str]] = {}
     systems: Counter[str] = Counter()
     failures: Counter[str] = Counter()
     runs: Counter[tuple[str, str]] = Counter()
@@ -116,7 +122,12 @@ def preview(
                 systems[sample.system or "(none)"] += 1
                 failures.update(filter(None, [sample.failure]))
                 parts.update(one for one in PARTS if getattr(sample, one) != getattr(_NONE, one))
-                applicable.update(name for name, m in metrics.items() if m.lacks(sample) is None)
+                for name, metric in metrics.items():
+                    lack = metric.lacks(sample)
+                    if lack is None:
+                        applicable[name] += 1
+                    else:
+                        lacking.setdefault(name, Counter())[lack.detail] += 1
                 if embedding is not None:
                     embedding.add(sample)
             absent.add(window)
@@ -143,6 +154,7 @@ def preview(
         repeated=None if job.plan.consistency is None else sum(n > 1 for n in runs.values()),
         needs_extra=dict(absent.counts),
         extras=absent.why,
+        lacking={name: dict(found.most_common(REASONS)) for name, found in lacking.items()},
     )
 
 
@@ -156,7 +168,7 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     pace, fresh = throughput_of(judge, job.config, ledger), is_fresh(judge, ledger)
     planner = Planner(job.plan.metrics, judge, pace=pace, price=price, fresh=fresh)
     stack.enter_context(planner)
-    if not planner.asks:
+    if not planner.asks and job.config.nuggets == POOLED:  # the answers would be made of all data
         return planner
     if job.config.nuggets == POOLED and job.rereads is not None:
         pools = pools_of(job.rereads())

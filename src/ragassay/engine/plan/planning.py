@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range, Throughput, fit
 from ragassay.engine.run import batched, judged_among
@@ -28,7 +28,8 @@ class Planner:
     """Takes in samples, gives a `CallPlan`. Remembers about a hundred bytes a distinct question.
 
     Attributes:
-        asks: whether it takes requests at all to ask the judge; without any nothing is walked.
+        asks: whether it takes requests at all to ask the judge; without any, only the first
+            `WINDOW` samples are walked.
         asker: asks the judge that has only what is known; its context is that of the metrics.
 
     Args:
@@ -58,6 +59,8 @@ class Planner:
         self._total = self._counter.line("total")
         self._failed: Counter[str] = Counter()
         self._gaps: dict[str, None] = {}
+        self._unsupported: Counter[str] = Counter()
+        self._shown = {m: name for name, m in metrics.items() if isinstance(m, JudgedMetric)}
         self._n_walked = 0
         self._metrics = self._lines(metrics)
 
@@ -115,7 +118,7 @@ class Planner:
             budget=None if budget is None else fit(total, budget),
             listed_prices=self._listed_prices,
             failed=dict(self._failed),
-            notes=tuple(self._gaps),
+            notes=(*self._gaps, *self._unanswered()),
         )
 
     def _lines(self, metrics: Mapping[str, Metric]) -> dict[JudgedMetric, int]:
@@ -128,7 +131,9 @@ class Planner:
         return lines
 
     def _count(self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, int]) -> None:
-        if self.asks and metrics:
+        if not self.asks:  # each answer is made here, which takes time, so the first samples do
+            samples = samples[: max(0, WINDOW - self._n_walked + len(samples))]
+        if samples and metrics:
             self.asker.submit(self._walk(samples, metrics)).result()
         self._known.demands.clear()
 
@@ -151,6 +156,8 @@ class Planner:
             return
         if outcome.reason is Reason.FAILED:
             self._failed[outcome.detail or str(metric)] += 1
+        elif outcome.reason is Reason.UNSUPPORTED:
+            self._unsupported[self._shown.get(metric, str(metric))] += 1
         elif outcome.reason is NOT_ASKED:
             most = dict.fromkeys(metric.most_asked(sample, self.asker.context))
             for question in most:
@@ -160,6 +167,16 @@ class Planner:
                 self._known.demand(question)
                 self._enter(question.key, lines, certain=False)
             self._look_for_gaps(metric, {*left, *(question.kind for question in most)})
+
+    def _unanswered(self) -> Iterator[str]:
+        """A note on metrics that the judge leaves without a value, where it does."""
+        if self._unsupported:
+            n = self._n_walked if self.asks else min(self._n_walked, WINDOW)
+            counts = ", ".join(f"{name} {left:,}" for name, left in self._unsupported.items())
+            yield (
+                f"{self._judge.label} cannot answer what these metrics ask about some of {n:,} "
+                f"samples (unsupported): {counts}. Another judge may."
+            )
 
     def _enter(self, name: str, lines: int, *, certain: bool) -> None:
         demand = self._known.demands[name]

@@ -19,6 +19,7 @@ from .run_folder import (
     NUGGETS as NUGGETS,
     ORE as ORE,
     RUBRICS as RUBRICS,
+    RUN as RUN,
     SAMPLES as SAMPLES,
     SCORES as SCORES,
     SUMMARY as SUMMARY,

@@ -113,7 +113,7 @@ def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> It
         several = len(metrics) > 1
         yield (
             f"{', '.join(metrics)} {'are means' if several else 'is a mean'} over values of "
-            f"different judges ({how}). --option given=false has all of them judged here."
+            f"different judges ({how}). The parameter given=false has all of them judged here."
         )
 
 

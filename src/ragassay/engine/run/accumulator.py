@@ -279,7 +279,7 @@ class Accumulator:
         if self.clustered_by is not None and n > 1 and len(set(self._clusters)) == 1:
             yield (
                 f"All {n} samples belong to one {self.clustered_by}, so there are no intervals; "
-                "name another column with --cluster-by."
+                "name another column (option cluster_by)."
             )
         # A metric that gives a published value where a part is missing leaves nothing unscored.
         nothing = Sample(id="none")

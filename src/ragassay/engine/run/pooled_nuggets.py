@@ -85,7 +85,7 @@ def bank_metric(metrics: Iterable[Metric]) -> Nuggets:
     if len(found) > 1:
         raise UsageError(
             "The nuggets metrics have different parameters, so no one bank serves them all: give "
-            "them the same, or leave out --nuggets pooled."
+            "them the same, or leave out the option nuggets."
         )
     return next(iter(found.values()), Nuggets())
 

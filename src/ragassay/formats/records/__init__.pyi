@@ -24,4 +24,5 @@ from .opening import (
     placed as placed,
     read_all as read_all,
 )
+from .option_words import OptionWords as OptionWords
 from .sample_records import Mapper as Mapper, MapperOptions as MapperOptions, Record as Record

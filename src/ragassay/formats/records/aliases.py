@@ -6,13 +6,13 @@ and ``User Input`` need no entry of their own.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from ragassay.discovery import word_lists
 from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.formats.records.option_words import OptionWords
 
 ALIASES = word_lists("ragassay.formats.records", "aliases.txt")
 """Canonical field -> its other names. Where one must be chosen among several, earlier ones win."""
@@ -106,12 +106,13 @@ def canonical(columns: Mapping[str, str] | None) -> dict[str, str]:
     return chosen
 
 
-def plan(keys: Iterable[str], columns: Mapping[str, str]) -> FieldKeys:
+def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) -> FieldKeys:
     """Decides which key holds which field.
 
     Args:
         keys: the record's keys.
         columns: the user's choice, canonical field -> key; keys that are absent are skipped.
+        words: for how the user chooses.
 
     Raises:
         InputError: two keys could be the same field and the choice would change the numbers, or no
@@ -125,13 +126,13 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> FieldKeys:
         field = FIELD_OF.get(folded(key))
         if field is not None and key not in taken and field not in columns:
             by_field.setdefault(field, []).append(key)
-    _settle_pair(by_field, "answer", "answer", "references", columns)
-    _settle_pair(by_field, "passages", "context", "gold", columns)
+    _settle_pair(by_field, "answer", "answer", "references", columns, words)
+    _settle_pair(by_field, "passages", "context", "gold", columns, words)
     labels = tuple(by_field.pop("answerability", ()))
     if "answerability" in chosen:
         labels = (chosen.pop("answerability"),)
     for field, candidates in by_field.items():
-        chosen[field] = _choose(field, candidates)
+        chosen[field] = _choose(field, candidates, words)
     used = {*chosen.values(), *labels}
     rest = tuple(key for key in all_keys if key not in used)
     says_something = any(field in chosen for field in (*SUBSTANCE, "failure", "given"))
@@ -139,8 +140,7 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> FieldKeys:
         raise InputError(
             f"no column is known as a query, an answer, passages, references or gold: "
             f"{', '.join(all_keys) or 'there are none'}",
-            hint="Name them, for example columns={'query': '<your column>'}, on the command line "
-            "--columns query='<your column>'.",
+            hint=f"Name them, for example {words.columns('query', '<your column>')}.",
         )
     missing = tuple(key for key in columns.values() if key not in all_keys)
     given = tuple(name for name in GIVEN if name in chosen)
@@ -181,7 +181,12 @@ def pick(keys: tuple[str, ...], wanted: tuple[tuple[str, ...], ...]) -> tuple[st
 
 
 def _settle_pair(
-    by_field: dict[str, list[str]], field: str, word: str, other: str, columns: Mapping[str, str]
+    by_field: dict[str, list[str]],
+    field: str,
+    word: str,
+    other: str,
+    columns: Mapping[str, str],
+    words: OptionWords,
 ) -> None:
     """Applies two published habits.
 
@@ -195,24 +200,23 @@ def _settle_pair(
     if not beside or not rest:
         return
     if other in by_field or other in columns:
-        raise _ambiguous(field, [rest[0], *beside])
+        raise _ambiguous(field, [rest[0], *beside], words)
     by_field[field], by_field[other] = rest, beside
 
 
-def _choose(field: str, candidates: list[str]) -> str:
+def _choose(field: str, candidates: list[str], words: OptionWords) -> str:
     order = {name: rank for rank, name in enumerate((field, *ALIASES[field]))}
     best = sorted(candidates, key=lambda key: order.get(folded(key), 0))
     if len(best) > 1 and folded(best[0]) == folded(best[1]):
-        raise _ambiguous(field, best[:2])
+        raise _ambiguous(field, best[:2], words)
     if len(best) == 1 or folded(best[0]) == field or field in _FIRST_WINS:
         return best[0]
-    raise _ambiguous(field, best)
+    raise _ambiguous(field, best, words)
 
 
-def _ambiguous(field: str, keys: list[str]) -> InputError:
+def _ambiguous(field: str, keys: list[str], words: OptionWords) -> InputError:
     return InputError(
         f"{' and '.join(repr(key) for key in keys)} could each be {field}",
         field=keys[-1],
-        hint=f"Say which one is: columns={{{field!r}: {keys[0]!r}}}, on the command line "
-        f"--columns {shlex.quote(f'{field}={keys[0]}')}.",
+        hint=f"Say which one is: {words.columns(field, keys[0])}.",
     )

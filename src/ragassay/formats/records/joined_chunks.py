@@ -7,6 +7,7 @@ import re
 
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.records.notes import Notes
+from ragassay.formats.records.option_words import OptionWords
 
 
 def _runs(signs: str, least: int) -> str:
@@ -53,6 +54,7 @@ class Joined:
             metrics that count chunks would count wrongly. Else it is a note, and none where only
             blank lines speak for it.
         notes: collects remarks about the contexts.
+        words: for what mends a text that seems to hold several chunks.
 
     Raises:
         UsageError: a separator, and ``single``.
@@ -65,6 +67,7 @@ class Joined:
         *,
         single: bool = False,
         refused: bool = False,
+        words: OptionWords,
     ) -> None:
         if single and separator:
             raise UsageError(
@@ -73,6 +76,7 @@ class Joined:
             )
         self.separator = separator or None
         self._single, self._refused, self._notes = single, refused, notes
+        self._words = words
         self._pattern = re.compile("|".join(map(re.escape, _forms(separator or ""))))
         self._uncut = 0
         self._has_cut = False
@@ -135,15 +139,15 @@ class Joined:
         )
 
     def _ways_out(self, mark: str) -> str:
-        named = f"Name what separates the chunks, --separator '{mark}' (separator=...)"
+        ways = [self._words.separator(mark), self._words.single_chunk()]
         lists = 'give each as a list of chunks (in a cell as JSON, ["first", "second"])'
         if self._has_cut:
-            named = f"The contexts have several separators, also {self.separator!r}: {lists}"
+            ways[0] = f"The contexts have several separators, also {self.separator!r}: {lists}"
         elif self.separator:
-            named += f"; where contexts have different separators, {lists}"
-        return (
-            f"{named}, or say that each context is one chunk, --single-chunk (single_chunk=True)."
-        )
+            ways[0] += f"; where contexts have different separators, {lists}"
+        elif not ways[1]:
+            ways[1] = lists
+        return f"{', or '.join(filter(None, ways))}."
 
 
 def _between(pattern: re.Pattern[str], text: str) -> str | None:

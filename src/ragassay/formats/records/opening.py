@@ -165,6 +165,24 @@ def not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> 
     )
 
 
+def demand_text(start: bytes, path: Path) -> None:
+    """Refuses what is no text in UTF-8.
+
+    Args:
+        start: the beginning of the file.
+        path: the file.
+
+    Raises:
+        InputError: it holds bytes that no text, or no UTF-8, holds.
+    """
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, path, None) from None
+    if _CONTROLS.search(start):
+        raise _no_text(path)
+
+
 @contextmanager
 def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
     """Names the file, and the line, in each `InputError` from within that does not name its own; a

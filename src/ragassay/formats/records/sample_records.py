@@ -14,6 +14,7 @@ from ragassay.formats.records import aliases, answer_values, field_values, passa
 from ragassay.formats.records.aliases import ALIASES, FieldKeys, Keys, folded
 from ragassay.formats.records.joined_chunks import Joined
 from ragassay.formats.records.notes import Notes
+from ragassay.formats.records.option_words import OptionWords
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 
 Record = Mapping[str, Any]
@@ -34,6 +35,7 @@ class MapperOptions(TypedDict, total=False):
     refuse_joined: bool
     system: str | None
     notes: Notes | None
+    words: OptionWords
 
 
 class Mapper:
@@ -44,6 +46,7 @@ class Mapper:
         columns: field -> key, for names that are not known.
         separator, single_chunk, refuse_joined: see `Joined`, which cuts texts of several passages.
         system: the name of the system where a record gives none.
+        words: how errors name these options; by default as a run has them.
         notes: collects remarks about the data; without it they are warnings, once all is read.
         cells: whether lists may be text in a cell (CSV, frames). JSON has lists of its own.
 
@@ -58,6 +61,7 @@ class Mapper:
         self.path, self.cells = path, cells
         self.columns = aliases.canonical(options.get("columns"))
         self.system = options.get("system") or ""
+        self._words = options.get("words") or OptionWords()
         self._warns = notes is None
         self._notes = Notes() if notes is None else notes
         self.joined = Joined(
@@ -65,6 +69,7 @@ class Mapper:
             self._notes,
             single=options.get("single_chunk", False),
             refused=options.get("refuse_joined", False),
+            words=self._words,
         )
         self._plans: dict[tuple[str, ...], FieldKeys] = {}
         self._has_begun = False
@@ -161,7 +166,7 @@ class Mapper:
             self._has_begun = True
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-            known = self._plans[keys] = aliases.plan(keys, self.columns)
+            known = self._plans[keys] = aliases.plan(keys, self.columns, self._words)
         return known
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:

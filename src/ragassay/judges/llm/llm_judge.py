@@ -96,7 +96,7 @@ class LLMJudge(Judge):
         if budget is not None and budget.needs_prices and price is None:
             raise UsageError(
                 f"The budget is in dollars, and no price of {model!r} is known. Give its price "
-                "(--price 0.15,0.60), or a budget in calls or tokens (--budget '200 calls')."
+                "(option price: 0.15,0.60), or a budget in calls or tokens (200 calls)."
             )
         self.endpoint, self.price = endpoint, price
         self._model = model

@@ -78,7 +78,7 @@ class OfflineJudge(Judge):
         made = Provenance(LABEL, attempts=0)
         reply = answer_to(question)
         if reply is None:
-            detail = f"the offline judge has no answer to {question.kind}; name an LLM with --judge"
+            detail = f"the offline judge has no answer to {question.kind}; name an LLM as the judge"
             return Failure(question, Reason.UNSUPPORTED, detail, made, repeat)
         stands = as_far_as_read(question, question.check(reply))
         if isinstance(stands, Lost):
@@ -126,7 +126,7 @@ def as_far_as_read(question: Question[R], answer: R) -> R | Lost:
     why = (
         f"{', '.join(cut).replace('_', ' ')}: longer than {LONGEST:,} characters, of which the "
         "offline judge reads no more, so that what it did not find there may still be there; "
-        "split long texts, or name an LLM with --judge"
+        "split long texts, or name an LLM as the judge"
     )
     lost = Lost(reason=Reason.CONTEXT_TOO_LONG, detail=why)
     if isinstance(answer, ContextReport):

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from ragassay.formats import Nugget
@@ -143,8 +144,12 @@ def most_asked(
 
 
 def placeholders(n: int, *made_from: Hashable) -> tuple[str, ...]:
-    """Stands for nuggets that are not made yet; others for what is made from something else."""
-    return tuple(f"fact {at} of {hash(made_from):x}" for at in range(n))
+    """Stands for nuggets that are not made yet; others for what is made from something else.
+
+    Their length, which a plan counts, is the same in each process.
+    """
+    name = blake2b(repr(made_from).encode(errors="surrogatepass"), digest_size=8).hexdigest()
+    return tuple(f"fact {at} of {name}" for at in range(n))
 
 
 def batched(items: Sequence[str], size: int) -> list[tuple[str, ...]]:

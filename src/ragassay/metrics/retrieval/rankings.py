@@ -70,7 +70,7 @@ class Rankings:
         self.hit_query, self.hit_rank = self.hit_query[order], self.hit_rank[order]
         self.hit_grade = self.hit_grade[order]
         if self.largest_grade < 0:
-            self.largest_grade = max(0, int(self.gold_grade.max(initial=0)))
+            self.largest_grade = int(self.gold_grade.max(initial=0))
         self._memo: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:

@@ -100,7 +100,7 @@ class EndpointEmbedder(Embedder):
         if budget is not None and budget.needs_prices and price is None:
             raise UsageError(
                 f"The budget is in dollars, and no price of the embedder's model {model!r} is "
-                "known. Give a budget in calls or tokens (--budget '200 calls')."
+                "known. Give a budget in calls or tokens (200 calls)."
             )
         self.endpoint, self._usage = endpoint, Usage()
         self._model, self._dimensions, self.prefix = model, dimensions, prefix

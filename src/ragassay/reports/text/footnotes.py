@@ -173,8 +173,8 @@ def _without_given(metric: str) -> str:
     if "given" not in (spec.name for spec in fields(first_match[0])):
         return ""
     if first_match[0].kind == "judge":
-        return " --option given=false asks the judge, where one can tell."
-    return " --option given=false computes them by a model on this machine."
+        return " The parameter given=false asks the judge, where one can tell."
+    return " The parameter given=false computes them by a model on this machine."
 
 
 def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
@@ -262,11 +262,11 @@ def _again(spent: Spending) -> str:
             "these are asked."
         )
     elif Reason.BUDGET in reasons_seen:
-        told = " The same command with a larger --budget goes on from here."
+        told = " The same run with a larger budget goes on from here."
     elif any(reason.passing for reason in reasons_seen):
-        told = " The same command again asks only these."
+        told = " The same run again asks only these."
     elif reasons_seen & {Reason.REFUSED, Reason.UNPARSABLE}:
-        told = " --retry-failed asks them again."
+        told = " The option retry_failed asks them again."
     if Reason.CONTEXT_TOO_LONG in reasons_seen:
         told += " What is too long needs a model with a longer context, or shorter passages."
     return told

@@ -44,6 +44,7 @@ def plan_table(plan: CallPlan, width: int, plain: bool) -> Iterator[RenderableTy
     head = Text.assemble("judge ", (wording.one_line(plan.judge), "bold"))
     if not plan.asks:
         yield head.append("  0 calls: it answers here, nothing is sent and nothing is paid")
+        yield from (Text(note, "yellow") for note in plan.notes)
         return
     yield head.append("  what the run would ask; nothing was sent")
     yield Padding(_table(plan, width >= _WIDE, plain), (0, 0, 0, 1))

@@ -59,17 +59,16 @@ class Access:
         Raises:
             HTTPException: 403.
         """
-        if self._token is not None and not self._token.may(scope, project_id):  # type: ignore[arg-type]
+        if not self.may(scope, project_id):
             raise HTTPException(403, f"This token does not allow to {scope} here")
 
-    @property
-    def may_write(self) -> bool:
-        """Whether something may be made that belongs to no project."""
-        return self._token is None or self._token.may("write", None)
+    def may(self, scope: str, project_id: str | None) -> bool:
+        """Whether something is allowed.
 
-    def sees(self, project_id: str) -> bool:
-        """Whether a project is shown."""
-        return self._token is None or self._token.may("read", project_id)
+        Args:
+            scope, project_id: as of `check`.
+        """
+        return self._token is None or self._token.may(scope, project_id)  # type: ignore[arg-type]
 
 
 def access_of(request: Request) -> Access:

@@ -48,7 +48,7 @@ def get_jobs(
     found = list_jobs(
         store, project_id=project_id, task_id=task_id, report_id=report_id, status=status
     )
-    return [job for job in found if access.sees(job.project_id)]
+    return [job for job in found if access.may("read", job.project_id)]
 
 
 @router.get("/jobs/{job_id}", responses=READS)

@@ -58,7 +58,7 @@ class NewTask(BaseModel):
 @router.get("/projects", responses=READS)
 def get_projects(store: InStore, access: Allowed) -> list[Project]:
     """The projects that the token may read, oldest first."""
-    return [one for one in list_projects(store) if access.sees(one.id)]
+    return [one for one in list_projects(store) if access.may("read", one.id)]
 
 
 @router.post("/projects", status_code=201, responses=WRITES)

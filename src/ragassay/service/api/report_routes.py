@@ -38,6 +38,7 @@ from ragassay.service.store import (
     write_report,
     write_report_comparison,
 )
+from ragassay.service.views import made_apart
 
 router = APIRouter(tags=["reports"])
 
@@ -166,7 +167,7 @@ FILES: dict[int | str, dict[str, Any]] = {
 def get_file(report_id: str, form: ReportForm, store: InStore, access: Allowed) -> Response:
     """A report as a file, as `ragassay report --format` writes it."""
     task_of_report(store, access, "read", report_id)
-    return _download(write_report(store, report_id, form))
+    return _download(made_apart(write_report, store, report_id, form=form))
 
 
 @router.post("/tasks/{task_id}/runs", status_code=201, responses=WRITES, openapi_extra=BINARY)
@@ -198,7 +199,13 @@ def get_comparison(
     for key in (new, old):
         task_of_report(store, access, "read", key)
     return _download(
-        write_report_comparison(store, new, old, form, force=force, trust_offline=trust_offline)
+        made_apart(
+            write_report_comparison,
+            *(store, new, old),
+            form=form,
+            force=force,
+            trust_offline=trust_offline,
+        )
     )
 
 

@@ -43,6 +43,7 @@ from ragassay.service.store import (
     upload_on_disk,
     write_report,
 )
+from ragassay.service.views import made_apart
 
 router = APIRouter(prefix="/sdk/v1", route_class=WireRoute, include_in_schema=False)
 
@@ -121,7 +122,7 @@ def post_project(new: _NewProject, store: InStore, access: Allowed) -> Response:
 @router.get("/projects")
 def get_projects(store: InStore, access: Allowed) -> list[dict[str, Any]]:
     """The projects."""
-    found = [one for one in list_projects(store) if access.sees(one.id)]
+    found = [one for one in list_projects(store) if access.may("read", one.id)]
     return [{"project_id": one.id, "name": one.name} for one in found]
 
 
@@ -255,6 +256,7 @@ def get_place(
     file_type: str,
     data_category: str = "input",
     storing_data_type: str = "production",
+    file_checksum: str = "",
 ) -> dict[str, Any]:
     """A place to send a file to."""
     task_for(store, access, "write", task_id)
@@ -262,6 +264,7 @@ def get_place(
         raise UsageError(f"A file is csv, json or parquet, not {file_type!r}.")
     secret = secrets.token_urlsafe(24)
     options = {"file_type": file_type, "category": data_category, "secret": secret}
+    options["sha256"] = file_checksum
     key = create_upload(store, task_id, file_name, options).id
     url = str(request.base_url).rstrip("/") + f"/sdk/v1/upload/{key}"
     return {
@@ -273,7 +276,8 @@ def get_place(
 
 @router.post("/upload/{upload_id}", status_code=204)
 def post_file(upload_id: str, store: InStore, file: UploadFile, secret: str = Form()) -> Response:
-    """Takes a file at its place. The secret of the place stands for a token."""
+    """Takes a file at its place. The secret of the place stands for a token; the content must have
+    the checksum that was announced."""
     fill_upload(store, upload_id, file.file, secret=secret)
     return Response(status_code=204)
 
@@ -292,6 +296,8 @@ def post_data(new: _Data, store: InStore, access: Allowed) -> Response:
     predictions = {}
     for key, source in new.predictions or []:
         model = get_model(store, key)
+        if model.task_id != task.id:
+            raise NotThere("model", key)
         predictions[f"{model.name}@{model.version}"] = _rows(store, task, source)
     columns = task.options.data_schema or TEMPLATE
     done = add_records(store, task.id, samples_of(task, columns, inputs, metadata, predictions))
@@ -323,7 +329,7 @@ def get_jobs(
 ) -> list[dict[str, Any]]:
     """The jobs that all conditions hold for."""
     found = list_jobs(store, key=job_id, task_id=task_id, project_id=project_id, status=status)
-    return [_shown_job(one) for one in found if access.sees(one.project_id)]
+    return [_shown_job(one) for one in found if access.may("read", one.project_id)]
 
 
 def _shown_job(job: Job) -> dict[str, Any]:
@@ -373,7 +379,7 @@ def get_evaluations(task_id: str, store: InStore, access: Allowed) -> list[dict[
 def get_export(report_id: str, store: InStore, access: Allowed) -> Response:
     """A report as an Excel workbook."""
     task_of_report(store, access, "read", report_id)
-    content = write_report(store, report_id, "xlsx").content
+    content = made_apart(write_report, store, report_id, form="xlsx").content
     return Response(content, media_type="application/octet-stream")
 
 

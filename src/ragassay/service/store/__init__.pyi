@@ -76,6 +76,7 @@ from .reports import (
     run_options as run_options,
 )
 from .run_archives import (
+    detach_run as detach_run,
     headline_of as headline_of,
     opened_archive as opened_archive,
     packed_folder as packed_folder,

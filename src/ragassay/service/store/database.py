@@ -48,6 +48,10 @@ MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _cut_uploads_into_part
 class Store:
     """The database of a service. Safe to share between threads.
 
+    Attributes:
+        address: as it was given. It may hold a password.
+        folder: of an SQLite store; else ``None``.
+
     Args:
         address: a folder (SQLite, made where it is missing) or a URL ``postgresql://...``.
 
@@ -57,6 +61,7 @@ class Store:
     """
 
     def __init__(self, address: str | Path) -> None:
+        self.address = str(address)
         self.folder, self.engine = _engine(address)
         # SQLite lets writers try again at random, and one of many may wait for ever: the writers of
         # this process come one after the other.

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from ragassay import formats
 from ragassay.errors import InputError
-from ragassay.formats import FieldKeys, Notes, to_record
+from ragassay.formats import FIELD_OF, FieldKeys, Notes, folded, to_record
 from ragassay.samples import Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
@@ -188,7 +188,13 @@ class _Lookout(ServiceMapper):
             return unread
 
     def plan(self, record: Mapping[str, Any]) -> FieldKeys:
-        found = super().plan(record)
+        try:
+            found = super().plan(record)
+        except InputError:  # what is clear nevertheless
+            clear = Counter(FIELD_OF.get(folded(name)) for name in record)
+            names = {FIELD_OF.get(folded(name)): name for name in record}
+            self.placed = {field: names[field] for field in names if field and clear[field] == 1}
+            raise
         labels = {"answerability": found.labels[0]} if found.labels else {}
         self.placed = {**found.keys, **labels, **self.placed}
         return found

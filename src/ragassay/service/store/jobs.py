@@ -184,19 +184,19 @@ def retry_job(store: Store, key: str) -> Job:
         NotThere: there is none.
         Conflict: it did not fail.
     """
-    job = get_job(store, key)
-    if job.status != "error":
-        raise Conflict(f"Only a job that failed can be tried again; this one is {job.status}.")
     with store.writing() as connection:
-        connection.execute(
+        done = connection.execute(
             update(jobs)
-            .where(jobs.c.id == key)
+            .where(jobs.c.id == key, jobs.c.status == "error")
             .values(
                 status="idle", error=None, cancelled=False, attempts=0, worker=None,
                 updated=time.time(),
             )
         )  # fmt: skip
-    return get_job(store, key)
+    job = get_job(store, key)
+    if not done.rowcount:
+        raise Conflict(f"Only a job that failed can be tried again; this one is {job.status}.")
+    return job
 
 
 class Queue:

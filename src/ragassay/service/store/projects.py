@@ -37,7 +37,8 @@ class TaskOptions(BaseModel):
     multi_turn: bool = Field(False, description="whether records are turns of sessions")
     language: str | None = Field(None, description="of queries and answers, for people")
     judge: list[str] = Field(
-        default_factory=list, description="who is asked (see --judge); offline where empty"
+        default_factory=list,
+        description="who is asked, as openai:gpt-4o-mini (docs/judges.md); offline where empty",
     )
     data_schema: list[dict[str, Any]] | None = Field(
         None, description="columns of uploaded tables with their roles, as ML cube has them"

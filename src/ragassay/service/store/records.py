@@ -161,15 +161,21 @@ def time_span(store: Store, task_id: str) -> tuple[float, float] | None:
 def read_samples(
     store: Store, task_id: str, start: float | None = None, end: float | None = None
 ) -> Iterator[Sample]:
-    """The records of a task as samples, in order of time; each version that is the latest.
+    """The records of a task as samples, in order of time; each version that is the latest. A record
+    that is changed meanwhile comes once.
 
     Args:
         store: where.
         task_id: of the task.
         start, end: only those from one time to another, both inclusive, seconds since 1970.
     """
+    seen: set[int] = set()  # its new version may have a later time
     for page in _pages(store, task_id, start, end):
-        yield from from_records(orjson.loads(body) for _, _, body in page)
+        for sample in from_records(orjson.loads(body) for _, _, body in page):
+            key = hash(sample.identity)
+            if key not in seen:
+                seen.add(key)
+                yield sample
 
 
 def read_page(

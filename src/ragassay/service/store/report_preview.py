@@ -40,6 +40,9 @@ class ReportPreview(BaseModel):
     parts: dict[str, int] = Field(
         description="by part (query, passages, answer ...): how many of these records have it"
     )
+    lacking: dict[str, dict[str, int]] = Field(
+        description="by metric: what records lack that it needs, and how many do"
+    )
     absent: dict[str, str] = Field(
         description="by metric: what is not on this machine and how to get it"
     )
@@ -79,8 +82,8 @@ def preview_report(
     samples = list(islice(read_samples(store, task_id, start, end), MOST_LOOKED_AT))
     if not samples:
         return ReportPreview(
-            n_records=0, n_looked_at=0, metrics={}, parts={}, absent={}, judge=None, calls=None,
-            held=None, cost=None, seconds=None, budget=None, notes=[],
+            n_records=0, n_looked_at=0, metrics={}, parts={}, lacking={}, absent={}, judge=None,
+            calls=None, held=None, cost=None, seconds=None, budget=None, notes=[],
         )  # fmt: skip
     config = make_config(**{**chosen, "ledger": store.ledger(task.project_id)})
     n = count_records(store, task_id, start, end)
@@ -90,6 +93,7 @@ def preview_report(
         n_looked_at=len(samples),
         metrics=found.applicable,
         parts=found.parts,
+        lacking={name: dict(lacks) for name, lacks in found.lacking.items()},
         absent=dict(found.extras),
         notes=[*found.warnings, *(found.calls.notes if found.calls else ())],
         **_asked(found.calls),

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from ragassay.engine.config import RunConfig, iso_time, make_config, options_of
+from ragassay.engine.config import RunConfig, iso_time, make_config, named_files, options_of
 from ragassay.engine.run import prepare
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.formats import FIRST_TIME, LAST_TIME
@@ -201,9 +201,18 @@ def run_options(task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         task: that it belongs to.
         options: of the report.
+
+    Raises:
+        UsageError: one names a file: it would be read on the service's machine.
     """
     own = {"judge": list(task.options.judge), "budget": task.options.budget}
-    return {name: value for name, value in {**own, **options}.items() if value not in (None, [])}
+    chosen = {name: one for name, one in {**own, **options}.items() if one not in (None, [])}
+    for name in named_files(chosen):
+        raise UsageError(
+            f"{name!r} is a file or folder, which would be one of the service's machine: the "
+            "options of a report name none."
+        )
+    return chosen
 
 
 def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:

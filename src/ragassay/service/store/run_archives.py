@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import tarfile
 import tempfile
@@ -14,7 +15,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from ragassay.engine.results import SUMMARY, Result, Summary, open_run
+import yaml
+
+from ragassay import files
+from ragassay.engine.results import RUN, SAMPLES, SUMMARY, Result, Summary, open_run
 from ragassay.errors import InputError, UsageError
 
 MOST_BYTES = 2 * 1024**3
@@ -24,6 +28,20 @@ MOST_FILES = 10_000
 _PIECE = 1 << 20
 _MOST_HEADER = 1 << 24
 """Bytes that one read of an archive may ask for."""
+
+
+def detach_run(folder: Path) -> None:
+    """Makes the configuration of a run folder name nothing outside of it, so that the folder can be
+    run again wherever it is unpacked: its data are its own samples.
+
+    Args:
+        folder: of a run of this service, whose data and ledger lie elsewhere.
+    """
+    for path in folder.rglob(RUN):
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        config["data"] = os.path.relpath(folder / SAMPLES, path.parent)
+        config.pop("ledger", None)
+        files.write_text(path, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
 
 
 def packed_folder(folder: Path) -> bytes:

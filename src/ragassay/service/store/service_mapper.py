@@ -8,8 +8,44 @@ from typing import Any, Unpack
 
 import orjson
 
-from ragassay.formats import Mapper, MapperOptions
+from ragassay.formats import Mapper, MapperOptions, OptionWords
 from ragassay.samples import Sample, Turn
+
+
+class BatchWords(OptionWords):
+    """Words for who sends records, which are read under their own names."""
+
+    def columns(self, field: str, column: str) -> str:
+        """How a value comes under the name of its field.
+
+        Args:
+            field, column: as of `OptionWords.columns`.
+        """
+        return f"send {column!r} as {field!r}"
+
+    def separator(self, mark: str) -> str:
+        """What names the text between the chunks.
+
+        Args:
+            mark: as of `OptionWords.separator`.
+        """
+        return f"Name what separates the chunks as the separator of the task, {mark!r}"
+
+    def single_chunk(self) -> str:
+        """Nothing: a list says that a context is one chunk."""
+        return ""
+
+
+class FileWords(BatchWords):
+    """Words for who uploads a file, whose columns can be chosen."""
+
+    def columns(self, field: str, column: str) -> str:
+        """What says that a column holds a field.
+
+        Args:
+            field, column: as of `OptionWords.columns`.
+        """
+        return f"the field {field!r} for the column {column!r} (columns)"
 
 
 class ServiceMapper(Mapper):
@@ -24,6 +60,7 @@ class ServiceMapper(Mapper):
     def __init__(
         self, path: Any = None, *, cells: bool = False, **options: Unpack[MapperOptions]
     ) -> None:
+        options["words"] = BatchWords() if path is None else FileWords()
         options["refuse_joined"] = options.get("separator") is None
         super().__init__(path, cells=cells, **options)
         self.line: int | None = None

@@ -6,6 +6,7 @@ client gives it is never a path.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import tempfile
 import time
@@ -18,6 +19,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import delete, insert, select, update
 
 from ragassay import formats
+from ragassay.errors import InputError
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.schema import upload_parts, uploads
@@ -78,21 +80,32 @@ def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None
 
     Raises:
         NotThere: nothing of this id and secret was announced.
+        InputError: the content has not the ``sha256`` of its options, where one is given. The file
+            still counts as not sent.
     """
     upload = get_upload(store, key)
-    known = str(upload.options.get("secret", ""))
-    if secret is not None and not hmac.compare_digest(known.encode(), secret.encode()):
+    known = str(upload.options.get("secret", "")).encode()
+    if secret is not None and not (known and hmac.compare_digest(known, secret.encode())):
         raise NotThere("upload", key)
     with store.writing() as connection:
         connection.execute(delete(upload_parts).where(upload_parts.c.upload_id == key))
         connection.execute(update(uploads).where(uploads.c.id == key).values(size=None))
     size = number = 0
+    digest = hashlib.sha256()
     while content := stream.read(PART):
         with store.writing() as connection:
             connection.execute(
                 insert(upload_parts).values(upload_id=key, number=number, content=content)
             )
         size, number = size + len(content), number + 1
+        digest.update(content)
+    announced = upload.options.get("sha256")
+    if announced and announced.casefold() != digest.hexdigest():
+        raise InputError(
+            "what came has another SHA-256 checksum than was announced",
+            path=upload.file_name,
+            hint="Send it again.",
+        )
     with store.writing() as connection:
         connection.execute(update(uploads).where(uploads.c.id == key).values(size=size))
     return get_upload(store, key)

@@ -1,3 +1,4 @@
+from .apart import made_apart as made_apart
 from .report_view import (
     RUN as RUN,
     TEXT_OF_ONE as TEXT_OF_ONE,

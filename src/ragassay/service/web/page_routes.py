@@ -41,11 +41,14 @@ from ragassay.service.api import (
 from ragassay.service.store import (
     DEFAULT_SUITE,
     NotThere,
+    Store,
+    WrittenFile,
     count_records,
     find_token,
     get_job,
     get_project,
     get_report,
+    get_task,
     list_projects,
     list_reports,
     list_tasks,
@@ -55,7 +58,7 @@ from ragassay.service.store import (
     shown_time,
     time_span,
 )
-from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views
+from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views, made_apart
 from ragassay.suites import known
 
 _HERE = FilePath(__file__).parent
@@ -115,16 +118,21 @@ def add_pages(app: FastAPI, folder: FilePath) -> None:
 
 
 def _page(template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    return HTMLResponse(_rendered(template, **context), status)
+
+
+def _rendered(template: str, **context: Any) -> bytes:
     text = _PAGES.get_template(template).render(**context)
-    return HTMLResponse(printable.escaped(text).encode("utf-8", "replace"), status)
+    return printable.escaped(text).encode("utf-8", "replace")
 
 
 @router.get("/")
 def projects_page(store: InStore, access: Allowed) -> Response:
     """All projects with their tasks."""
-    projects = [one for one in list_projects(store) if access.sees(one.id)]
+    projects = [one for one in list_projects(store) if access.may("read", one.id)]
     tasks = {one.id: list_tasks(store, one.id) for one in projects}
-    return _page("projects.html.j2", projects=projects, tasks=tasks, may_write=access.may_write)
+    may_write = access.may("write", None)
+    return _page("projects.html.j2", projects=projects, tasks=tasks, may_write=may_write)
 
 
 @router.get("/projects/{project_id}")
@@ -136,7 +144,13 @@ def project_page(project_id: str, store: InStore, access: Allowed) -> Response:
         (task, count_records(store, task.id), list_reports(store, task.id))
         for task in list_tasks(store, project_id)
     ]
-    return _page("project.html.j2", project=project, rows=rows, crumbs=[("Projects", "/")])
+    return _page(
+        "project.html.j2",
+        project=project,
+        rows=rows,
+        may_write=access.may("write", project_id),
+        crumbs=[("Projects", "/")],
+    )
 
 
 @router.get("/tasks/{task_id}")
@@ -151,6 +165,7 @@ def task_page(task_id: str, store: InStore, access: Allowed) -> Response:
         reports=list_reports(store, task_id)[::-1],
         suites=known(),
         default_suite=DEFAULT_SUITE,
+        may_write=access.may("write", task.project_id),
         crumbs=_crumbs(store, task.project_id),
     )
 
@@ -183,6 +198,7 @@ def records_page(
         is_first=cursor is None,
         next=encoded(after),
         n_records=count_records(store, task_id),
+        may_write=access.may("write", task.project_id),
         crumbs=_crumbs(store, task.project_id, task),
     )
 
@@ -207,6 +223,7 @@ def record_page(
         versions=versions,
         details=script_json(details),
         task=task,
+        may_write=access.may("write", task.project_id),
         crumbs=[
             *_crumbs(store, task.project_id, task),
             ("Records", f"/tasks/{task_id}/records"),
@@ -219,12 +236,17 @@ def report_page(report_id: str, request: Request, store: InStore, access: Allowe
     """A report, or how far it is."""
     task = task_of_report(store, access, "read", report_id)
     report = get_report(store, report_id)
-    crumbs = _crumbs(store, task.project_id, task)
+    shown: dict[str, Any] = {
+        "report": report,
+        "task": task,
+        "may_write": access.may("write", task.project_id),
+        "crumbs": _crumbs(store, task.project_id, task),
+    }
     if report.status != "completed":
         job = get_job(store, str(report.job_id))
-        return _page("running.html.j2", report=report, job=job, task=task, crumbs=crumbs)
+        return _page("running.html.j2", job=job, **shown)
     view = _views(request).open(report_id)
-    return _page("report.html.j2", report=report, task=task, pieces=view.pieces, crumbs=crumbs)
+    return _page("report.html.j2", pieces=view.pieces, **shown)
 
 
 @router.get("/reports/{report_id}/samples")
@@ -292,11 +314,25 @@ def compare_page(
     force: bool = False,
 ) -> Response:
     """Whether report A is better than report B."""
-    tasks = [task_of_report(store, access, "read", key) for key in (a, b)]
-    with opened_report(store, a) as new, opened_report(store, b) as old:
-        parts = comparison_parts(compare(new, old, force=force), new, old)
-        crumbs = _crumbs(store, tasks[0].project_id, tasks[0])
-        return _page("comparison.html.j2", **parts, crumbs=crumbs)
+    for key in (a, b):
+        task_of_report(store, access, "read", key)
+    return HTMLResponse(made_apart(written_comparison_page, store, a, b, force=force).content)
+
+
+def written_comparison_page(store: Store, new: str, old: str, *, force: bool) -> WrittenFile:
+    """The page that compares two reports.
+
+    Args:
+        store: where.
+        new, old: of the reports.
+        force: compare although metrics or queries differ.
+    """
+    task = get_task(store, get_report(store, new).task_id)
+    with opened_report(store, new) as a, opened_report(store, old) as b:
+        parts = comparison_parts(compare(a, b, force=force), a, b)
+        crumbs = _crumbs(store, task.project_id, task)
+        page = _rendered("compared.html.j2", **parts, new=new, old=old, force=force, crumbs=crumbs)
+        return WrittenFile("comparison.html", page)
 
 
 @router.get("/login")

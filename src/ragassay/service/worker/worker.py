@@ -31,6 +31,7 @@ from ragassay.service.store import (
     Queue,
     Store,
     StoreUnavailable,
+    detach_run,
     get_report,
     get_task,
     keep_run,
@@ -217,6 +218,7 @@ class _ReportJob:
             # The paths are the server's, and say nothing to a client.
             raise RagassayError(problem.replace(str(data), "the records"))
         data.unlink()
+        detach_run(output)
         return packed_folder(output), ended["headline"]
 
     def _alive(self, samples: Iterable[Sample]) -> Iterator[Sample]:

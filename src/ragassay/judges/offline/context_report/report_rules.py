@@ -76,12 +76,12 @@ _FROM_THE_ANSWER = ("usefulness", "utilization", "attribution")
 
 _REASON_OR_WAY = (
     "the query asks for a reason or a way, and words do not tell a chunk that answers it from "
-    "one that only shares its subject; name an LLM with --judge"
+    "one that only shares its subject; name an LLM as the judge"
 )
 
 _IN_OTHER_WORDS = (
     "a chunk may tell in other words what the query asks for, and words do not tell that from "
-    "another fact: {}; name an LLM with --judge"
+    "another fact: {}; name an LLM as the judge"
 )
 
 _REASON = lists.patterns("asks_reason")

@@ -46,7 +46,8 @@ def number(written: str) -> str:
         plain = plain.replace(".", "")
     if plain.count(".") == 1:
         plain = plain.rstrip("0").rstrip(".")
-    return plain.lstrip("0") or "0"
+    plain = plain.lstrip("0") or "0"
+    return f"0{plain}" if plain.startswith(".") else plain
 
 
 def in_digits(value: Decimal) -> str:

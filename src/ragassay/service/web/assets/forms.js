@@ -95,14 +95,18 @@ for (const input of document.querySelectorAll("input[data-seconds]")) {
 }
 
 // A preview in sentences.
-function linesOf({ n_records, n_looked_at, metrics, absent, judge, calls, held, cost, seconds, budget, notes }) {
+function linesOf({ n_records, n_looked_at, metrics, lacking, absent, judge, calls, held, cost, seconds, budget, notes }) {
   const text = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 4 });
   const span = ({ low, high }) => low === high ? text(low) : `${text(low)} to ${text(high)}`;
-  const partly = Object.entries(metrics).filter(([, n]) => n < n_looked_at).map(([name, n]) => `${name} (${n} of ${n_looked_at})`);
+  const of = n_looked_at < n_records ? `the first ${text(n_looked_at)} records` : `${text(n_looked_at)} records`;
+  const why = new Map();
+  for (const [name, n] of Object.entries(metrics)) {
+    const told = [...Object.entries(lacking[name] || {}).map(([what, count]) => `${what} (${text(count)})`), absent[name]].filter(Boolean).join("; ");
+    if (told) why.set(told, [...(why.get(told) || []), `${name} ${text(n)}`]);
+  }
   return [
     `${text(n_records)} records, ${Object.keys(metrics).length} metrics.`,
-    partly.length ? `Not every record has what these need: ${partly.join(", ")}.` : "",
-    ...Object.entries(absent).map(([name, what]) => `${name}: ${what}`),
+    ...[...why].map(([told, names]) => `Of ${of}, these score only so many: ${names.join(", ")} (${told}).`),
     judge ? `${judge} is asked: ${calls ? span(calls) : "?"} requests${held && held.high ? `, ${span(held)} of them paid already` : ""}.` : "Nobody is asked.",
     cost ? `Cost: $${span(cost)}.` : calls && calls.high ? "Cost: no price is known." : "",
     seconds && seconds.high ? `Time of asking: ${span({ low: Math.ceil(seconds.low), high: Math.ceil(seconds.high) })} s.` : "",

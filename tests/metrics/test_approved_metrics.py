@@ -1,0 +1,275 @@
+"""Every metric with each of its parameters over samples of many kinds, as it was approved.
+
+``approved/samples.jsonl`` holds the samples, ``approved/names.txt`` names of metrics, right and
+wrong. See `approved`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import ragassay
+from approved import check, number, result
+from ragassay.judges.offline.offline_judge import offline_asker
+from ragassay.metrics.citation import citation_parser
+from ragassay.metrics.citation.citation_marks import marks
+from ragassay.metrics.citation.sentence_ends import sentence_spans
+from ragassay.metrics.core import Metric, naming, own
+from ragassay.metrics.core.metric import Window, parameter_types
+from ragassay.metrics.retrieval import judgement_groups, preferences, ranking_sources, trec_names
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric
+from ragassay.models.weights import BY_MODEL
+from ragassay.samples import Sample
+from ragassay.scores import Score
+
+APPROVED = Path(__file__).parent / "approved"
+LEVELS = {"levels": ["0.5;1"], "gains": ["1:3;2:9"], "of": ["em"], "tokens": ["ascii", "unicode"]}
+"""Values of the parameters that are texts."""
+
+
+def samples() -> list[Sample]:
+    return list(ragassay.load(APPROVED / "samples.jsonl"))
+
+
+def of_package() -> dict[str, type[Metric]]:
+    """The metrics of the package, without those that other tests made."""
+    known = naming.known().items()
+    return {name: cls for name, cls in known if name not in own._OWN and "ragassay." in str(cls)}
+
+
+def lines_of(name: str) -> list[str]:
+    return (APPROVED / name).read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def other_values(metric: type[Metric], spec: dataclasses.Field[Any]) -> Sequence[object]:
+    """Values of a parameter beside its default."""
+    hint = parameter_types(metric)[spec.name]
+    kinds = typing.get_args(hint) or (hint,)
+    literal = typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
+    given = [one for one in literal if one != spec.default]
+    if spec.name in LEVELS:
+        given += LEVELS[spec.name]
+    elif spec.metadata.get("role") == "cutoff":
+        given += [1, 2, 3]
+    elif bool in kinds:
+        given.append(not spec.default)
+    elif int in kinds:
+        given.append((spec.default or 0) + 1)
+    elif float in kinds:
+        given += [0.25, 1.0, 2.5]
+    return [*spec.metadata.get("choices", ()), *given]
+
+
+def variants(names: Sequence[str]) -> Iterator[Metric]:
+    """The metrics of these names, and each with one parameter changed."""
+    for name in names:
+        cls = naming.known()[name]
+        plain = next((one for one in (name, f"{name}@2", f"{name}(of=em)") if made(one)), None)
+        if plain is None:
+            continue
+        metric = naming.parse(plain)
+        yield metric
+        for spec in dataclasses.fields(cls):
+            for value in other_values(cls, spec):
+                try:
+                    other = dataclasses.replace(metric, **{spec.name: value})
+                except ragassay.UsageError:
+                    continue
+                if other != metric:
+                    yield other
+
+
+def made(name: str) -> bool:
+    return not result(naming.parse, name).startswith(("UsageError", "UnknownMetric"))
+
+
+def parsed_names() -> Iterator[str]:
+    """What names stand for, or what is wrong with them."""
+    for line in lines_of("names.txt"):
+        found = result(
+            lambda line=line: {key: repr(one) for key, one in naming.named(line).items()}
+        )
+        takes = naming.takes_cutoffs(line), naming.lacks_cutoff(line), naming.is_known(line)
+        yield f"{line} = {found} {takes} {result(naming.find, line)}"
+        yield f"  {result(naming.named, line, ks=[3], local={'x': 'em', 'P': 'P@2'})}"
+    for texts in ("a,b(c,d),,e", ["a, b", "c(d", "e)f,g"]):
+        yield f"{texts}: {naming.split(texts)}"
+    yield result(naming.named, [])
+    for name, values in (
+        ("P@5", {"rel": "2"}),
+        ("P@5", {"rel": 0}),
+        ("P@5", {"depth": 1}),
+        ("rougeL.p", {"stem": False}),
+        ("rougeL.p", {"stem": "x"}),
+    ):
+        changed = result(naming.with_parameters, naming.parse(name), values)
+        yield f"{name} {values}: {changed}"
+    yield str(naming.usual(naming.parse("rougeL(stem=false).p")))
+
+
+def declared() -> Iterator[str]:
+    """What each variant says of itself."""
+    for metric in variants(list(of_package())):
+        says = metric.low, metric.high, metric.higher_is_better, metric.aggregate, metric.kind
+        more = metric.says, metric.version, metric.embeds, metric.counts_chunks
+        reads = metric.needs, metric.uses, [str(one) for one in metric.inputs]
+        yield f"{metric}: {metric.about} | {number(says)} {number(more)} {number(reads)}"
+
+
+def scores(family: str) -> Iterator[str]:
+    """All metrics of a family but those that need a model; of a variant what differs from the plain
+    metric."""
+    given = samples()
+    window = Window(given, offline_asker())
+    plain: dict[tuple[str, str], str] = {}
+    for metric in variants([one for one, cls in of_package().items() if cls.family == family]):
+        if metric.weights or (metric.embeds and metric.kind == "model"):
+            continue
+        is_plain = (metric.name, given[0].id) not in plain
+        yield f"{metric}"
+        lines: dict[str, list[str]] = {}
+        for sample, outcome in zip(given, window.outcomes(metric), strict=True):
+            if isinstance(outcome, Score):
+                parts = number(outcome.parts) if is_plain else ""
+                shown = f"{number(outcome.value)} {outcome.explanation} {parts}".rstrip()
+            elif outcome.reason in BY_MODEL:
+                shown = ""
+            else:
+                shown = f"{outcome.reason}: {outcome.detail}"
+            shown = shown.replace("\n", " ")
+            if is_plain:
+                plain[metric.name, sample.id] = shown
+            if is_plain or not plain[metric.name, sample.id].startswith(shown):
+                lines.setdefault(shown, []).append(sample.id)
+        for shown, ids in lines.items():
+            yield f"  {', '.join(ids)}: {shown}"
+
+
+def citations() -> Iterator[str]:
+    """How answers are split and what their parts cite."""
+    for sample in samples():
+        if not sample.id.startswith("c-") or sample.answer is None:
+            continue
+        text, passages = sample.answer.text, sample.passages or ()
+        yield f"{sample.id}: {' / '.join(text.split())}"
+        for split in (citation_parser.parts, citation_parser.sentences):
+            for part in split(text, passages):
+                yield f"  {split.__name__}: {part.text} {part.citations}"
+        for part in citation_parser.published_parts(text):
+            yield f"  published: {part.text} {part.citations}"
+        yield f"  {citation_parser.text_for_models(sample.answer)}"
+        yield f"  {citation_parser.without_citations(text, passages)!r}"
+        yield f"  {[tuple(mark) for mark in marks(text, {'p1', 'p2'}, 3)]}"
+        yield f"  {sentence_spans(text)}"
+
+
+QRELS = """q1 a 0, q1 b 1, q1 c 2, q1 d -1, q1 e 3, q2 a 1, q2 b 0, q3 x 1, q4 a 0, q5 k 1,
+q5 l 1"""
+RUN = """q1 a 5, q1 c 4, q1 b 4, q1 z 3, q1 e 1, q1 d 0.5, q2 b 2, q2 a 1, q2 zz 1, q4 a 1, q5 m 1,
+q5 l 1, q5 k 1, q9 a 1"""
+PREFERENCES = """q1 1 1 a 3, q1 1 1 b 2, q1 1 1 c 0, q1 1 2 c 0, q1 1 2 e 1, q1 2 1 a 1, q1 2 1 b 2,
+q1 2 1 f 0, q2 1 1 a 1, q2 1 1 b 0, q2 1 1 x 0, q2 1 1 y 0, q3 1 1 x 1, q5 1 1 k 0, q5 1 1 l 0"""
+
+
+def table(text: str, names: str) -> pl.DataFrame:
+    """A frame of strings, the last column numbers."""
+    *columns, last = names.split()
+    rows = [line.split() for line in text.split(",")]
+    frame = pl.DataFrame(rows, schema=[*columns, last], orient="row")
+    kind = pl.Int64 if last == "grade" else pl.Float64
+    return frame.with_columns(pl.col(last).cast(kind))
+
+
+def rankings() -> Iterator[str]:
+    """Measures of rankings of several queries, trec_eval's ones by their names."""
+    run = table(RUN, "query document score")
+    qrels = table(QRELS, "query document grade")
+    preferred = table(PREFERENCES, "query group subgroup document level")
+    grouped = preferred.select("query", "group", "document", grade=pl.col("level").cast(pl.Int64))
+    grouped = grouped.unique(["query", "group", "document"], maintain_order=True, keep="first")
+    judged: dict[str, Any] = {
+        "qrels": ranking_sources.from_frames(qrels, run),
+        "prefs": preferences.from_frames(preferred, run),
+        "qrels_jg": judgement_groups.from_frames(grouped, run),
+    }
+    for kind, made_rankings in judged.items():
+        for cut in ("all", "limited", "judged only"):
+            seen = made_rankings
+            if cut == "limited":
+                seen = seen.limited(2)
+            elif cut == "judged only":
+                seen = seen.judged_only()
+            yield f"{kind}, {cut}: {seen.queries} {seen.in_run.tolist()} {seen.n_unjudged_queries}"
+            names = {"qrels": "all_trec", "prefs": "all_prefs", "qrels_jg": "qrels_jg"}[kind]
+            for measure in trec_names.resolve([names], judgements=kind):  # type: ignore[arg-type]
+                if measure.metric is None:
+                    continue
+                by_group = kind == "qrels_jg" and measure.takes == kind
+                given = (seen.values, measure.metric) if by_group else (measure.metric.values, seen)
+                told = "" if not by_group and kind == "qrels_jg" else result(*given)
+                yield f"  {measure.label}: {told}"
+    for metric in variants(list(of_package())):
+        if isinstance(metric, RankingMetric):
+            told = result(lambda metric=metric: metric.values(judged["qrels"]).tolist())
+            yield f"{metric}: {told}"
+    asked: list[tuple[list[str], dict[str, Any]]] = [
+        ([], {}),
+        (["official"], {"rel": 2}),
+        (["set"], {"n_docs": 100}),
+        (["P.5,10", "map"], {}),
+        (["P.5", "P.2"], {}),
+        (["P.2.7,.5"], {}),
+        (["P.x"], {}),
+        (["P."], {}),
+        (["ndcg.1=3,2=9"], {}),
+        (["utility.1,-1"], {}),
+        (["utility.1,-1,0,0"], {"n_docs": 9}),
+        (["rbp.p=0.5", "rbp_resid"], {}),
+        (["rbp.0.5"], {}),
+        (["map.5"], {}),
+        (["iprec_at_recall.0.25"], {}),
+        (["nDCG@5,P@3", "nDCG@5"], {}),
+        (["recall", "mrr"], {"ks": [2, 3]}),
+        (["recall"], {"ultrarag": True}),
+        (["map"], {"ks": [2]}),
+        (["mapp"], {}),
+        (["em"], {}),
+        ([""], {}),
+        (["prefs_simp"], {}),
+        (["prefs_simp"], {"judgements": "prefs"}),
+        (["map"], {"judgements": "prefs"}),
+        ([], {"judgements": "qrels_jg"}),
+        ([], {"judgements": "qrels_prefs"}),
+        (["11pt_avg.0.5,1", "relstring.5", "unj", "set_F.2"], {"rel": 2}),
+        (["GMAP", "RelString"], {}),
+    ]
+    for names, options in asked:
+        told = result(
+            lambda names=names, options=options: [
+                (one.label, str(one.metric), one.per_query, one.summary)
+                for one in trec_names.resolve(names, **options)
+            ]
+        )
+        yield f"{names} {options}: {told}"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("made_by", [parsed_names, declared, citations, rankings])
+def test_metrics_are_as_they_were_approved(
+    made_by: Callable[[], Iterator[str]], request: pytest.FixtureRequest
+) -> None:
+    check(APPROVED / f"{made_by.__name__}.txt", made_by(), request.config.getoption("--approve"))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("family", sorted({cls.family for cls in of_package().values()}))
+def test_scores_are_as_they_were_approved(family: str, request: pytest.FixtureRequest) -> None:
+    approve = request.config.getoption("--approve")
+    check(APPROVED / f"scores_{family}.txt", scores(family), approve)
