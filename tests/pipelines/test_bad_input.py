@@ -399,3 +399,15 @@ def test_a_very_long_text_arrives_whole() -> None:
     write(data=json.dumps({"p": text, "g": [text]}) + "\n")
     assert call(["run", "p.yaml"]) == 0
     assert json.loads(Path("o.json").read_bytes()) == {"em": [1.0], "avg_em": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("renamed", "words"),
+    [
+        ("{pred_ls: eval_res}", "pred_ls is {'em': [1.0], 'avg_em': 1.0}, and no list with an"),
+        ("{save_path: gt_ls}", "save_path: is [['a']]: write a path."),
+    ],
+)
+def test_a_variable_of_another_type(renamed: str, words: str, complaint: Complaint) -> None:
+    write(STEPS + f"- evaluation.evaluate: {{input: {renamed}}}\n")
+    assert f"step 3 (evaluation.evaluate), server 'evaluation': {words}" in complaint()

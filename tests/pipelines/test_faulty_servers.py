@@ -6,10 +6,12 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -279,14 +281,17 @@ def test_an_interrupt_leaves_no_server(number: signal.Signals, tmp_path: Path) -
     assert running.stderr.readline().startswith("1/2 odd.echo")
     servers = children(running.pid)
     assert servers
+    until(Path("hanging").is_file, "the call has not begun")
     running.send_signal(number)
+    time.sleep(0.3)
+    running.send_signal(number)  # a person who waits presses again
     said = running.communicate(timeout=60)[1]
     assert running.returncode == 130
     assert "p.yaml: what each step gave is kept: --from STEP goes on." in said
     assert "Traceback" not in said
     assert Path("output/p_steps/01_odd.echo.json").is_file()
     for server in servers:
-        until_gone(server)
+        until(partial(is_gone, server), f"the server {server} is still there")
 
 
 def children(process: int) -> list[int]:
@@ -294,12 +299,113 @@ def children(process: int) -> list[int]:
     return [int(word) for word in text.split()]
 
 
-def until_gone(process: int) -> None:
-    """Fails when the process lives on; a killed one may take a moment to be reaped."""
-    for _ in range(200):
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
+def is_gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def until(holds: Callable[[], bool], otherwise: str) -> None:
+    for _ in range(1000):
+        if holds():
             return
-        time.sleep(0.05)
-    pytest.fail(f"the server {process} is still there")
+        time.sleep(0.02)
+    pytest.fail(otherwise)
+
+
+RAW = """
+import json
+from pathlib import Path
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("odd")
+
+
+@server.prompt()
+def ask(text_ls: str, text: str) -> list[str]:
+    return [f"{text} {one}" for one in json.loads(text_ls)]
+
+
+@server.prompt()
+def refuse(text_ls: str, text: str) -> list[str]:
+    raise ValueError("no place for a question")
+
+
+@server.tool()
+async def start() -> dict[str, list[str]]:
+    return {"text_ls": ["one", "12", "[3]"]}
+
+
+@server.tool()
+def build(parameter_file: str) -> None:
+    prompt = {"input": {"text_ls": "text_ls", "text": "$text"}, "output": ["prompt_ls"]}
+    body = {
+        "tools": {"start": {"input": {}, "output": ["text_ls"]}},
+        "prompts": {"ask": prompt, "refuse": prompt, "gone": prompt},
+    }
+    Path(parameter_file).with_name("server.yaml").write_text(json.dumps(body))
+
+
+server.run("stdio")
+"""
+
+
+def test_prompts_of_a_server_folder_are_steps(complaint: Complaint) -> None:
+    Path("odd/src").mkdir(parents=True)
+    Path("odd/src/odd.py").write_text(RAW)
+    Path("odd/parameter.yaml").write_text("text: hello\n")
+    write("odd", "pipeline:\n- odd.start\n- odd.ask\n- odd.gone\n")
+    said = complaint()
+    assert "step 3 (odd.gone), server 'odd': Unknown prompt: gone. What the steps" in said
+    kept = json.loads(Path("output/p_steps/02_odd.ask.json").read_bytes())
+    assert kept["variables"] == {"prompt_ls": ["hello one", "hello 12", "hello [3]"]}
+    write("odd", "pipeline:\n- odd.start\n- odd.refuse\n")
+    assert "step 2 (odd.refuse), server 'odd': Error rendering prompt refuse." in complaint()
+
+
+def test_a_huge_result_arrives_whole_over_http() -> None:
+    uvicorn = pytest.importorskip("uvicorn")
+    from mcp.server.mcpserver import MCPServer
+
+    server = MCPServer("long", log_level="ERROR")
+
+    @server.tool()
+    def long() -> dict[str, str]:
+        return {"text": "x" * 3_000_000}
+
+    app = server.streamable_http_app()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        running = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
+        thread = Thread(target=running.run, args=([listening],), daemon=True)
+        thread.start()
+        write(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", "pipeline:\n- odd.long\n")
+        Path("parameters/p_parameter.yaml").unlink()
+        try:
+            assert call(["run", "p.yaml"]) == 0
+        finally:
+            running.should_exit = True
+            thread.join()
+    kept = json.loads(Path("output/p_steps/01_odd.long.json").read_bytes())
+    assert len(str(kept["variables"])) > 3_000_000
+
+
+def test_an_async_tool_of_a_server_folder_is_a_step(complaint: Complaint) -> None:
+    Path("odd/src").mkdir(parents=True)
+    Path("odd/src/odd.py").write_text(
+        "from ragassay.mcp import PipelineServer\n"
+        "app = PipelineServer(__file__)\n"
+        "@app.tool(output='text->text_ls')\n"
+        "async def echo(text: str) -> dict[str, list[str]]:\n"
+        "    return {'text_ls': [text]}\n"
+        "@app.tool(output='text_ls->None')\n"
+        "async def faulty(text_ls: list[str]) -> None:\n"
+        "    raise KeyError('no index')\n"
+        "app.run()\n"
+    )
+    Path("odd/parameter.yaml").write_text("text: hello\n")
+    write("odd")
+    assert """server 'odd': KeyError: 'no index'. What the steps before""" in complaint()
+    kept = json.loads(Path("output/p_steps/01_odd.echo.json").read_bytes())
+    assert kept["variables"] == {"text_ls": ["hello"]}

@@ -44,6 +44,7 @@ def faulty(fault: str, text: str) -> dict[str, Any] | None:
         print("out of memory", file=sys.stderr, flush=True)
         os._exit(9)
     if fault == "hangs":
+        Path("hanging").touch()
         time.sleep(600)
     if fault == "silent":
         return None

@@ -57,9 +57,12 @@ class AllowedFolders:
                 f"{argument}: no folder is open, so no file can be reached. The person who started "
                 "the server names one."
             )
-        tried = [(folder / path).resolve() for folder in self._folders]
+        try:
+            tried = [(folder / path).resolve() for folder in self._folders]
+        except (ValueError, RuntimeError):  # a null character, links in a circle
+            tried = []
         inside = [one for one in tried if self._is_inside(one)]
-        if not inside or "\0" in path:
+        if not inside:
             raise ArgumentError(
                 f"{argument}: {path!r} lies outside {self._named()}, which alone may be used. "
                 "Use a path below it."

@@ -19,7 +19,8 @@ import functools
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -126,12 +127,23 @@ def _told(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def called(*arguments: Any, **named: Any) -> Any:
-        try:
+        with _in_words():
             return function(*arguments, **named)
-        except RagassayError as error:
-            raise ToolError(str(error)) from error
-        except Exception as error:
-            traceback.print_exc(file=sys.stderr)
-            raise ToolError(f"{type(error).__name__}: {error}") from error
 
-    return called
+    @functools.wraps(function)
+    async def awaited(*arguments: Any, **named: Any) -> Any:
+        with _in_words():
+            return await function(*arguments, **named)
+
+    return awaited if inspect.iscoroutinefunction(function) else called
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    try:
+        yield
+    except RagassayError as error:
+        raise ToolError(str(error)) from error
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        raise ToolError(f"{type(error).__name__}: {error}") from error

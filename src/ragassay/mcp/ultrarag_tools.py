@@ -143,7 +143,8 @@ def add(server: MCPServer[Any], folders: AllowedFolders) -> None:
         with in_words():
             path = folders.existing(parameter_file, "parameter_file")
             folders.writable(str(path.with_name("server.yaml")), "parameter_file")
-            return str(evaluation_server(__file__).write_flows(path))
+            program = path.parent / "src" / f"{path.parent.name}.py"
+            return str(evaluation_server(str(program)).write_flows(path))
 
     for tool in (evaluate, evaluate_trec, evaluate_trec_pvalue, get_data, build):
         server.add_tool(tool)

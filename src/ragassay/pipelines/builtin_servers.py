@@ -82,6 +82,9 @@ class BuiltinServer:
         """
         del progress
         try:
+            if tool.name != "get_data":
+                for name, value in arguments.items():
+                    ultrarag.check_argument(tool.name, name, value)
             return self._functions[tool.name](**arguments)
         except RagassayError as error:
             raise ServerError(str(error)) from error

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ragassay.errors import RagassayError
 from ragassay.pipelines import mcp_servers, parameter_file, pipeline_file
@@ -148,23 +151,44 @@ async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
     failure: BaseException | None = None
     try:
         async with AsyncExitStack() as stack:
+            hold = stack.enter_context(_interrupts())
             servers: dict[str, Server] = {}
-            for name, place in places.items():
-                if place.kind == "builtin":
-                    servers[name] = BuiltinServer(place.where)
-                    continue
-                try:
-                    servers[name] = await stack.enter_async_context(mcp_servers.started(place))
-                except (ServerError, BaseExceptionGroup) as error:
-                    raise _of_start(pipeline, name, place, error) from error
             try:
+                for name, place in places.items():
+                    if place.kind == "builtin":
+                        servers[name] = BuiltinServer(place.where)
+                        continue
+                    try:
+                        servers[name] = await stack.enter_async_context(mcp_servers.started(place))
+                    except (ServerError, BaseExceptionGroup) as error:
+                        raise _of_start(pipeline, name, place, error) from error
                 yield servers
             except RagassayError as error:
                 failure = error
+            finally:
+                hold()
     except BaseExceptionGroup as group:
         failure = failure or _first(group)
     if failure is not None:
         raise failure
+
+
+@contextmanager
+def _interrupts() -> Iterator[Callable[[], None]]:
+    """A function that lets no signal interrupt the rest of the block: servers that hang are being
+    ended there, which takes some seconds, and a second Ctrl-C would leave them running."""
+    before: dict[int, Any] = {}
+
+    def hold() -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                before[number] = signal.signal(number, signal.SIG_IGN)
+
+    try:
+        yield hold
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _of_start(

@@ -193,14 +193,14 @@ def check_argument(tool: str, name: str, value: Any) -> None:
 
     Args:
         tool: ``evaluate``, ``evaluate_trec`` or ``evaluate_trec_pvalue``.
-        name: of the argument.
+        name: of the argument; ``pred_ls`` and ``gt_ls`` the tool checks itself.
         value: of the argument, as a file may have it.
 
     Raises:
         OptionError: the reason.
     """
     optional = name == "save_path" or (tool == "evaluate" and name == "metrics")
-    if value is None and optional:
+    if name in ("pred_ls", "gt_ls") or (value is None and optional):
         return
     kind, item, words = _TAKES.get(name, (str, None, "a path"))
     if not _is(value, kind) or (item and not all(_is(one, item) for one in value)):
@@ -266,10 +266,12 @@ def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _check_answers(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]) -> None:
-    if isinstance(pred_ls, str) or isinstance(gt_ls, str):
-        name = "pred_ls" if isinstance(pred_ls, str) else "gt_ls"
-        raise ArgumentError(f"{name} is a text: write a list with an item a question.")
+def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
+    for name, value in (("pred_ls", pred_ls), ("gt_ls", gt_ls)):
+        if isinstance(value, str):
+            raise ArgumentError(f"{name} is a text: write a list with an item a question.")
+        if not isinstance(value, Sequence):
+            raise ArgumentError(f"{name} is {shown(value)}, and no list with an item a question.")
     if len(pred_ls) != len(gt_ls):
         less, n = ("pred_ls", len(pred_ls)) if len(pred_ls) < len(gt_ls) else ("gt_ls", len(gt_ls))
         most = max(len(pred_ls), len(gt_ls))
