@@ -20,7 +20,7 @@ BENCHMARKS = (
     "kills",
     "pipeline_steps",
     "golden_alignment",
-    "golden_check",
+    "golden_checking",
 )
 
 

@@ -188,7 +188,9 @@ def test_a_difference_tells_what_it_does_to_a_run(
     capsys.readouterr()
     assert call(["golden", "diff", "golden", "other", "--run", "runs/new", "--json"]) == 0
     body = json.loads(capsys.readouterr().out)
-    assert body["changes"] == [{"id": "library-items-at-once", "kind": "changed", "fields": ["references"]}]
+    assert body["changes"] == [
+        {"id": "library-items-at-once", "kind": "changed", "fields": ["references"]}
+    ]
     before, after = body["means"]["contains_answer"]
     assert before - after == pytest.approx(1 / 72)
     assert body["means"]["CharR@5"][0] == body["means"]["CharR@5"][1]

@@ -1,4 +1,4 @@
-from .golden_check import (
+from .golden_checks import (
     METRICS as METRICS,
     Checked as Checked,
     CheckOptions as CheckOptions,

@@ -1,4 +1,4 @@
-"""How long the check of a golden set takes: ``python -m benchmarks.golden_check``.
+"""How long the check of a golden set takes: ``python -m benchmarks.golden_checking``.
 
 The bundled set is multiplied, each copy with other words. The peer is one plain pass of the metrics
 over the same answers: what the check does beside that is its own cost.
