@@ -4,6 +4,7 @@ from . import (
     errors as errors,
     examples as examples,
     formats as formats,
+    golden as golden,
     judges as judges,
     mcp as mcp,
     metrics as metrics,
