@@ -19,6 +19,7 @@ BENCHMARKS = (
     "service",
     "kills",
     "pipeline_steps",
+    "ask",
 )
 
 

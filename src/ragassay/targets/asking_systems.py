@@ -15,7 +15,7 @@ from ragassay.errors import UsageError
 from ragassay.judges.ledger import Ledger, SystemAnswers
 from ragassay.samples import Sample, Turn
 from ragassay.scores import Reason
-from ragassay.targets.measurements import STOPPED, answered, failed, record_of
+from ragassay.targets.measurements import STOPPED, answered, failed, kept_of, read, written
 from ragassay.targets.target import Request, SystemReply, Target
 from ragassay.targets.target_factory import AskOptions
 from ragassay.transport import INTERRUPTED, Limiter, Sender, SendRequest, Stopped, Tally
@@ -187,9 +187,10 @@ class SystemsRun:
             record = None if self._options.refresh else system.answers.find(body)
             if record is not None:
                 self.from_ledger[name] += 1
+                kept = read(record)
             else:
-                record = await self._asked(system, query.id, repeat, body, tally)
-            return answered(query, name, repeat, history, record, told)
+                kept = await self._asked(system, query.id, repeat, body, tally)
+            return answered(query, name, repeat, history, kept, told)
         except EndpointError as error:
             advice = _ADVICE.get(error.reason, "")
             interrupted = "" if error.detail == INTERRUPTED else advice
@@ -200,23 +201,23 @@ class SystemsRun:
 
     async def _asked(
         self, system: _System, query: str, repeat: int, body: bytes, tally: Tally
-    ) -> str:
-        """The record of an answer, which is kept by then."""
+    ) -> Sample:
+        """An answer, which is in the ledger by then."""
 
-        async def receive(completion: Completion) -> str:
+        async def receive(completion: Completion) -> Sample:
             assert isinstance(completion, SystemReply)
-            record = record_of(completion, tally, time.time())
-            await system.answers.keep(body, query, repeat, record)
-            return record
+            kept = kept_of(completion, tally, time.time())
+            await system.answers.keep(body, query, repeat, written(kept))
+            return kept
 
         try:
-            record = await system.sender.send(SendRequest(body, 0, 0, tally, receive))
+            kept = await system.sender.send(SendRequest(body, 0, 0, tally, receive))
         except EndpointError as error:
             system.learn(error)
             raise
         system.learn(None)
-        assert record is not None
-        return record
+        assert kept is not None
+        return kept
 
     async def _history(self, at: int, query: Sample, repeat: int) -> tuple[Turn, ...]:
         """The earlier turns that a system is given."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -65,8 +66,6 @@ class HttpTarget(Target):
         needs_client()
         url = with_environment(mapping.url)
         variables = {one for value in mapping.headers.values() for one in secrets_in(value)}
-        import os
-
         hidden = [from_environment([one], os.environ) for one in sorted(variables)]
         self._secrets = [one for one in (key, *hidden) if one]
         super().__init__(name, url.partition("?")[0], self._secrets[0] if self._secrets else NO_KEY)
@@ -76,6 +75,7 @@ class HttpTarget(Target):
         own = {one: with_environment(value) for one, value in mapping.headers.items()}
         self._headers = {**bearer, **own}
         self._client: httpx2.AsyncClient | None = None
+        self._shared: dict[str, Any] | None = None
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -88,6 +88,16 @@ class HttpTarget(Target):
         self._client.headers.update(self._headers)
         if self.mapping.stream == "sse":
             self._client.headers["Accept"] = "text/event-stream"
+        if not self.mapping.params and "{{" not in self._url:
+            # Parts that all requests share: to make them anew is half of a request's time.
+            import httpx2
+
+            made = self._client.build_request(self.mapping.method, self._url)
+            made.headers.pop("content-length", None)
+            self._shared = {
+                "url": httpx2.URL(self._url), "headers": made.headers.raw,
+                "extensions": made.extensions,
+            }  # fmt: skip
 
     async def close(self) -> None:
         """Ends the connections."""
@@ -101,12 +111,15 @@ class HttpTarget(Target):
 
         assert self._client is not None
         mapping = self.mapping
-        url = re.sub(
-            r"\{\{.*?\}\}", lambda one: quote(str(filled(one[0], request)), safe=""), self._url
-        )
-        params = {key: _flat(filled(value, request)) for key, value in mapping.params.items()}
         body = None if mapping.body is None else orjson.dumps(filled(mapping.body, request))
-        sent = self._client.build_request(mapping.method, url, params=params or None, content=body)
+        if self._shared is not None:
+            sent = httpx2.Request(mapping.method, content=body, **self._shared)
+        else:
+            sent = self._client.build_request(
+                mapping.method, _filled_url(self._url, request), content=body,
+                params={one: _flat(filled(value, request)) for one, value in mapping.params.items()}
+                or None,
+            )  # fmt: skip
         try:
             response = await self._client.send(sent, stream=mapping.stream is not None)
             try:
@@ -309,6 +322,11 @@ def _first(value: Any, paths: Paths) -> Any:
 
 def _written(paths: Paths) -> str:
     return paths if isinstance(paths, str) else ", ".join(paths or ())
+
+
+def _filled_url(url: str, request: Request) -> str:
+    """The URL with the request's parts in it, each in the form that a URL can hold."""
+    return re.sub(r"\{\{.*?\}\}", lambda one: quote(str(filled(one[0], request)), safe=""), url)
 
 
 def _flat(value: Any) -> Any:

@@ -24,8 +24,9 @@ NO_ANSWER = "no_answer"
 """Metadata of a sample whose system said that it has no answer: as in Open RAG Eval's files."""
 
 
-def record_of(reply: SystemReply, tally: Tally, at: float) -> str:
-    """The JSON of an answer, as a ledger keeps it.
+def kept_of(reply: SystemReply, tally: Tally, at: float) -> Sample:
+    """An answer as a ledger keeps it: a sample of the answer alone, whose metadata is what was
+    measured.
 
     Args:
         reply: of the system.
@@ -44,8 +45,18 @@ def record_of(reply: SystemReply, tally: Tally, at: float) -> str:
         "at": round(at, 3),
     }
     kept = {name: value for name, value in measured.items() if value is not None}
-    sample = Sample(id="reply", answer=reply.answer, passages=reply.passages, metadata=kept)
-    return native.dump(sample).decode()
+    return Sample(id="reply", answer=reply.answer, passages=reply.passages, metadata=kept)
+
+
+def written(kept: Sample) -> str:
+    """The JSON of what `kept_of` gave."""
+    return native.dump(kept).decode()
+
+
+def read(record: str) -> Sample:
+    """What `written` wrote."""
+    (kept,) = formats.from_records([orjson.loads(record)])
+    return kept
 
 
 def answered(
@@ -53,7 +64,7 @@ def answered(
     system: str,
     repeat: int,
     history: tuple[Turn, ...],
-    record: str,
+    kept: Sample,
     asked: Mapping[str, Any],
 ) -> Sample:
     """The query with what a system answered.
@@ -63,19 +74,16 @@ def answered(
         system: who answered.
         repeat: which time it was asked.
         history: that the system was given.
-        record: as `record_of` wrote it.
+        kept: as `kept_of` made it.
         asked: what else is known of the asking.
     """
-    fields = orjson.loads(record)
-    measured = fields.pop("metadata")
-    (kept,) = formats.from_records([fields])
-    metadata: dict[str, Any] = {**query.metadata, ASKED: {**measured, **asked}}
+    metadata: dict[str, Any] = {**query.metadata, ASKED: {**kept.metadata, **asked}}
     if kept.answer is not None and not kept.answer.text.strip():
         metadata[NO_ANSWER] = True
     return replace(
         query, system=system, repeat=repeat, history=history, answer=kept.answer,
         passages=kept.passages, metadata=metadata,
-        timestamp=measured["at"] if query.timestamp is None else query.timestamp,
+        timestamp=kept.metadata["at"] if query.timestamp is None else query.timestamp,
     )  # fmt: skip
 
 

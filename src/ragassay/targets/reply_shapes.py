@@ -79,18 +79,16 @@ def made_reply(
     Raises:
         EndpointError: a part has a shape that nobody knows.
     """
-    record: dict[str, Any] = {"id": "reply", "answer": answer}
     if citations and isinstance(answer, str):
-        record["answer"] = {"text": answer, "citations": list(citations)}
+        answer = {"text": answer, "citations": list(citations)}
     if isinstance(passages, list | tuple):
-        record["passages"] = [_plain(one) for one in passages]
-    elif passages is not None:
-        record["passages"] = passages
+        passages = [_plain(one) for one in passages]
     try:
-        (sample,) = formats.from_records([record])
+        said = formats.answer_values.answer(answer, "answer")
+        found = formats.passages.passages(passages, "passages")
     except RagassayError as error:
         raise foreign(f"its reply cannot be read: {str(error).rstrip('.')}. {_HOW}") from error
-    if sample.answer is None:
+    if said is None:
         raise foreign("it returned null for the answer. Return an empty text where it has none.")
     told = usage or {}
     tokens = {part: _counted(told, names) for part, names in _USAGE.items()}
@@ -101,8 +99,8 @@ def made_reply(
         input_tokens=tokens["input_tokens"] or 0,
         output_tokens=tokens["output_tokens"] or 0,
         counted=None not in tokens.values(),
-        answer=sample.answer,
-        passages=sample.passages,
+        answer=said,
+        passages=found,
         cost=float(cost) if is_cost and cost is not None and 0 <= cost < float("inf") else None,
         version=version,
     )
