@@ -21,6 +21,7 @@ BENCHMARKS = (
     "pipeline_steps",
     "golden_alignment",
     "golden_checking",
+    "ask",
 )
 
 

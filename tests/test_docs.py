@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -67,20 +67,42 @@ def judge() -> Iterator[LLMServer]:
         yield server
 
 
+@pytest.fixture(scope="module")
+def town() -> Iterator[str]:
+    """The two small systems of the examples; gives their URL."""
+    place = ROOT / "examples" / "systems" / "serve.py"
+    spec = importlib.util.spec_from_file_location("serve", place)
+    assert spec is not None and spec.loader is not None
+    serve = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(serve)
+    with serve.serving() as port:
+        yield f"http://127.0.0.1:{port}"
+
+
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer) -> Path:
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer, town: str) -> Path:
     """A folder with the files that the documentation speaks of, and judges that it names."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    monkeypatch.setenv("TOWN_URL", town)
     for variable in ("OPENAI_BASE_URL", "VLLM_BASE_URL"):
         monkeypatch.setenv(variable, judge.url)
-    for page in ("README", *(f"docs/{name}" for name in PAGES_WITH_DATA)):
+    for page in ("README", "docs/ask", *(f"docs/{name}" for name in PAGES_WITH_DATA)):
         for name, body in blocks(ROOT / f"{page}.md", "jsonl"):
             placed(tmp_path / name, body)
-    for page in ("configuration", "own-metrics", "open-rag-eval", "trec", "pipelines", "golden"):
-        for language in ("yaml", "text", "csv", "md"):
+    for page in (
+        "configuration",
+        "own-metrics",
+        "open-rag-eval",
+        "trec",
+        "pipelines",
+        "golden",
+        "ask",
+    ):
+        for language in ("yaml", "text", "csv", "md", "python"):
             for name, body in blocks(ROOT / "docs" / f"{page}.md", language):
-                placed(tmp_path / name, body)
+                if name:
+                    placed(tmp_path / name, body)
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "run.txt").write_text(RUN)
     (tmp_path / "old.txt").write_text(RUN.replace("d1 0", "d1 9"))
@@ -92,7 +114,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer) -> P
 def hhem(folder: Path) -> None:
     """The folder of a model, as it was fetched; empty where there is nothing to run it."""
     folder.mkdir()
-    if find_spec("torch") is not None:
+    if importlib.util.find_spec("torch") is not None:
         tiny_hhem.save_foundation(tiny_hhem.save_hhem(folder))
 
 

@@ -15,6 +15,7 @@ from . import (
     scores as scores,
     stats as stats,
     suites as suites,
+    targets as targets,
     transport as transport,
 )
 from .compat.open_rag_eval import (
@@ -38,7 +39,6 @@ from .engine import (
     Comparison as Comparison,
     Result as Result,
     compare as compare,
-    evaluate as evaluate,
     evaluate_run as evaluate_run,
     open_run as open_run,
     save_run as save_run,
@@ -59,6 +59,7 @@ from .samples import (
     Turn as Turn,
 )
 from .scores import Reason as Reason, Score as Score, Unscored as Unscored
+from .targets import Answers as Answers, ask as ask, evaluate as evaluate
 
 __version__: str
 from .client import AsyncClient as AsyncClient, Client as Client

@@ -14,6 +14,7 @@ from cyclopts import App, CycloptsError, CycloptsPanel
 
 from ragassay import __version__, extensions, printable
 from ragassay.cli import interrupt, show
+from ragassay.cli.ask import ask
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
 from ragassay.cli.explain import explain
@@ -40,7 +41,7 @@ _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
 
 COMMANDS: tuple[Callable[..., int | None], ...] = (
-    *(demo, run, compare, explain, report, plot, trec, mtrag),
+    *(demo, ask, run, compare, explain, report, plot, trec, mtrag),
     *(validate, metrics, rescore, build, mcp, serve, worker),
 )
 

@@ -33,12 +33,14 @@ from .records import (
     OptionWords as OptionWords,
     Row as Row,
     aliases as aliases,
+    answer_values as answer_values,
     delimited as delimited,
     expected_answers as expected_answers,
     folded as folded,
     joined as joined,
     kind as kind,
     opening as opening,
+    passages as passages,
     timestamp as timestamp,
 )
 from .trec_judgements import Moments as Moments, read_scales as read_scales

@@ -92,12 +92,13 @@ class JudgeOptions:
         return {name: value for name, value in given.items() if value is not None}
 
 
-Role = Literal["judge", "embedder"]
-"""Who is named by a word: who answers questions, or who turns texts into vectors."""
+Role = Literal["judge", "embedder", "target"]
+"""Who is named by a word: who answers questions, who turns texts into vectors, what is tested."""
 
 _KEY_FILES: Mapping[Role, str] = {
     "judge": "--key-file (key_file=...)",
     "embedder": "--embedder-key-file (embedder_key_file=...)",
+    "target": "--key-file (key_file=...)",
 }
 
 

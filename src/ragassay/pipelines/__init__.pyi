@@ -1,5 +1,7 @@
-from .mcp_servers import needs_mcp as needs_mcp
+from .mcp_servers import McpServer as McpServer, needs_mcp as needs_mcp, started as started
 from .parameter_file import Built as Built
 from .pipeline_file import Pipeline as Pipeline, is_pipeline as is_pipeline, read as read
 from .pipeline_run import Finished as Finished, Observer as Observer, Options as Options
+from .pipeline_tools import REQUIRED as REQUIRED, ServerError as ServerError, Tool as Tool
 from .pipelines import build as build, run as run, steps as steps
+from .server_address import of_command as of_command, of_url as of_url

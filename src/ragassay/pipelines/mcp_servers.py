@@ -76,7 +76,7 @@ class McpServer:
             else:
                 parameters.write_text("{}\n", encoding="utf-8")
             seconds = self._address.start_timeout
-            await self._asked(
+            await self.asked(
                 self.tools["build"], {"parameter_file": str(parameters)}, seconds, None
             )
             written = Path(made) / "server.yaml"
@@ -116,7 +116,7 @@ class McpServer:
         """
         if tool.is_prompt:
             return await self._prompt(tool, arguments)
-        result = await self._asked(tool, arguments, self._address.timeout, progress)
+        result = await self.asked(tool, arguments, self._address.timeout, progress)
         texts = [item.text for item in result.content if getattr(item, "text", None) is not None]
         bodies = [result.structured_content, _parsed(texts[0]) if len(texts) == 1 else None]
         # UltraRAG's tools return a text; of others a text may be an item of a list.
@@ -141,9 +141,21 @@ class McpServer:
         messages = [getattr(message.content, "text", "") for message in result.messages]
         return {tool.flow.outputs[0]: messages} if tool.flow.outputs else {}
 
-    async def _asked(
+    async def asked(
         self, tool: Tool, arguments: Mapping[str, Any], seconds: float, progress: Progress | None
     ) -> Any:
+        """What a tool returns, as the protocol has it.
+
+        Args:
+            tool: one of ours.
+            arguments: by name.
+            seconds: that it may take.
+            progress: is told what the server says of it.
+
+        Raises:
+            ServerError: the tool failed, or the server did.
+        """
+
         async def told(done: float, of: float | None, sentence: str | None) -> None:
             if progress is not None:
                 progress(done, of, sentence or "")

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, UsageError
 from ragassay.pipelines.builtin_servers import NAMES
 from ragassay.pipelines.pipeline_file import Pipeline
 from ragassay.yaml_files import Place, marked, text_of
@@ -98,7 +98,7 @@ def address(pipeline: Pipeline, name: str) -> ServerAddress:
                 (*place, "headers", name), "has characters that no header can have"
             )
     if written.url:
-        return _of_url(written.url, **filled)
+        return of_url(written.url, **filled)
     if written.folder:
         folder = _folder(pipeline, written.folder)
         if folder is None:
@@ -115,7 +115,7 @@ _FORMS = (
 
 def _of_text(pipeline: Pipeline, place: Place, text: str) -> ServerAddress:
     if text.startswith(("http://", "https://")):
-        return _of_url(text)
+        return of_url(text)
     if not text.strip():
         raise pipeline.wrong(place, "is empty", _FORMS)
     folder = _folder(pipeline, text)
@@ -150,7 +150,13 @@ def _of_folder(pipeline: Pipeline, place: Place, folder: Path, **more: Any) -> S
     )
 
 
-def _of_url(url: str, **more: Any) -> ServerAddress:
+def of_url(url: str, **more: Any) -> ServerAddress:
+    """The address of a server elsewhere.
+
+    Args:
+        url: of the server.
+        **more: further fields of the address.
+    """
     return ServerAddress("url", url, **more)
 
 
@@ -161,8 +167,24 @@ def _of_command(
         words = shlex.split(command) if isinstance(command, str) else command
     except ValueError as error:
         raise pipeline.wrong(place, f"is no command: {str(error).casefold()}") from error
+    try:
+        return of_command(words, **more)
+    except UsageError as error:
+        raise pipeline.wrong(place, str(error).rstrip("."), _FORMS) from error
+
+
+def of_command(words: list[str], **more: Any) -> ServerAddress:
+    """The address of a server that a command starts.
+
+    Args:
+        words: of the command.
+        **more: further fields of the address.
+
+    Raises:
+        UsageError: there is no such program.
+    """
     if not words or shutil.which(words[0]) is None:
-        raise pipeline.wrong(place, f"there is no program {words[0] if words else ''!r}", _FORMS)
+        raise UsageError(f"there is no program {words[0] if words else ''!r}.")
     # "python" is the one that runs the pipeline: a virtual environment need not be activated.
     first = sys.executable if words[0] in ("python", "python3") else words[0]
     return ServerAddress("process", shlex.join(words), command=(first, *words[1:]), **more)

@@ -11,17 +11,18 @@ import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from ragassay.scores import Reason
 from ragassay.transport.breaker import Breaker
 from ragassay.transport.budget import Budget, Reservation
-from ragassay.transport.endpoints import TIMEOUT_S, Completion, Endpoint, EndpointError
+from ragassay.transport.endpoints import TIMEOUT_S, Completion, EndpointError
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
+from ragassay.transport.secrets import Secret
 
 ATTEMPTS = 10
-"""Attempts at most for one request."""
+"""Attempts at most for one request, unless its sender is made with another number."""
 
 BACKOFF_S = 0.5
 """About how long the first wait is; each further one is twice as long."""
@@ -104,6 +105,26 @@ class _Woken(Exception):  # noqa: N818 - it is a signal
     """Ends a wait for a place, so that the task checks whether anything may still be sent."""
 
 
+class Receiver(Protocol):
+    """Who is sent requests: an endpoint, a system under test.
+
+    Attributes:
+        url: names it in messages.
+        key: is blanked out in messages.
+    """
+
+    url: str
+    key: Secret
+
+    async def send(self, body: bytes) -> Completion:
+        """Sends a body once.
+
+        Raises:
+            EndpointError: there is no reply.
+        """
+        ...
+
+
 class Sender:
     """Sends requests to one endpoint. Used on one event loop.
 
@@ -117,11 +138,12 @@ class Sender:
             the repair turn) may take in all; waiting for a place or through a pause that the
             endpoint asked for is not counted.
         backoff: seconds of the first wait.
+        attempts: of one request at most.
     """
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: Receiver,
         limiter: Limiter | None = None,
         breaker: Breaker | None = None,
         budget: Budget | None = None,
@@ -129,12 +151,13 @@ class Sender:
         *,
         timeout: float = TIMEOUT_S,
         backoff: float = BACKOFF_S,
+        attempts: int = ATTEMPTS,
     ) -> None:
         self.endpoint = endpoint
         self.limiter, self.breaker = limiter or Limiter(), breaker or Breaker()
         self.breaker.on_trip = self._wake
         self.budget, self.price = budget, price
-        self.timeout, self.backoff = timeout, backoff
+        self.timeout, self.backoff, self.attempts = timeout, backoff, attempts
         self._stopped: tuple[Reason, str] | None = None
         self._stop = asyncio.Event()
         self._begun = False
@@ -179,7 +202,7 @@ class Sender:
         elif not self._ahead.is_set():
             self._begun = True
             asyncio.get_running_loop().call_later(HEAD_START_S, self._ahead.set)
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, self.attempts + 1):
             try:
                 return await self._attempt(outgoing)
             except Stopped:
@@ -189,7 +212,7 @@ class Sender:
             longest = min(LONGEST_BACKOFF_S, self.backoff * 2.0 ** (attempt - 1))
             told = failure.retry_after is not None
             wait = 0.0 if told else longest * self._draw.uniform(0.5, 1.0)
-            last = attempt == ATTEMPTS or self._left(tally) <= wait
+            last = attempt == self.attempts or self._left(tally) <= wait
             if not failure.again or last or self.stopped:
                 raise failure
             if wait:

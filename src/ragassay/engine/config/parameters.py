@@ -27,7 +27,8 @@ class Parameters(BaseModel):
     suite: Annotated[
         Names, Option(short="-s", commas=True, default="what suits the data", page="formats.md")
     ] = Field(default_factory=list)
-    """Suites to run: qa, retrieval, chunks, trecrag, mtrag, ragreport, golden or consistency."""
+    """Suites to run: qa, retrieval, chunks, trecrag, mtrag, ragreport, golden, serving or
+    consistency."""
     metrics: Annotated[Names, Option(short="-m")] = Field(default_factory=list)
     """Metrics to compute instead of all of the suites', joined with commas ('ragassay metrics'
     lists them)."""

@@ -1,9 +1,11 @@
 from . import (
     aliases as aliases,
+    answer_values as answer_values,
     delimited as delimited,
     expected_answers as expected_answers,
     field_values as field_values,
     opening as opening,
+    passages as passages,
     unpacking as unpacking,
 )
 from .aliases import FIELD_OF as FIELD_OF, FieldKeys as FieldKeys, folded as folded, pick as pick

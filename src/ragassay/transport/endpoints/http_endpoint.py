@@ -81,7 +81,7 @@ class HttpEndpoint(Endpoint):
     async def open(self) -> None:
         """Loads and makes the client, which may take a moment."""
         if self._client is None:
-            self._client = _client(self.url, self.role)
+            self._client = http_client(self.url, self.role)
             made = self._client.build_request("POST", self.url, headers=self.headers())
             del made.headers["content-length"]
             self._shared = {"headers": made.headers.raw, "extensions": made.extensions}
@@ -150,7 +150,7 @@ def _parsed(content: bytes) -> Any:
         return json.loads(content)  # some servers write NaN, which is no JSON
 
 
-def _client(url: str, role: str) -> httpx2.AsyncClient:
+def http_client(url: str, role: str) -> httpx2.AsyncClient:
     """A client with several pools of connections that take turns.
 
     Args:

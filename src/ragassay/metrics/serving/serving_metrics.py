@@ -1,0 +1,145 @@
+"""Latency, time to the first token, tokens, cost and errors, as ``ragassay ask`` records them.
+
+They read ``metadata["asked"]`` of a sample (docs/ask.md). A query that was not asked, because the
+system had failed for good, has none of these.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from ragassay.metrics.core import SampleMetric, not_applicable, part, register
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+_SOURCE = "recorded by ragassay ask"
+STOPPED = "stopped"
+
+
+def _asked(sample: Sample) -> Mapping[str, Any]:
+    told = sample.metadata.get("asked")
+    return told if isinstance(told, Mapping) else {}
+
+
+def _number(told: Mapping[str, Any], name: str) -> float | None:
+    """A number from 0 on; ``None`` where it is not told."""
+    value = told.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) and value >= 0 else None
+
+
+class _Served(SampleMetric):
+    family: ClassVar[str] = "serving"
+    source: ClassVar[str] = _SOURCE
+    high: ClassVar[float | None] = None
+    higher_is_better: ClassVar[bool | None] = False
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """What was recorded; unscored where nothing was, or the system failed."""
+        told = _asked(sample)
+        if not told:
+            return not_applicable("the record does not say how it was asked (metadata.asked)")
+        if sample.failure or "failure" in told:
+            return Unscored(Reason.MISSING_INPUT, f"the system failed: {sample.failure}")
+        value = self.measured(told)
+        if value is None:
+            return not_applicable(f"the system does not tell its {self.name.replace('_', ' ')}")
+        return Score(value)
+
+    @abstractmethod
+    def measured(self, told: Mapping[str, Any]) -> float | None:
+        """The value of what was recorded; ``None`` where it is not told."""
+
+
+@register
+class Latency(_Served):
+    """Seconds from the request to the end of the reply, of the attempt that was answered. Waits
+    between attempts and for a place are not in it."""
+
+    name = "latency"
+    title = "Seconds until the whole answer was there"
+    recommended_for = "seeing what a better score costs in time"
+
+    def measured(self, told: Mapping[str, Any]) -> float | None:
+        """Seconds."""
+        return _number(told, "latency")
+
+
+@register
+class FirstToken(_Served):
+    """Seconds from the request to the first words of the answer, of systems that stream."""
+
+    name = "first_token"
+    title = "Seconds until the first words of the answer"
+    recommended_for = "how long a user looks at an empty page"
+
+    def measured(self, told: Mapping[str, Any]) -> float | None:
+        """Seconds."""
+        return _number(told, "first_token")
+
+
+@register
+class Tokens(_Served):
+    """Tokens as the system tells them: read, written, or both together."""
+
+    name = "tokens"
+    title = "Tokens that an answer took"
+    parts_titles: ClassVar[Mapping[str, str]] = {
+        "total": "read and written",
+        "input": "read",
+        "output": "written",
+    }
+    recommended_for = "systems whose price is not known"
+
+    part: Literal["total", "input", "output"] = part(
+        "total", ("total", "input", "output"), "which are counted"
+    )
+
+    def measured(self, told: Mapping[str, Any]) -> float | None:
+        """Tokens."""
+        names = ("input", "output") if self.part == "total" else (self.part,)
+        counts = [_number(told, f"{name}_tokens") for name in names]
+        return None if None in counts else math.fsum(n for n in counts if n is not None)
+
+
+@register
+class Cost(_Served):
+    """US dollars, as the system tells them, or its tokens at the list price of its model."""
+
+    name = "cost"
+    title = "US dollars that an answer cost"
+    recommended_for = "seeing what a better score costs in money"
+
+    def measured(self, told: Mapping[str, Any]) -> float | None:
+        """US dollars."""
+        return _number(told, "cost")
+
+
+@register
+class ErrorRate(SampleMetric):
+    """1 where the system gave no answer (a timeout, a lost connection, an error), else 0. An answer
+    that says that there is none is an answer. What was not asked is unscored."""
+
+    name = "error_rate"
+    title = "Share of queries that the system failed to answer"
+    family = "serving"
+    source = _SOURCE
+    higher_is_better = False
+    says = "flag"
+    recommended_for = "systems whose other means leave failed queries out"
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """1 where the system failed, with the type of the failure as parts."""
+        told = _asked(sample)
+        if not told and sample.failure is None:
+            return not_applicable("the record does not say how it was asked (metadata.asked)")
+        kind = told.get("failure")
+        if kind == STOPPED:
+            return Unscored(Reason.CONNECTION, f"the query was not asked: {sample.failure}")
+        if sample.failure is None:
+            return Score(False)
+        return Score(True, {"failure": str(kind or "failed")}, sample.failure)

@@ -1,0 +1,106 @@
+"""What came of asking a system, in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ragassay.samples import Sample
+from ragassay.targets.measurements import ASKED, NO_ANSWER, STOPPED
+
+PERCENTILES = (50, 90, 95, 99)
+
+
+@dataclass(frozen=True)
+class AskSummary:
+    """What came of asking one system.
+
+    Attributes:
+        system: its name.
+        fingerprint: of the target.
+        asked: samples: queries times repeats.
+        answered: samples with an answer.
+        no_answer: those of them in which the system says that it has none.
+        from_ledger: those of them that were answered in an earlier run.
+        failed: samples without an answer, by type; ``stopped`` are those that were not asked.
+        details: for each type the first sentence about it, with its query.
+        retries: further attempts.
+        latency: seconds, by percentile (``p50``); empty where nothing was answered.
+        first_token: likewise, of the answers that were streamed.
+        input_tokens, output_tokens: of the answers that tell them; ``None`` where none does.
+        cost: US dollars, likewise.
+        versions: that the system named.
+    """
+
+    system: str
+    fingerprint: str
+    asked: int
+    answered: int
+    no_answer: int
+    from_ledger: int
+    failed: Mapping[str, int]
+    details: Mapping[str, str]
+    retries: int
+    latency: Mapping[str, float]
+    first_token: Mapping[str, float]
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    versions: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as JSON."""
+        return asdict(self)
+
+
+def summarise(
+    system: str, fingerprint: str, samples: Sequence[Sample], from_ledger: int
+) -> AskSummary:
+    """The summary of a system's samples.
+
+    Args:
+        system: its name.
+        fingerprint: of the target.
+        samples: as it answered them.
+        from_ledger: how many of the answers an earlier run got.
+    """
+    told = [sample.metadata[ASKED] for sample in samples]
+    failed = Counter(one["failure"] for one in told if "failure" in one)
+    details: dict[str, str] = {}
+    for sample, one in zip(samples, told, strict=True):
+        if "failure" in one and one["failure"] not in details:
+            reason = (sample.failure or "").partition(": ")[2]
+            details[one["failure"]] = f"query {sample.id!r}: {reason}"
+    return AskSummary(
+        system=system,
+        fingerprint=fingerprint,
+        asked=len(samples),
+        answered=sum(sample.answer is not None for sample in samples),
+        no_answer=sum(NO_ANSWER in sample.metadata for sample in samples),
+        from_ledger=from_ledger,
+        failed=dict(sorted(failed.items(), key=lambda one: (one[0] == STOPPED, -one[1]))),
+        details=details,
+        retries=sum(max(0, one.get("attempts", 1) - 1) for one in told),
+        latency=_percentiles([one["latency"] for one in told if "latency" in one]),
+        first_token=_percentiles([one["first_token"] for one in told if "first_token" in one]),
+        input_tokens=_sum(told, "input_tokens"),
+        output_tokens=_sum(told, "output_tokens"),
+        cost=_sum(told, "cost"),
+        versions=tuple(dict.fromkeys(str(one["version"]) for one in told if "version" in one)),
+    )
+
+
+def _percentiles(values: Sequence[float]) -> dict[str, float]:
+    import numpy as np
+
+    if not values:
+        return {}
+    found = np.percentile(values, PERCENTILES)
+    return {f"p{at}": float(value) for at, value in zip(PERCENTILES, found, strict=True)}
+
+
+def _sum(told: Sequence[Mapping[str, Any]], name: str) -> Any:
+    values = [one[name] for one in told if name in one]
+    return sum(values) if values else None

@@ -1,0 +1,113 @@
+"""A system that is a shell command: a request on standard input, the answer on standard output."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import shutil
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from ragassay.errors import UsageError
+from ragassay.scores import Reason
+from ragassay.targets.reply_shapes import reply_of
+from ragassay.targets.target import Request, Stopwatch, SystemReply, Target, shown
+from ragassay.transport.endpoints import EndpointError
+
+_CHUNK = 2**16
+
+
+class CommandTarget(Target):
+    """A command that is started for each request.
+
+    It reads ``{"id", "query", "history", "repeat", "metadata"}`` as JSON, and writes a text, or a
+    JSON object with ``answer`` and ``passages``. An exit code other than 0 is a failure.
+
+    Args:
+        command: words of a shell, without pipes and redirections.
+        name: the system's name; the program's where left out.
+
+    Raises:
+        UsageError: there is no such program.
+    """
+
+    def __init__(self, command: str, name: str | None = None) -> None:
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise UsageError(f"The target command:{command} cannot be read: {error}.") from error
+        if not words or shutil.which(words[0]) is None:
+            program = words[0] if words else ""
+            raise UsageError(f"The target command:{command}: there is no program {program!r}.")
+        super().__init__(name or os.path.basename(words[-1]).partition(".")[0], command)  # noqa: PTH119
+        # "python" is the one that runs us: a virtual environment need not be activated.
+        first = sys.executable if words[0] in ("python", "python3") else words[0]
+        self._words = [first, *words[1:]]
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The command."""
+        return {"kind": "command", "command": self.url}
+
+    async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
+        """Runs the command. It is killed, with what it started, where the time is up."""
+        process = await asyncio.create_subprocess_exec(
+            *self._words,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            given = request.body() + b"\n"
+            out, words, _ = await asyncio.gather(
+                _read(process.stdout, watch), _read(process.stderr), _write(process.stdin, given)
+            )
+            code = await process.wait()
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+            raise
+        if code != 0:
+            last = words.decode("utf-8", "replace").strip().splitlines()[-1:]
+            said = f": {shown(last[0]).rstrip('.')}" if last else ""
+            raise EndpointError(Reason.FAILED, f"{self.url} ended with code {code}{said}.")
+        try:
+            return reply_of(_value(out.decode("utf-8", "replace")))
+        except EndpointError as error:
+            error.detail = f"{self.url}: {error.detail}"
+            raise
+
+
+async def _read(stream: asyncio.StreamReader | None, watch: Stopwatch | None = None) -> bytes:
+    assert stream is not None
+    pieces = []
+    while piece := await stream.read(_CHUNK):
+        if watch is not None:
+            watch.words_came()
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+async def _write(stream: asyncio.StreamWriter | None, content: bytes) -> None:
+    assert stream is not None
+    with suppress(ConnectionError):  # a command need not read what it is given
+        stream.write(content)
+        await stream.drain()
+        stream.close()
+        await stream.wait_closed()
+
+
+def _value(text: str) -> Any:
+    """A JSON object where the text is one; else the text without its line ending."""
+    with suppress(ValueError):
+        value = json.loads(text)
+        if isinstance(value, dict):
+            return value
+    return text.strip()

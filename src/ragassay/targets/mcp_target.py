@@ -1,0 +1,139 @@
+"""A system that is a tool of an MCP server."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
+from typing import Any
+
+from ragassay.errors import RagassayError, UsageError, did_you_mean
+from ragassay.pipelines import (
+    REQUIRED,
+    McpServer,
+    ServerError,
+    Tool,
+    needs_mcp,
+    of_command,
+    of_url,
+    started,
+)
+from ragassay.scores import Reason
+from ragassay.targets.reply_shapes import reply_of
+from ragassay.targets.target import Request, Stopwatch, SystemReply, Target
+from ragassay.transport.endpoints import EndpointError
+
+_QUESTIONS = ("query", "question", "input", "q", "prompt", "text")
+_HISTORIES = ("history", "messages", "chat_history")
+
+
+class McpTarget(Target):
+    """A tool of a server that is started here, or runs elsewhere.
+
+    The query is its argument ``query`` or ``question``, or the only one without a default.
+
+    Args:
+        where: ``COMMAND#tool`` or ``URL#tool``.
+        timeout: seconds that a call may take.
+        name: the system's name; the tool's where left out.
+
+    Raises:
+        UsageError: the packages for MCP are not installed, or no tool or program is named.
+    """
+
+    def __init__(self, where: str, timeout: float, name: str | None = None) -> None:
+        needs_mcp()
+        place, _, tool = where.rpartition("#")
+        if not place or not tool:
+            raise UsageError(
+                f"Which tool of {where}? Name it behind the server: mcp:{where.rstrip('#')}#TOOL."
+            )
+        super().__init__(name or tool, f"mcp:{where}")
+        self._tool_name, self._timeout = tool, timeout
+        if re.match(r"https?://", place):
+            self._address = of_url(place, timeout=timeout)
+        else:
+            try:
+                self._address = of_command(shlex.split(place), timeout=timeout)
+            except UsageError as error:
+                raise UsageError(f"The target mcp:{where}: {error}") from error
+        self._stack = AsyncExitStack()
+        self._server: McpServer | None = None
+        self._tool: Tool | None = None
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Server and tool."""
+        return {"kind": "mcp", "where": self.url}
+
+    async def open(self) -> None:
+        """Starts the server and looks for the tool."""
+        try:
+            self._server = await self._stack.enter_async_context(started(self._address))
+        except (ServerError, BaseExceptionGroup) as error:
+            while isinstance(error, BaseExceptionGroup):
+                error = error.exceptions[0]
+            raise UsageError(f"The target {self.url} does not start: {error}") from error
+        self._tool = self._server.tools.get(self._tool_name)
+        if self._tool is None:
+            known = self._server.tools
+            hint = did_you_mean(self._tool_name, known) or f"There are: {', '.join(known)}."
+            raise UsageError(f"The target {self.url}: the server has no such tool. {hint}")
+        self._arguments(Request("", ""))
+
+    async def close(self) -> None:
+        """Ends the server."""
+        with suppress(RagassayError, BaseExceptionGroup):
+            await self._stack.aclose()
+
+    async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
+        """Calls the tool."""
+        del watch
+        assert self._server is not None and self._tool is not None
+        try:
+            result = await self._server.asked(
+                self._tool, self._arguments(request), self._timeout, None
+            )
+        except ServerError as error:
+            late = "no answer within" in str(error)
+            reason = Reason.TIMEOUT if late else Reason.FAILED
+            raise EndpointError(reason, f"{self.url}: {error}") from error
+        try:
+            return reply_of(_value(result))
+        except EndpointError as error:
+            error.detail = f"{self.url}: {error.detail}"
+            raise
+
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        assert self._tool is not None
+        takes = self._tool.arguments
+        needed = [name for name, default in takes.items() if default is REQUIRED]
+        question = next((one for one in _QUESTIONS if one in takes), None)
+        if question is None and len(needed) == 1:
+            (question,) = needed
+        if question is None:
+            raise UsageError(
+                f"The target {self.url}: which argument is the query? The tool takes "
+                f"{', '.join(takes) or 'none'}; call it 'query'."
+            )
+        given: dict[str, Any] = {question: request.query}
+        history = next((one for one in _HISTORIES if one in takes and one != question), None)
+        if history is not None:
+            given[history] = request.messages[:-1]
+        return given
+
+
+def _value(result: Any) -> Any:
+    """The object that a tool returned; else its text."""
+    structured = result.structured_content
+    texts = [item.text for item in result.content if getattr(item, "text", None) is not None]
+    if isinstance(structured, dict) and set(structured) != {"result"}:
+        return structured
+    text = "\n".join(texts)
+    with suppress(ValueError):
+        value = json.loads(text)
+        if isinstance(value, dict):
+            return value
+    return text

@@ -1,0 +1,106 @@
+"""What is recorded of each asking, in ``metadata.asked`` of its sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from ragassay import formats
+from ragassay.formats import native
+from ragassay.samples import Sample, Turn
+from ragassay.targets.target import SystemReply
+from ragassay.transport import Tally
+
+ASKED = "asked"
+"""The key of the metadata."""
+
+STOPPED = "stopped"
+"""The type of failure of queries that were not asked."""
+
+NO_ANSWER = "no_answer"
+"""Metadata of a sample whose system said that it has no answer: as in Open RAG Eval's files."""
+
+
+def kept_of(reply: SystemReply, tally: Tally, at: float) -> Sample:
+    """An answer as a ledger keeps it: a sample of the answer alone, whose metadata is what was
+    measured.
+
+    Args:
+        reply: of the system.
+        tally: of its attempts.
+        at: seconds since 1970.
+    """
+    measured: dict[str, Any] = {
+        "latency": round(reply.latency, 6),
+        "first_token": None if reply.first_token is None else round(reply.first_token, 6),
+        "input_tokens": reply.input_tokens or None,
+        "output_tokens": reply.output_tokens or None,
+        "cost": reply.cost,
+        "attempts": tally.attempts,
+        "waited": round(tally.waited, 3) or None,
+        "version": reply.version or None,
+        "at": round(at, 3),
+    }
+    kept = {name: value for name, value in measured.items() if value is not None}
+    return Sample(id="reply", answer=reply.answer, passages=reply.passages, metadata=kept)
+
+
+def written(kept: Sample) -> str:
+    """The JSON of what `kept_of` gave."""
+    return native.dump(kept).decode()
+
+
+def read(record: str) -> Sample:
+    """What `written` wrote."""
+    (kept,) = formats.from_records([orjson.loads(record)])
+    return kept
+
+
+def answered(
+    query: Sample,
+    system: str,
+    repeat: int,
+    history: tuple[Turn, ...],
+    kept: Sample,
+    asked: Mapping[str, Any],
+) -> Sample:
+    """The query with what a system answered.
+
+    Args:
+        query: that was asked.
+        system: who answered.
+        repeat: which time it was asked.
+        history: that the system was given.
+        kept: as `kept_of` made it.
+        asked: what else is known of the asking.
+    """
+    metadata: dict[str, Any] = {**query.metadata, ASKED: {**kept.metadata, **asked}}
+    if kept.answer is not None and not kept.answer.text.strip():
+        metadata[NO_ANSWER] = True
+    return replace(
+        query, system=system, repeat=repeat, history=history, answer=kept.answer,
+        passages=kept.passages, metadata=metadata,
+        timestamp=kept.metadata["at"] if query.timestamp is None else query.timestamp,
+    )  # fmt: skip
+
+
+def failed(
+    query: Sample, system: str, repeat: int, reason: str, detail: str, asked: Mapping[str, Any]
+) -> Sample:
+    """The query with the failure of a system.
+
+    Args:
+        query: that was asked.
+        system: who failed.
+        repeat: which time it was asked.
+        reason: type of the failure.
+        detail: a sentence.
+        asked: what is known of the asking.
+    """
+    metadata = {**query.metadata, ASKED: {"failure": reason, **asked}}
+    return replace(
+        query, system=system, repeat=repeat, failure=f"{reason}: {detail}", metadata=metadata
+    )

@@ -1,0 +1,193 @@
+"""The interface of targets: a request goes in, a reply or a typed failure comes out.
+
+A target is a `Receiver` of `ragassay.transport`: limits, retries and deadlines are those of judges.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from ragassay.samples import Answer, Passage, Turn
+from ragassay.scores import Reason
+from ragassay.transport import NO_KEY, Secret
+from ragassay.transport.endpoints import Completion, EndpointError
+
+SHOWN = 200
+"""Characters of a system's own words that a message shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a system is asked.
+
+    Attributes:
+        id: of the query.
+        query: the question.
+        history: earlier turns, oldest first.
+        repeat: which time the same is asked, from 0.
+        metadata: of the query.
+    """
+
+    id: str
+    query: str
+    history: tuple[Turn, ...] = ()
+    repeat: int = 0
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def body(self) -> bytes:
+        """The request as JSON: the same bytes for the same request."""
+        fields = {
+            "id": self.id,
+            "query": self.query,
+            "history": [{"speaker": turn.speaker, "text": turn.text} for turn in self.history],
+            "repeat": self.repeat,
+            "metadata": dict(self.metadata),
+        }
+        return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+
+    @classmethod
+    def of_body(cls, body: bytes) -> Request:
+        """The request that `body` wrote."""
+        fields = orjson.loads(body)
+        turns = tuple(Turn(one["speaker"], one["text"]) for one in fields.pop("history"))
+        return cls(**fields, history=turns)
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The conversation as chat APIs have it: roles ``user``, ``assistant``, ``system``."""
+        roles = {"agent": "assistant"}
+        before = [
+            {"role": roles.get(turn.speaker, turn.speaker), "content": turn.text}
+            for turn in self.history
+        ]
+        return [*before, {"role": "user", "content": self.query}]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemReply(Completion):
+    """What a system answered.
+
+    Attributes:
+        answer: what it said; an empty text where it said that it has no answer.
+        passages: what it retrieved, best first; ``None`` where it does not say.
+        latency: seconds from the request to the end of the reply.
+        first_token: seconds until the first words of the answer; ``None`` where it came at once.
+        cost: US dollars, where it is told or the price of the model is known.
+        version: of the system, as it says; may be empty.
+    """
+
+    answer: Answer = field(default_factory=lambda: Answer(""))
+    passages: tuple[Passage, ...] | None = None
+    latency: float = 0.0
+    first_token: float | None = None
+    cost: float | None = None
+    version: str = ""
+
+
+class Stopwatch:
+    """Measures one request.
+
+    Attributes:
+        first: seconds until the first words came; ``None`` while there are none.
+    """
+
+    def __init__(self) -> None:
+        self._begun = time.perf_counter()
+        self.first: float | None = None
+
+    def words_came(self) -> None:
+        """Notes that words of a streamed answer came."""
+        if self.first is None:
+            self.first = self.seconds
+
+    @property
+    def seconds(self) -> float:
+        """Since the request began."""
+        return time.perf_counter() - self._begun
+
+
+class Target(ABC):
+    """A system under test. Opened, used and closed on one event loop, by one task.
+
+    Attributes:
+        name: the system's name in the answers.
+        url: what it is called in messages; never holds a secret.
+        key: is blanked out in messages.
+
+    Args:
+        name: the system's name.
+        url: what it is called in messages.
+        key: a secret that requests hold.
+    """
+
+    def __init__(self, name: str, url: str, key: Secret = NO_KEY) -> None:
+        self.name, self.url, self.key = name, url, key
+
+    @property
+    @abstractmethod
+    def identity(self) -> Mapping[str, Any]:
+        """What makes it the system that it is, as JSON; never holds a secret."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """16 digits that differ where the identity does. Answers are kept under it."""
+        body = orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+        return hashlib.sha256(body).hexdigest()[:16]
+
+    async def open(self) -> None:
+        """Makes what the first request needs.
+
+        Raises:
+            RagassayError: the system cannot be asked at all; the message says why.
+        """
+
+    async def close(self) -> None:
+        """Ends what `open` made."""
+
+    @abstractmethod
+    async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
+        """Asks once.
+
+        Args:
+            request: that the system is sent.
+            watch: is told when the first words come.
+
+        Raises:
+            EndpointError: there is no answer.
+        """
+
+    async def send(self, body: bytes) -> Completion:
+        """Asks once, and measures how long that takes.
+
+        Args:
+            body: of a `Request`.
+
+        Raises:
+            EndpointError: there is no answer.
+        """
+        watch = Stopwatch()
+        reply = await self.answer(Request.of_body(body), watch)
+        return replace(reply, latency=watch.seconds, first_token=watch.first)
+
+
+def foreign(detail: str) -> EndpointError:
+    """The failure of a reply that holds no answer where one was agreed on.
+
+    Args:
+        detail: a sentence: what came, and what to do.
+    """
+    return EndpointError(Reason.UNPARSABLE, detail)
+
+
+def shown(text: str) -> str:
+    """The beginning of a text on one line, as messages show it."""
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"

@@ -1,0 +1,199 @@
+"""From the words of ``--target`` to a target.
+
+=================================== ============================================================
+``module:function``                 a Python function, a LangChain runnable, a query engine
+``mapping.yaml``                    an HTTP endpoint, as the file says
+``http://localhost:8000/v1#model``  an OpenAI-compatible chat
+``openai:gpt-5-mini``               a model of a provider that speaks OpenAI's protocol
+``mcp:COMMAND#tool``                a tool of an MCP server; a URL in place of the command
+``vectara:CORPUS``                  Vectara's query API
+``command:python rag.py``           a command that reads a request and writes the answer
+=================================== ============================================================
+
+``NAME=`` before it gives the system another name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.judges import address_of
+from ragassay.targets.target import Target
+from ragassay.transport import MOST, aliases, price_of, providers, secrets
+from ragassay.transport.endpoints import TIMEOUT_S
+
+_NAMED = re.compile(r"(?P<name>[\w.-]+)=(?P<word>.+)", re.DOTALL)
+_PYTHON = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_FORMS = (
+    "A target is module:function, a mapping file (.yaml), URL#model, PROVIDER:MODEL, "
+    "mcp:COMMAND_OR_URL#tool, vectara:CORPUS or command:PROGRAM."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """How systems are asked.
+
+    Attributes:
+        repeat: how many times each query is asked.
+        concurrency: requests in flight at most, over all systems.
+        rpm: requests a minute to one system at most.
+        timeout: seconds that one query may take, with its retries and the waits between them.
+        retries: further attempts where a failure may pass (a 5xx, a rate limit, a lost connection).
+        history: ``given``: earlier turns as the data have them; ``own``: the system's own earlier
+            answers in place of the agent's.
+        warm_up: queries that each system is asked before, which count nowhere.
+        refresh: ask again what was answered before.
+        stream: ask OpenAI-compatible chats for a stream, which tells the time to the first token.
+        key_file: file that holds the key of an OpenAI-compatible chat.
+    """
+
+    repeat: int = 1
+    concurrency: int = 8
+    rpm: float | None = None
+    timeout: float = TIMEOUT_S
+    retries: int = 2
+    history: str = "given"
+    warm_up: int = 0
+    refresh: bool = False
+    stream: bool = False
+    key_file: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("repeat", 1), ("concurrency", 1), ("retries", 0), ("warm_up", 0)):
+            if getattr(self, name) < least:
+                raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}.")
+        if not self.timeout > 0:
+            raise UsageError(f"timeout is {self.timeout}; it must be greater than 0.")
+        if self.history not in ("given", "own"):
+            raise UsageError(f"history is {self.history!r}; there are given and own.")
+        if self.concurrency > MOST * 16:
+            raise UsageError(f"concurrency is {self.concurrency}; at most {MOST * 16} make sense.")
+
+
+def make_targets(target: Any, options: AskOptions) -> list[Target]:
+    """The targets that are named.
+
+    Args:
+        target: words (see the module), Python objects, targets, or a list of these; a mapping
+            names them.
+        options: how they are asked.
+
+    Raises:
+        UsageError: none is named, one cannot be made, or two have one name.
+        InputError: a mapping file with a mistake, or a key file that cannot be read.
+    """
+    if isinstance(target, Mapping):
+        made = [_made(one, options, str(name)) for name, one in target.items()]
+    else:
+        listed = target if isinstance(target, list | tuple) else [target]
+        made = [_made(one, options) for one in listed]
+    if not made:
+        raise UsageError(f"No target is named. {_FORMS}")
+    _refuse_twins(made)
+    return made
+
+
+def _refuse_twins(targets: Iterable[Target]) -> None:
+    seen: dict[str, Target] = {}
+    for one in targets:
+        if one.name in seen:
+            raise UsageError(
+                f"Two targets are called {one.name!r}. Give one another name: NAME={one.url}."
+            )
+        seen[one.name] = one
+
+
+def _made(target: Any, options: AskOptions, name: str | None = None) -> Target:
+    if isinstance(target, Target):
+        return target
+    if isinstance(target, os.PathLike):
+        return _of_file(Path(target), name)
+    if not isinstance(target, str):
+        from ragassay.targets.python_target import PythonTarget
+
+        return PythonTarget(target, name)
+    named = _NAMED.fullmatch(target.strip())
+    word = target.strip()
+    if named is not None and not Path(word).is_file():
+        name, word = name or named["name"], named["word"]
+    return _of_word(word, options, name)
+
+
+def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
+    kind, _, rest = word.partition(":")
+    if kind == "command":
+        from ragassay.targets.command_target import CommandTarget
+
+        return CommandTarget(rest, name)
+    if kind == "mcp":
+        from ragassay.targets.mcp_target import McpTarget
+
+        return McpTarget(rest, options.timeout, name)
+    if kind == "vectara":
+        return _vectara(rest, name)
+    if re.match(r"https?://", word, re.IGNORECASE):
+        if "#" not in word:
+            raise UsageError(
+                f"How is {word} asked? An OpenAI-compatible chat is URL#MODEL; any other endpoint "
+                "is described by a mapping file (docs/ask.md)."
+            )
+        return _chat(word, options, name)
+    if word.casefold().endswith((".yaml", ".yml")):
+        return _of_file(Path(word), name)
+    if kind.casefold() in {*providers(), *aliases()} and rest:
+        return _chat(word, options, name)
+    if _PYTHON.fullmatch(word):
+        from ragassay.targets.python_target import PythonTarget, load
+
+        return PythonTarget(load(word), name, word)
+    known = ["command", "mcp", "vectara", *providers()]
+    raise UsageError(f"No target is called {word!r}. {did_you_mean(kind, known)} {_FORMS}")
+
+
+def _of_file(path: Path, name: str | None) -> Target:
+    from ragassay.targets.http_mapping import read_mapping
+    from ragassay.targets.http_target import HttpTarget
+
+    mapping = read_mapping(path)
+    return HttpTarget(name or mapping.name or path.stem, mapping, str(path))
+
+
+def _vectara(corpus: str, name: str | None) -> Target:
+    from ragassay.targets.http_mapping import unset
+    from ragassay.targets.http_target import HttpTarget, preset
+
+    if not re.fullmatch(r"[\w.-]+", corpus):
+        raise UsageError("Which corpus? Name its key: vectara:CORPUS_KEY.")
+    mapping = preset("vectara", corpus=corpus)
+    for variable in unset(mapping.headers["x-api-key"]):
+        raise UsageError(f"The target vectara:{corpus} needs a key: set {variable}.")
+    return HttpTarget(name or corpus, mapping, f"vectara:{corpus}")
+
+
+def _chat(word: str, options: AskOptions, name: str | None) -> Target:
+    from ragassay.targets.http_target import HttpTarget, preset
+
+    key = None if options.key_file is None else secrets.from_file(str(options.key_file))
+    address = address_of(word, "", os.environ, key, role="target")
+    if address.protocol != "openai":
+        raise UsageError(
+            f"The target {word} speaks the protocol {address.protocol}; a target speaks OpenAI's. "
+            "Name its compatible endpoint as URL#MODEL, or write a mapping file."
+        )
+    mapping = preset(
+        "openai-stream" if options.stream else "openai", url=address.url, model=address.model
+    )
+    return HttpTarget(
+        name or address.model,
+        mapping,
+        f"--target {address.label}",
+        key=address.key,
+        price=price_of(address.model, address.url),
+    )

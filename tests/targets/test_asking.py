@@ -1,0 +1,240 @@
+"""Asking systems: what is recorded, what is kept, what is asked again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.cli import call
+from ragassay.errors import UsageError
+from ragassay.formats import load
+from ragassay.samples import Sample, Turn
+from ragassay.targets import ask
+from system_server import Reply, SystemServer, echo
+
+QUERIES = [
+    {"id": f"q{n}", "query": f"What is {n}?", "references": [str(n)], "metadata": {"n": n}}
+    for n in range(5)
+]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in QUERIES))
+    return tmp_path
+
+
+def test_an_answer_is_a_sample_with_what_was_measured(desk: Path) -> None:
+    with SystemServer() as server:
+        Path("mine.yaml").write_text(server.mapping)
+        assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
+    samples = load("answers.jsonl")
+    assert [sample.id for sample in samples] == [one["id"] for one in QUERIES]
+    for sample, query in zip(samples, QUERIES, strict=True):
+        assert sample.answer_text == f"about {query['query']}"
+        assert sample.system == "mine" and sample.references == (query["references"][0],)
+        assert sample.passages is not None and sample.passages[0].score == 0.5
+        asked = sample.metadata["asked"]
+        assert asked["latency"] > 0 and asked["attempts"] == 1
+        assert (asked["input_tokens"], asked["output_tokens"]) == (10, 3)
+        assert len(asked["fingerprint"]) == 16 and sample.metadata["n"] == query["metadata"]["n"]
+
+
+def test_the_same_command_again_asks_nothing_and_refresh_asks_all(desk: Path) -> None:
+    with SystemServer() as server:
+        Path("mine.yaml").write_text(server.mapping)
+        command = ["ask", "queries.jsonl", "--target", "mine.yaml"]
+        assert call(command) == 0
+        first = Path("answers.jsonl").read_bytes()
+        Path("answers.jsonl").unlink()
+        assert call(command) == 0
+        assert Path("answers.jsonl").read_bytes() == first and len(server.asked) == 5
+        assert call([*command, "--refresh"]) == 0
+        assert len(server.asked) == 10
+
+
+def test_a_changed_mapping_is_another_system(desk: Path) -> None:
+    with SystemServer() as server:
+        Path("mine.yaml").write_text(server.mapping)
+        assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
+        Path("mine.yaml").write_text(server.mapping.replace("turns:", "k: 3, turns:"))
+        assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
+        assert len(server.asked) == 10 and server.asked[-1]["k"] == 3
+
+
+def test_a_failure_is_no_answer_and_is_asked_again(desk: Path, capsys) -> None:
+    def rule(number: int, asked: Any) -> Any:
+        if asked["question"] == "What is 3?" and broken:
+            return Reply(b'{"detail": "index is missing"}', 422)
+        return {"answer": ""} if asked["question"] == "What is 4?" else echo(number, asked)
+
+    broken = [True]
+    with SystemServer(rule) as server:
+        mapping = server.mapping.replace("passages: hits", "passages: hits?")
+        Path("mine.yaml").write_text(mapping)
+        assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 3
+        said = " ".join(capsys.readouterr().out.split())
+        assert "mine: 1 server_error: query 'q3'" in said and "index is missing" in said
+        samples = {sample.id: sample for sample in load("answers.jsonl")}
+        assert samples["q3"].answer is None
+        assert samples["q3"].failure and samples["q3"].failure.startswith("server_error: ")
+        assert samples["q4"].answer_text == "" and samples["q4"].metadata["no_answer"] is True
+        broken.clear()
+        assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
+        assert len(server.asked) == 6  # only the one that failed
+        assert load("answers.jsonl")[3].answer is not None
+
+
+def test_a_killed_run_goes_on_where_it_was(desk: Path) -> None:
+    """Its answers are in the ledger, and there is no file until all are there."""
+    hold, third = threading.Event(), threading.Event()
+
+    def rule(number: int, asked: Any) -> Any:
+        if number < 2:
+            return echo(number, asked)
+        third.set()
+        return Reply(hold=hold, drop=True)
+
+    with SystemServer(rule) as server:
+        Path("mine.yaml").write_text(server.mapping)
+        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
+        process = subprocess.Popen([sys.executable, "-m", "ragassay", *command])
+        assert third.wait(60)
+        process.kill()
+        process.wait()
+        hold.set()
+        assert not Path("answers.jsonl").exists()
+        server.rule = echo
+        assert call(command) == 0
+        assert [one["question"] for one in server.asked[3:]] == [f"What is {n}?" for n in (2, 3, 4)]
+        assert all(sample.answer is not None for sample in load("answers.jsonl"))
+
+
+def test_repeats_go_straight_into_the_consistency_suite(desk: Path) -> None:
+    words = ["ask", "queries.jsonl", "--target", "mine.yaml", "--repeat", "3"]
+    with SystemServer() as server:
+        Path("mine.yaml").write_text(server.mapping)
+        assert call([*words, "--suite", "qa,consistency", "--save", "runs/mine"]) in (0, 3)
+        assert len(server.asked) == 15
+    assert {sample.repeat for sample in load("answers.jsonl")} == {0, 1, 2}
+    assert (desk / "runs" / "mine" / "consistency" / "summary.json").is_file()
+
+
+def test_two_systems_are_asked_in_turns_and_have_a_file_each(desk: Path) -> None:
+    order: list[str] = []
+
+    def one(query: str) -> str:
+        order.append("one")
+        return query
+
+    def two(query: str) -> str:
+        order.append("two")
+        return query
+
+    answers = ask("queries.jsonl", {"one": one, "two": two}, concurrency=1, output="all.jsonl")
+    assert order == ["one", "two", "two", "one"] * 2 + ["one", "two"]
+    assert [path.name for path in answers.files.values()] == ["all-one.jsonl", "all-two.jsonl"]
+    assert {sample.system for sample in load("all-two.jsonl")} == {"two"}
+
+
+def test_warm_up_counts_nowhere(desk: Path) -> None:
+    with SystemServer() as server:
+        Path("mine.yaml").write_text(server.mapping)
+        answers = ask("queries.jsonl", "mine.yaml", warm_up=2)
+        assert len(server.asked) == 7 and answers.summaries["mine"].asked == 5
+
+
+def test_history_is_as_given_or_the_systems_own() -> None:
+    given = Sample(
+        id="a1", query="And now?", history=(Turn("user", "First?"), Turn("agent", "Yes."))
+    )
+    first = Sample(id="a0", query="First?")
+    asked: list[tuple[str, list[Turn]]] = []
+
+    def system(query: str, history: list[Turn]) -> str:
+        asked.append((query, history))
+        return f"mine to {query}"
+
+    as_given = ask([first, given], system)
+    assert as_given.samples[1].history == given.history
+    asked.clear()
+    own = ask([first, given], system, history="own")
+    assert own.samples[1].history == (Turn("user", "First?"), Turn("agent", "mine to First?"))
+    assert own.samples[1].metadata["asked"]["history"] == "own"
+    assert len(asked) == 2  # the earlier turn is a query of the data: it is asked once
+    alone = ask([given], system, history="own")
+    assert alone.samples[0].history == own.samples[1].history and len(alone.samples) == 1
+
+
+def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> None:
+    async def coroutine(query: str) -> dict[str, Any]:
+        await asyncio.sleep(0)
+        return {"answer": query, "contexts": ["a text"]}
+
+    async def stream(query: str):
+        yield "two "
+        yield "words"
+
+    def pieces(query: str):
+        yield from ("three ", "more")
+
+    def whole(sample: Sample) -> Sample:
+        return Sample(id=sample.id, answer=sample.metadata["n"] * "x")
+
+    async def notebook() -> ragassay.Answers:
+        systems = {"c": coroutine, "s": stream, "p": pieces, "w": whole}
+        return ask(QUERIES, systems)
+
+    answers = asyncio.run(notebook())
+    assert answers.complete
+    (first, *_), streamed = answers.of("c"), answers.of("s")[0]
+    assert first.passages is not None and first.passages[0].text == "a text"
+    assert streamed.answer_text == "two words" and streamed.metadata["asked"]["first_token"] >= 0
+    assert answers.of("p")[0].answer_text == "three more"
+    assert answers.of("w")[3].answer_text == "xxx"
+
+
+def test_evaluate_asks_a_system_first() -> None:
+    result = ragassay.evaluate(QUERIES, ["em", "error_rate"], system=lambda query: query[8:-1])
+    means = {name: metric.mean for name, metric in result.summary.metrics.items()}
+    assert means == {"em": 1.0, "error_rate": 0.0}
+
+
+def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
+    before = [
+        Sample(id="q", query="Why?", system=name, answer="old", repeat=repeat, references=("r",))
+        for name in ("a", "b")
+        for repeat in range(2)
+    ]
+    (sample,) = ask(before, lambda query: "new").samples
+    assert (sample.answer_text, sample.repeat, sample.references) == ("new", 0, ("r",))
+
+
+@pytest.mark.parametrize(
+    ("queries", "options", "said"),
+    [
+        ([{"id": "q", "answer": "a"}], {}, "no query"),
+        ([{"id": "q", "query": "a"}, {"id": "q", "query": "b", "repeat": 1}], {}, "id of its own"),
+        (QUERIES, {"repeat": 0}, "repeat is 0"),
+        (QUERIES, {"concurency": 2}, "concurrency"),
+        (QUERIES, {"history": "mine"}, "given and own"),
+    ],
+)
+def test_bad_requests_are_refused(queries: Any, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        ask(queries, lambda query: query, **options)
+
+
+def test_a_golden_folder_is_a_source_of_queries(desk: Path) -> None:
+    Path("set").mkdir()
+    Path("queries.jsonl").rename("set/queries.jsonl")
+    assert len(ask("set", lambda query: query).samples) == 5

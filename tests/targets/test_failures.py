@@ -1,0 +1,199 @@
+"""What goes wrong with a system is one sentence that names target, query and what to do."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.cli import call
+from ragassay.errors import RagassayError
+from ragassay.formats import load
+from ragassay.targets import Answers, ask
+from ragassay.transport import breaker
+from system_server import Reply, SystemServer, echo
+
+QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in QUERIES))
+    return tmp_path
+
+
+def asked(server: SystemServer, mapping: str = "", n: int = 40, **options: Any) -> Answers:
+    Path("mine.yaml").write_text(mapping or server.mapping)
+    return ask(QUERIES[:n], "mine.yaml", **options)
+
+
+def test_a_target_that_hangs_is_a_timeout_and_the_others_are_answered(desk: Path) -> None:
+    hold = threading.Event()
+
+    def rule(number: int, sent: Any) -> Any:
+        return (
+            Reply(hold=hold, drop=True) if sent["question"] == "What is 1?" else echo(number, sent)
+        )
+
+    with SystemServer(rule) as server:
+        answers = asked(server, n=3, timeout=0.5)
+        hold.set()
+    assert answers.summaries["mine"].failed == {"timeout": 1}
+    failure = answers.samples[1].failure or ""
+    assert "did not answer within 0.5 seconds" in failure and "--timeout" in failure
+
+
+def test_html_in_place_of_json_is_named(desk: Path) -> None:
+    page = Reply(b"<!DOCTYPE html><h1>Please log in</h1>", kind="text/html")
+    with SystemServer(lambda number, sent: page) as server:
+        answers = asked(server)
+        # The first queries show that this system answers nothing: the others are not asked.
+        assert 16 <= len(server.asked) < 40
+    summary = answers.summaries["mine"]
+    assert set(summary.failed) == {"unparsable", "stopped"} and summary.answered == 0
+    said = summary.details["unparsable"]
+    assert "query 'q0'" in said and "HTML" in said and "Please log in" in said
+    assert "mine.yaml" in said
+
+
+def test_another_schema_halfway_fails_those_queries_only(desk: Path) -> None:
+    def rule(number: int, sent: Any) -> Any:
+        good = echo(number, sent)
+        return good if number < 20 else {"output": {"text": "moved"}, "hits": []}
+
+    with SystemServer(rule) as server:
+        answers = asked(server, concurrency=1)
+        assert len(server.asked) == 40
+    assert answers.summaries["mine"].failed == {"unparsable": 20}
+    failure = answers.samples[20].failure or ""
+    assert "the path answer (answer) finds nothing" in failure
+    assert "keys output, hits" in failure and "Correct 'answer' in mine.yaml" in failure
+
+
+def test_a_target_that_dies_halfway_loses_nothing(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(breaker, "ANSWERED_BEFORE_S", 0.0)
+
+    def rule(number: int, sent: Any) -> Any:
+        return echo(number, sent) if number < 20 or alive else Reply(drop=True)
+
+    alive: list[bool] = []
+    with SystemServer(rule) as server:
+        Path("mine.yaml").write_text(server.mapping)
+        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1", "--retries", "0"]
+        assert call(command) == 3
+        samples = load("answers.jsonl")
+        assert sum(sample.answer is not None for sample in samples) == 20
+        said = " ".join(capsys.readouterr().out.split())
+        assert "requests in a row failed" in said and "8 connection" in said
+        alive.append(True)
+        before = len(server.asked)
+        assert call(command) == 0
+        assert len(server.asked) - before == 20
+    assert all(sample.answer is not None for sample in load("answers.jsonl"))
+
+
+def test_a_passing_error_is_tried_again_and_counted(desk: Path) -> None:
+    def rule(number: int, sent: Any) -> Any:
+        return (
+            Reply(b"busy", 503, headers={"Retry-After": "0"}) if number == 0 else echo(number, sent)
+        )
+
+    with SystemServer(rule) as server:
+        answers = asked(server, n=2, concurrency=1)
+    assert answers.complete and answers.summaries["mine"].retries == 1
+
+
+def test_a_secret_is_sent_and_never_shown_or_kept(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setenv("MINE_KEY", "very-secret-key-123")
+
+    def rule(number: int, sent: Any) -> Any:
+        told = server.headers[-1]["Authorization"]
+        return echo(number, sent) if number else Reply(f"no access for {told}".encode(), 403)
+
+    with SystemServer(rule) as server:
+        mapping = server.mapping + 'headers: {Authorization: "Bearer ${MINE_KEY}"}\n'
+        Path("mine.yaml").write_text(mapping)
+        assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 3
+        assert server.headers[0]["Authorization"] == "Bearer very-secret-key-123"
+        said = capsys.readouterr()
+        assert "[key]" in said.out and "Check MINE_KEY" in " ".join(said.out.split())
+        kept = [path.read_bytes() for path in desk.rglob("*") if path.is_file()]
+        assert b"very-secret-key-123" not in b"".join([*kept, said.out.encode(), said.err.encode()])
+
+
+def test_no_other_origin_is_told(desk: Path) -> None:
+    with SystemServer() as elsewhere:
+        moved = Reply(status=307, headers={"Location": f"{elsewhere.url}/ask"})
+        with SystemServer(lambda number, sent: moved) as server:
+            answers = asked(server, n=1)
+        assert not elsewhere.asked
+    assert "redirects to another server" in (answers.samples[0].failure or "")
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("nowhere:answer", "no module 'nowhere'"),
+        ("mine:anser", "Did you mean 'answer'"),
+        ("mine:number", "cannot be called"),
+        ("broken:answer", "ZeroDivisionError"),
+        ("needs:answer", "needs 'not_installed_here'"),
+        ("command:no-such-program", "no program 'no-such-program'"),
+        ("mcp:python server.py", "Which tool"),
+        ("http://localhost:1/v1", "URL#MODEL"),
+        ("comand:python rag.py", "Did you mean 'command'"),
+        ("vectara:mine", "set VECTARA_API_KEY"),
+        ("anthropic:model", "speaks the protocol anthropic"),
+        ("missing.yaml", "missing.yaml"),
+    ],
+)
+def test_a_target_that_cannot_be_asked_is_refused_at_once(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys, target: str, said: str
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "of-a-test")
+    monkeypatch.delenv("VECTARA_API_KEY", raising=False)
+    monkeypatch.syspath_prepend(str(desk))
+    for name, body in {
+        "mine": "number = 3\ndef answer(query): return query",
+        "broken": "1 / 0",
+        "needs": "import not_installed_here",
+    }.items():
+        Path(f"{name}.py").write_text(body)
+    for name in ("mine", "broken", "needs"):
+        monkeypatch.delitem(__import__("sys").modules, name, raising=False)
+    assert call(["ask", "queries.jsonl", "--target", target]) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("answers.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("answr: x", "line 6, field 'answr': is not a key that is known"),
+        ("version: 'a..b'", "is no path"),
+        ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
+        ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
+        ("passage: {idd: x}", "Did you mean 'id'"),
+    ],
+)
+def test_a_mistake_in_a_mapping_has_its_line_and_field(desk: Path, change: str, said: str) -> None:
+    with SystemServer() as server, pytest.raises(RagassayError) as caught:
+        asked(server, f"{server.mapping}{change}\n")
+    assert said in str(caught.value) and "mine.yaml, line 6" in str(caught.value)
+
+
+def test_a_function_that_raises_is_named_with_its_line(desk: Path) -> None:
+    def broken(query: str) -> str:
+        raise KeyError("index")
+
+    (sample,) = ask(QUERIES[:1], broken).samples
+    failure = sample.failure or ""
+    assert failure.startswith("failed: broken raised KeyError: 'index' (test_failures.py:")

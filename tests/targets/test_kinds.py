@@ -1,0 +1,377 @@
+"""Every kind of target: what it is sent, and what is read of what it says."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.cli import call
+from ragassay.formats import load
+from ragassay.samples import Sample, Turn
+from ragassay.targets import Answers, ask
+from ragassay.targets.json_paths import NOTHING, JsonPath, PathError
+from system_server import Reply, SystemServer
+
+ROOT = Path(__file__).resolve().parents[2]
+QUERIES = [
+    Sample(
+        id="q1",
+        query="And now?",
+        history=(Turn("user", "First?"), Turn("agent", "Yes.")),
+        metadata={"tenant": "t1"},
+    )
+]
+MESSAGES = [
+    {"role": "user", "content": "First?"},
+    {"role": "assistant", "content": "Yes."},
+    {"role": "user", "content": "And now?"},
+]
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def only(answers: Answers) -> Sample:
+    (sample,) = answers.samples
+    assert sample.failure is None, sample.failure
+    return sample
+
+
+def events(*bodies: Any) -> Reply:
+    lines = [f"data: {json.dumps(body)}\n\n" for body in bodies]
+    return Reply(
+        "".join([": hello\n\n", *lines, "data: [DONE]\n\n"]).encode(), kind="text/event-stream"
+    )
+
+
+def test_a_mapping_fills_in_what_the_query_holds_and_reads_every_part() -> None:
+    reply = {
+        "out": [{"said": "It is 3 [a]."}],
+        "found": [{"k": "a", "body": "text a", "where": {"span": [3, 9]}}, {"k": "b", "body": ""}],
+        "cites": ["a"],
+        "meta": {"v": "2026-01", "cents": 0.02, "n": [7, 8]},
+    }
+    with SystemServer(lambda number, sent: reply) as server:
+        Path("mine.yaml").write_text(f"""\
+name: shop
+url: {server.url}/ask/{{{{id}}}}
+method: PUT
+params: {{tenant: "{{{{metadata.tenant}}}}"}}
+body:
+  text: "Q: {{{{query}}}}"
+  turns: "{{{{history}}}}"
+  all: ["{{{{messages}}}}", "{{{{repeat}}}}"]
+answer: out[0].said
+passages: found
+passage: {{id: k, text: body, start: "where.span[0]?", end: "where.span[1]?"}}
+citations: cites
+usage: {{input_tokens: "meta.n[0]", output_tokens: "meta.n[1]", cost: meta.cents}}
+version: [meta.version, meta.v]
+""")
+        server_put(server)
+        sample = only(ask(QUERIES, "mine.yaml"))
+        assert server.paths == ["/ask/q1?tenant=t1"]
+        assert server.asked[0]["text"] == "Q: And now?"
+        assert server.asked[0]["turns"] == MESSAGES[:-1] and server.asked[0]["all"] == [MESSAGES, 0]
+    assert sample.system == "shop" and sample.passages is not None and sample.answer is not None
+    assert [(p.id, p.text, p.start, p.end) for p in sample.passages] == [
+        ("a", "text a", 3, 9),
+        ("b", "", None, None),
+    ]
+    assert sample.answer.statements[0].citations == ("a",)
+    asked = sample.metadata["asked"]
+    assert (asked["input_tokens"], asked["output_tokens"], asked["cost"]) == (7, 8, 0.02)
+    assert asked["version"] == "2026-01" and sample.metadata["tenant"] == "t1"
+
+
+def server_put(server: SystemServer) -> None:
+    handler = server._server.RequestHandlerClass
+    handler.do_PUT = handler.do_POST  # type: ignore[attr-defined]
+
+
+def test_server_sent_events_become_one_answer_and_tell_the_first_token() -> None:
+    reply = events(
+        {"hits": [{"id": "a", "text": "t"}]},
+        {"d": ""},
+        {"d": "It is "},
+        {"d": "3."},
+        {"u": {"in": 5}},
+    )
+    with SystemServer(lambda number, sent: reply) as server:
+        Path("mine.yaml").write_text(
+            f"url: {server.url}\nbody: {{q: '{{{{query}}}}'}}\nstream: sse\nanswer: d\n"
+            "passages: hits\nusage: {input_tokens: u.in}\n"
+        )
+        sample = only(ask(QUERIES, "mine.yaml"))
+    assert sample.answer_text == "It is 3."
+    assert sample.passages is not None and sample.passages[0].id == "a"
+    asked = sample.metadata["asked"]
+    assert 0 < asked["first_token"] <= asked["latency"] and asked["input_tokens"] == 5
+
+
+def test_a_stream_without_an_answer_is_a_failure_that_shows_what_came() -> None:
+    with SystemServer(lambda number, sent: events({"token": "x"})) as server:
+        Path("mine.yaml").write_text(f"url: {server.url}\nstream: sse\nanswer: d\n")
+        (sample,) = ask(QUERIES, "mine.yaml").samples
+    assert "no event with the path answer (d)" in (sample.failure or "")
+    assert "token" in (sample.failure or "")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool) -> None:
+    monkeypatch.setenv("RAGASSAY_API_KEY", "key-of-a-test")
+    context = {"citations": [{"content": "text a", "id": "a"}]}
+    usage = {"prompt_tokens": 9, "completion_tokens": 2}
+    whole = {
+        "model": "m-1",
+        "choices": [{"message": {"content": "It is 3.", "context": context}}],
+        "usage": usage,
+    }
+    pieces = [
+        {"model": "m-1", "choices": [{"delta": {"role": "assistant", "context": context}}]},
+        {"model": "m-1", "choices": [{"delta": {"content": "It is "}}]},
+        {"model": "m-1", "choices": [{"delta": {"content": "3."}}]},
+        {"model": "m-1", "choices": [], "usage": usage},
+    ]
+    with SystemServer(lambda number, sent: events(*pieces) if stream else whole) as server:
+        sample = only(ask(QUERIES, f"{server.url}/v1#my-model", stream=stream))
+        assert server.paths == ["/v1/chat/completions"]
+        assert server.asked[0]["model"] == "my-model" and server.asked[0]["messages"] == MESSAGES
+        assert server.headers[0]["Authorization"] == "Bearer key-of-a-test"
+    assert sample.system == "my-model" and sample.answer_text == "It is 3."
+    assert sample.passages is not None and sample.passages[0].text == "text a"
+    asked = sample.metadata["asked"]
+    assert (asked["input_tokens"], asked["output_tokens"], asked["cost"]) == (9, 2, 0.0)
+    assert asked["version"] == "m-1" and ("first_token" in asked) is stream
+
+
+def test_vectaras_query_api(monkeypatch: pytest.MonkeyPatch) -> None:
+    reply = {
+        "summary": "It is 3 [1].",
+        "response_language": "eng",
+        "search_results": [
+            {"text": "text a", "score": 0.9, "part_metadata": {}, "document_id": "doc-a",
+             "document_metadata": {}, "request_corpora_index": 0},
+        ],
+        "factual_consistency_score": 0.8,
+    }  # fmt: skip
+    with SystemServer(lambda number, sent: reply) as server:
+        monkeypatch.setenv("VECTARA_API_KEY", "zqt_of-a-test")
+        monkeypatch.setenv("VECTARA_BASE_URL", server.url)
+        sample = only(ask(QUERIES, "vectara:town"))
+        assert server.paths == ["/v2/corpora/town/query"]
+        assert server.headers[0]["x-api-key"] == "zqt_of-a-test"
+        assert server.asked[0]["query"] == "And now?" and not server.asked[0]["stream_response"]
+    assert sample.system == "town" and sample.answer_text == "It is 3 [1]."
+    assert sample.passages is not None
+    assert (sample.passages[0].document, sample.passages[0].score) == ("doc-a", 0.9)
+
+
+def test_a_command_reads_json_and_writes_a_text_or_an_object() -> None:
+    Path("rag.py").write_text(
+        "import json, sys\nasked = json.load(sys.stdin)\n"
+        "print(json.dumps({'answer': asked['query'], 'passages': ['t'], 'usage': {'input_tokens':"
+        " len(asked['history']), 'output_tokens': 1}}))\n"
+    )
+    sample = only(ask(QUERIES, "mine=command:python rag.py"))
+    assert (sample.system, sample.answer_text) == ("mine", "And now?")
+    assert sample.passages is not None and sample.metadata["asked"]["input_tokens"] == 2
+    assert only(ask(QUERIES, "command:echo plain words")).answer_text == "plain words"
+    Path("bad.py").write_text("import sys\nsys.exit('no index here')\n")
+    (failed,) = ask(QUERIES, "command:python bad.py").samples
+    assert (failed.failure or "") == "failed: python bad.py ended with code 1: no index here."
+
+
+def test_a_command_that_hangs_is_killed() -> None:
+    Path("hang.py").write_text(
+        "import os, pathlib, time\npathlib.Path('pid').write_text(str(os.getpid()))\n"
+        "while True: time.sleep(1)\n"
+    )
+    (failed,) = ask(QUERIES, "command:python hang.py", timeout=3).samples
+    assert (failed.failure or "").startswith("timeout: python hang.py did not answer")
+    state = Path(f"/proc/{Path('pid').read_text()}/stat")
+    assert not state.exists() or ") Z " in state.read_text()
+
+
+def test_a_tool_of_an_mcp_server() -> None:
+    pytest.importorskip("mcp", reason="needs the extra 'mcp'")
+    Path("server.py").write_text("""\
+from mcp.server.mcpserver import MCPServer
+
+app = MCPServer("mine")
+
+
+@app.tool()
+def answer(question: str, history: list[dict[str, str]] | None = None) -> dict[str, object]:
+    return {"answer": f"about {question}", "passages": [f"turns: {len(history or [])}"]}
+
+
+@app.tool()
+def plain(text: str) -> str:
+    if text == "And now?":
+        return "in words"
+    raise ValueError("never")
+
+
+app.run()
+""")
+    sample = only(ask(QUERIES, "mcp:python server.py#answer"))
+    assert sample.answer_text == "about And now?"
+    assert sample.passages is not None and sample.passages[0].text == "turns: 2"
+    assert only(ask(QUERIES, "mcp:python server.py#plain")).answer_text == "in words"
+
+
+@dataclass
+class Document:
+    """As LangChain's."""
+
+    page_content: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+    id: str | None = None
+
+
+@dataclass
+class Message:
+    """As LangChain's messages and their pieces."""
+
+    content: str
+    usage_metadata: dict[str, int] | None = None
+
+    def __add__(self, other: Message) -> Message:
+        return Message(self.content + other.content, other.usage_metadata or self.usage_metadata)
+
+
+def test_langchain_runnables_by_their_methods() -> None:
+    given: list[Any] = []
+
+    class Chain:
+        input_keys = ("input", "chat_history")
+
+        async def ainvoke(self, asked: Any) -> Any:
+            given.append(asked)
+            found = Document("text a", {"source": "a.md", "score": 0.4}, "a")
+            return {"input": asked["input"], "context": [found], "answer": "It is 3."}
+
+    class Model:
+        async def astream(self, asked: Any):
+            given.append(asked)
+            yield Message("It is ")
+            yield Message("3.", {"input_tokens": 4, "output_tokens": 2})
+
+    class Retrieval:
+        def invoke(self, asked: Any) -> Any:
+            return {"result": "sync", "source_documents": [(Document("b"), 0.25)]}
+
+    answers = ask(QUERIES, {"chain": Chain(), "model": Model(), "sync": Retrieval()})
+    chain, model, sync = answers.samples
+    history = [("human", "First?"), ("ai", "Yes.")]
+    assert given == [{"input": "And now?", "chat_history": history}, "And now?"]
+    assert chain.answer_text == model.answer_text == "It is 3." and sync.answer_text == "sync"
+    assert chain.passages is not None and sync.passages is not None
+    first = chain.passages[0]
+    assert (first.id, first.text, first.document, first.score) == ("a", "text a", "a.md", 0.4)
+    assert sync.passages[0].score == 0.25
+    asked = model.metadata["asked"]
+    assert asked["output_tokens"] == 2 and asked["first_token"] <= asked["latency"]
+
+
+def test_llamaindex_query_engines_by_their_methods() -> None:
+    @dataclass
+    class Node:
+        node_id: str
+        text: str
+        metadata: dict[str, Any] = field(default_factory=dict)
+
+        def get_content(self) -> str:
+            return self.text
+
+    @dataclass
+    class WithScore:
+        node: Node
+        score: float | None
+
+    @dataclass
+    class Response:
+        response: str | None
+        source_nodes: list[WithScore]
+        response_gen: Any = None
+
+    nodes = [WithScore(Node("a", "text a", {"file_name": "a.md"}), 0.7)]
+
+    class Engine:
+        async def aquery(self, query: str) -> Response:
+            return Response(f"about {query}", nodes)
+
+    class Streaming:
+        def query(self, query: str) -> Response:
+            return Response(None, nodes, iter(["in ", "pieces"]))
+
+    whole, streamed = ask(QUERIES, {"whole": Engine(), "streamed": Streaming()}).samples
+    assert whole.answer_text == "about And now?" and streamed.answer_text == "in pieces"
+    for sample in (whole, streamed):
+        assert sample.passages is not None
+        first = sample.passages[0]
+        assert (first.id, first.text, first.score, first.document) == ("a", "text a", 0.7, "a.md")
+    assert "first_token" in streamed.metadata["asked"]
+
+
+@pytest.mark.parametrize(
+    "value", [None, 3, {"said": "x"}, {"answer": None}, {"answer": "x", "passages": 3}]
+)
+def test_what_is_no_answer_is_a_failure_that_says_what_came(value: Any) -> None:
+    (sample,) = ask(QUERIES, lambda query: value).samples
+    assert sample.answer is None and (sample.failure or "").startswith("unparsable: lambda: it")
+
+
+def test_the_example_systems_are_asked_and_compared() -> None:
+    spec = importlib.util.spec_from_file_location("serve", ROOT / "examples/systems/serve.py")
+    assert spec is not None and spec.loader is not None
+    serve = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(serve)
+    town = ROOT / "src/ragassay/examples/town/queries.jsonl"
+    with serve.serving() as port, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOWN_URL", f"http://127.0.0.1:{port}")
+        words = [
+            f"--target={ROOT}/examples/systems/{n}.yaml" for n in ("keyword", "hybrid", "stream")
+        ]
+        suite = ["--suite", "retrieval,serving", "--save", "runs"]
+        assert call(["ask", str(town), *words, "--limit", "12", *suite]) == 0
+    streamed, hybrid = load("answers-stream.jsonl"), load("answers-hybrid.jsonl")
+    assert [s.answer for s in streamed] == [s.answer for s in hybrid]
+    assert [s.passages for s in streamed] == [s.passages for s in hybrid]
+    assert call(["compare", "runs/answers-hybrid", "runs/answers-keyword"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("a.b[1]", 2), ("$.a.b[0]", 1), ("a.b[*]", [1, 2]), ("l[*].x", ["p", "q"]), (".", ...),
+        ("a.c?", NOTHING), ("l[5].x?", NOTHING), ("a-b", 3),
+    ],
+)  # fmt: skip
+def test_paths_into_json(path: str, found: Any) -> None:
+    value = {"a": {"b": [1, 2]}, "l": [{"x": "p"}, {"x": "q"}], "a-b": 3}
+    assert JsonPath.parse(path).find(value) == (value if found is ... else found)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("a.c", "an object with the keys b has no key 'c'"),
+        ("a.b[7]", "a list of 2 items has no item [7]"),
+        ("a[*]", "expects a list"),
+        ("a.b[0].x", "the value '1' has no key 'x'"),
+    ],
+)
+def test_a_path_that_leads_to_nothing_says_how_far_it_leads(path: str, said: str) -> None:
+    with pytest.raises(PathError) as caught:
+        JsonPath.parse(path).find({"a": {"b": [1, 2]}})
+    assert said in str(caught.value)
