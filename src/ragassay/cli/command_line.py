@@ -21,6 +21,7 @@ from ragassay.cli.explain import explain
 from ragassay.cli.flags import OptionsCommand
 from ragassay.cli.golden import golden
 from ragassay.cli.golden_check import check as golden_check
+from ragassay.cli.golden_isolate import isolate as golden_isolate
 from ragassay.cli.ledger import ledger
 from ragassay.cli.mcp_command import mcp
 from ragassay.cli.metrics import metrics
@@ -65,7 +66,8 @@ app = App(
 for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_format="markdown")
 app["trec"].version_flags = ("--version", "-v")
-golden.command(golden_check, sort_key=0)
+for _command in (golden_check, golden_isolate):
+    golden.command(_command)
 for _place, _several in enumerate((golden, ledger, models, token), start=len(COMMANDS)):
     _several.sort_key = _place
     app.command(_several)

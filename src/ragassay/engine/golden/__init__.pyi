@@ -5,3 +5,4 @@ from .golden_checks import (
     Finding as Finding,
     check as check,
 )
+from .isolated_run import CLASSES as CLASSES, Isolated as Isolated, isolated as isolated

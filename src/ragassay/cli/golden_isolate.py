@@ -1,0 +1,59 @@
+"""``ragassay golden isolate``: is it the retrieval or the generation that fails?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ragassay.cli import show
+from ragassay.cli.flags import Switch
+
+_SHOWN = 5
+"""Queries of a class that are shown."""
+
+
+def isolate(
+    full: Path,
+    alone: Path,
+    /,
+    *,
+    metric: Annotated[str, Parameter(name=["--metric", "-m"])] = "contains_answer",
+    threshold: float = 0.5,
+    json: Switch = False,
+) -> None:
+    """Tell failures of retrieval from failures of generation: the full run, then the isolated one.
+
+    In the isolated run the generator was given the gold passages ('ragassay ask --gold-passages').
+    What is right with them only fails by its retrieval; what is wrong with them fails by its
+    generation. The difference of the two runs, with its test, is what retrieval costs.
+
+    ```sh
+    ragassay golden isolate runs/full runs/isolated -m contains_answer
+    ```
+
+    Args:
+        full: Run folder of the answers with what was retrieved.
+        alone: Run folder of the answers with the gold passages.
+        metric: Which metric says what is right.
+        threshold: Value from which an answer is right.
+        json: Print everything as JSON.
+    """
+    from ragassay.engine.golden import CLASSES, isolated
+    from ragassay.engine.results import open_run
+    from ragassay.reports.text import terminal
+
+    found = isolated(open_run(full), open_run(alone), metric, threshold)
+    if json:
+        show.json({"queries": found.queries, "unscored": found.unscored,
+                   "comparison": found.comparison.to_json()})  # fmt: skip
+        return
+    n = sum(map(len, found.queries.values()))
+    for kind, sentence in CLASSES.items():
+        names = found.queries[kind]
+        few = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+        show.lines(f"{len(names):>5} of {n}  {sentence}" + (f"  ({few})" if names else ""))
+    if found.unscored:
+        show.lines(f"{found.unscored:>5}       unscored in one of the runs")
+    show.console().print(terminal.comparison_table(found.comparison))
