@@ -1,3 +1,9 @@
+from .agreement import (
+    agreement_interval as agreement_interval,
+    cohen_kappa as cohen_kappa,
+    fleiss_kappa as fleiss_kappa,
+    krippendorff_alpha as krippendorff_alpha,
+)
 from .components import (
     Components as Components,
     icc1 as icc1,
