@@ -13,7 +13,7 @@ from typing import TextIO
 from cyclopts import App, CycloptsError, CycloptsPanel
 
 from ragassay import __version__, extensions, printable
-from ragassay.cli import interrupt, show
+from ragassay.cli import golden_review, interrupt, show
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
 from ragassay.cli.explain import explain
@@ -63,6 +63,7 @@ app = App(
 for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_format="markdown")
 app["trec"].version_flags = ("--version", "-v")
+assert golden_review  # it adds its commands to golden
 for _place, _several in enumerate((golden, ledger, models, token), start=len(COMMANDS)):
     _several.sort_key = _place
     app.command(_several)
