@@ -30,7 +30,7 @@ WIDTHS = (18, 8, 10, 44, 44, 44, 26, 44, 14, 14, 14, 18, 10)
 LONGEST = 32_767
 """Characters of a cell, by Excel's limit."""
 NONE = "(none)"
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]|_x005F_")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 """How a cell of a CSV file begins that a spreadsheet computes, and the mark that prevents it."""
 _SPAN = re.compile(r"(?P<document>.+) (?P<start>\d+)-(?P<end>\d+)(?: grade (?P<grade>-?\d+))?")
@@ -302,7 +302,6 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _xlsx_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         import openpyxl
-        from openpyxl.utils.escape import unescape
     except ImportError as error:
         raise UsageError(
             "Reading an Excel workbook needs its package: pip install 'ragassay[excel]'."
@@ -316,7 +315,7 @@ def _xlsx_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if cell.data_type == "f":
                     cells.append(_IS_FORMULA)
                 else:
-                    cells.append("" if cell.value is None else unescape(str(cell.value)))
+                    cells.append("" if cell.value is None else str(cell.value))
             yield number, cells
         book.close()
     except RagassayError:
@@ -339,7 +338,7 @@ def _workbook(rows: Sequence[Sequence[str]]) -> bytes:
             if len(cell) > LONGEST:
                 problem = f"{row[0]!r} is longer than {LONGEST:,} characters"
             elif _CONTROL.search(cell):
-                problem = f"{row[0]!r} holds control characters, and a workbook cannot"
+                problem = f"{row[0]!r} holds characters that no workbook holds"
             else:
                 continue
             raise InputError(problem, field=name, hint="Write a CSV file.")

@@ -81,15 +81,20 @@
     await open();
   }
 
+  // One thing at a time: a key that comes while an item is on its way is not meant for that item.
+  async function alone(work) {
+    if (busy) return;
+    busy = true;
+    try { await work(); } catch (error) { say(error.message); } finally { busy = false; }
+  }
+
   async function start() {
     if (!who()) { say("Write your name above: it is kept with each of your reviews."); $("reviewer").focus(); return; }
     say("");
-    try {
-      take(await ask("/items?" + named()));
-      options($("type"), [...new Set(entries.map((one) => one.type).filter(Boolean))].sort());
-      options($("tag"), [...new Set(entries.flatMap((one) => one.tags))].sort());
-      await filter();
-    } catch (error) { say(error.message); }
+    take(await ask("/items?" + named()));
+    options($("type"), [...new Set(entries.map((one) => one.type).filter(Boolean))].sort());
+    options($("tag"), [...new Set(entries.flatMap((one) => one.tags))].sort());
+    await filter();
   }
 
   // ---- one item
@@ -98,7 +103,7 @@
     editing = ""; chosen = null;
     $("place").textContent = queue.length ? `${at + 1} of ${queue.length}` : "";
     $("document").hidden = !queue.length;
-    document.body.dataset.item = queue.length ? keyOf(queue[at]) : "";
+    document.body.dataset.item = "";
     if (!queue.length) {
       item = draft = null;
       $("item").replaceChildren(el("p", "Nothing to show here. Choose another filter above, or u to take your last review back."));
@@ -114,6 +119,7 @@
     draw();
     await openDocument((draft.gold && draft.gold.length && draft.gold[0].document) || names[0]);
     begun = Date.now();
+    document.body.dataset.item = keyOf(entry);
     $("item").focus({ preventScroll: true });
   }
 
@@ -207,7 +213,7 @@
     type.value = draft.type;
     box.append(label("Type", type));
     const done = el("p");
-    done.append(el("button", "Save and accept", { type: "button", class: "main", onclick: () => decide("accept") }), " ", el("button", "Back", { type: "button", onclick: leave }));
+    done.append(el("button", "Save and accept", { type: "button", class: "main", onclick: () => KEYS.a() }), " ", el("button", "Back", { type: "button", onclick: leave }));
     box.append(done);
     box.querySelector("textarea").focus();
   }
@@ -265,9 +271,8 @@
   }
 
   async function decide(decision) {
-    if (!item || busy) return;
-    if (!who()) { start(); return; }
-    busy = true;
+    if (!item) return;
+    if (!who()) { await start(); return; }
     const entry = queue[at], key = keyOf(entry);
     const fields = decision === "tag" ? { tags: draft.tags } : sent();
     try {
@@ -289,8 +294,8 @@
       } else if (at + 1 < queue.length) { at += 1; await open(); } else await filter();
       say(note);
     } catch (error) {
-      if (error.status === 409 && error.body.item) conflict(error, decision); else say(error.message);
-    } finally { busy = false; }
+      if (error.status === 409 && error.body.item) conflict(error, decision); else throw error;
+    }
   }
 
   function conflict(error, decision) {
@@ -301,44 +306,43 @@
     table.append(el("span", "status"), el("span", theirs.status + (theirs.reviewer ? " by " + theirs.reviewer : "")), el("span", decision));
     const key = keyOf(queue[at]);
     say(error.message, table,
-      el("button", "Take theirs", { type: "button", onclick: async () => { drafts.delete(key); await start(); } }),
-      el("button", "Keep mine", { type: "button", onclick: () => { item = theirs; drafts.set(key, { fields: draft, item }); decide(decision); } }));
+      el("button", "Take theirs", { type: "button", onclick: () => alone(() => { drafts.delete(key); return start(); }) }),
+      el("button", "Keep mine", { type: "button", onclick: () => { item = theirs; drafts.set(key, { fields: draft, item }); alone(() => decide(decision)); } }));
   }
 
   async function undo() {
-    try {
-      const answer = await ask("/undo", { reviewer: who() });
-      take(answer);
-      drafts.delete((answer.calibration ? "calibration/" : "golden/") + answer.item);
-      const entry = entries.find((one) => one.id === answer.item && one.calibration === answer.calibration);
-      const place = queue.findIndex((one) => keyOf(one) === keyOf(entry));
-      queue = queue.map((one) => entries.find((other) => keyOf(other) === keyOf(one)) || one);
-      if (place >= 0) at = place; else queue.splice(at, 0, entry);
-      await open();
-      say(`${answer.item}: your review is taken back.`);
-    } catch (error) { say(error.message); }
+    const answer = await ask("/undo", { reviewer: who() });
+    take(answer);
+    drafts.delete((answer.calibration ? "calibration/" : "golden/") + answer.item);
+    const entry = entries.find((one) => one.id === answer.item && one.calibration === answer.calibration);
+    const place = queue.findIndex((one) => keyOf(one) === keyOf(entry));
+    queue = queue.map((one) => entries.find((other) => keyOf(other) === keyOf(one)) || one);
+    if (place >= 0) at = place; else queue.splice(at, 0, entry);
+    await open();
+    say(`${answer.item}: your review is taken back.`);
   }
 
   async function move(by) {
     if (!queue.length) return;
     at = (at + by + queue.length) % queue.length;
     say("");
-    try { await open(); } catch (error) { say(error.message); }
+    await open();
   }
 
   const KEYS = {
-    a: () => decide("accept"), r: () => decide("reject"), u: undo, s: addSpan,
-    n: () => move(1), p: () => move(-1),
-    e: () => { if (draft) { editing = "all"; draw(); } },
-    t: () => { if (draft && !queue[at].calibration) { editing = "tags"; draw(); } },
+    a: () => alone(() => decide("accept")), r: () => alone(() => decide("reject")),
+    u: () => alone(undo), n: () => alone(() => move(1)), p: () => alone(() => move(-1)),
+    s: () => { if (!busy) addSpan(); },
+    e: () => { if (draft && !busy) { editing = "all"; draw(); } },
+    t: () => { if (draft && !busy && !queue[at].calibration) { editing = "tags"; draw(); } },
     "?": () => { $("help").hidden = !$("help").hidden; if (!$("help").hidden) scrollTo(0, 0); },
   };
 
   document.addEventListener("keydown", (event) => {
     const writes = event.target.closest("input, textarea, select");
     if (event.key === "Escape" && editing) { leave(); return; }
-    if (event.key === "Enter" && event.ctrlKey && editing === "all") { event.preventDefault(); decide("accept"); return; }
-    if (event.key === "Enter" && event.target.id === "tags") { event.preventDefault(); decide("tag"); return; }
+    if (event.key === "Enter" && event.ctrlKey && editing === "all") { event.preventDefault(); KEYS.a(); return; }
+    if (event.key === "Enter" && event.target.id === "tags") { event.preventDefault(); alone(() => decide("tag")); return; }
     if (writes || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
     event.preventDefault();
     KEYS[event.key]();
@@ -349,7 +353,7 @@
   $("add").addEventListener("mousedown", (event) => event.preventDefault());
   $("add").addEventListener("click", addSpan);
   $("documents").addEventListener("change", () => openDocument($("documents").value));
-  $("reviewer").addEventListener("change", start);
-  ["show", "type", "tag"].forEach((id) => $(id).addEventListener("change", (event) => { event.target.blur(); filter().catch((error) => say(error.message)); }));
-  start();
+  $("reviewer").addEventListener("change", () => alone(start));
+  ["show", "type", "tag"].forEach((id) => $(id).addEventListener("change", (event) => { event.target.blur(); alone(filter); }));
+  alone(start);
 })();
