@@ -308,4 +308,4 @@ def test_calibration_items_come_first_and_keep_their_answer_until_it_is_given(tm
     body = {"item": "i0", "reviewer": "ann", "decision": "accept", "calibration": True}
     answer = client.post("/reviews", json={**body, "version": version(known, "i0")}).json()
     assert (answer["right"], answer["known"]) == (False, "rejected")
-    assert answer["items"][0]["state"] == "done"
+    assert answer["entry"]["state"] == "done"

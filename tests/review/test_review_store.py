@@ -105,6 +105,10 @@ def test_an_edit_outside_the_program_is_seen(tmp_path: Path) -> None:
         store.review("i0", "ann", "accept", old)
 
 
+def state_of(store: ReviewStore, item: str, reviewer: str) -> str:
+    return store.states([item_of(store, item)], reviewer)[0]
+
+
 def accept_all(folder: Path, name: str, start) -> None:
     """What a person's process does: decide on every item as it was at first."""
     store = ReviewStore(folder)
@@ -187,17 +191,15 @@ def test_items_that_several_review_wait_until_all_have_decided_alike(tmp_path: P
     fields = {"query": "Open when?"}
     for number, name in enumerate(("ann", "bob")):
         assert item_of(store, "i0").status == "draft"
-        assert store.state(item_of(store, "i0"), name) == "todo"
+        assert state_of(store, "i0", name) == "todo"
         made = store.review("i0", name, "accept", version(store, "i0"), fields=fields)
         assert made.applied == bool(number)
     assert item_of(store, "i0").status == "accepted" and item_of(store, "i0").query == "Open when?"
 
     store.review("i1", "ann", "accept", version(store, "i1"))
-    assert store.state(item_of(store, "i1"), "ann") == "waiting"
+    assert state_of(store, "i1", "ann") == "waiting"
     assert not store.review("i1", "bob", "reject", version(store, "i1")).applied
-    assert {store.state(item_of(store, "i1"), one) for one in ("ann", "bob", "eve")} == {
-        "disagreement"
-    }
+    assert {state_of(store, "i1", one) for one in ("ann", "bob", "eve")} == {"disagreement"}
     (found,) = disagreements(store)
     assert (found["item"], found["status"]) == ("i1", "draft")
     final = store.review("i1", "eve", "reject", version(store, "i1"))
@@ -221,8 +223,8 @@ def test_a_review_that_waited_cannot_be_taken_back_once_the_item_is_settled(tmp_
 
 def test_the_share_of_items_that_several_review_is_about_the_one_asked_for(tmp_path) -> None:
     store = small(tmp_path / "g")
-    store.change_settings(overlap=0.2, people=3)
-    needs = [ReviewStore(tmp_path / "g").needs(f"q{n}") for n in range(2_000)]
+    settings = store.change_settings(overlap=0.2, people=3)
+    needs = [settings.needs(f"q{n}") for n in range(2_000)]
     assert set(needs) == {1, 3} and 320 < needs.count(3) < 480
     with pytest.raises(UsageError, match="--overlap"):
         store.change_settings(overlap=1.5)

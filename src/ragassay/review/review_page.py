@@ -15,6 +15,7 @@ from ragassay.errors import UsageError
 from ragassay.golden import GoldenItem
 from ragassay.reports.html import ASSETS, environment
 from ragassay.review.review_agreement import told
+from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
 from ragassay.service import web
 from ragassay.service.api import Guard, answer_with_problems, problem
@@ -116,7 +117,7 @@ def create_review_app(store: ReviewStore, reviewer: str = "") -> FastAPI:
             return {"item": _asked(found), "reviews": []}
         given = store.standing().of_item.get(item_id, {})
         # Who still has to decide does not see what others decided.
-        is_open = store.state(found, reviewer) in ("todo", "waiting")
+        is_open = store.states([found], reviewer)[0] in ("todo", "waiting")
         reviews = {name: one for name, one in given.items() if not is_open or name == reviewer}
         return {"item": _shown(found), "reviews": told(reviews)}
 
@@ -142,7 +143,7 @@ def create_review_app(store: ReviewStore, reviewer: str = "") -> FastAPI:
             seconds=min(given.seconds, MOST_SECONDS),
             calibration=given.calibration,
         )
-        answer = {"decision": made.decision, "applied": made.applied, **_now(store, given.reviewer)}
+        answer = {"decision": made.decision, "applied": made.applied, **_now(store, given)}
         if made.calibration:
             golden = store.calibration()
             known = next(one for one in golden.items if one.id == made.item) if golden else None
@@ -152,8 +153,7 @@ def create_review_app(store: ReviewStore, reviewer: str = "") -> FastAPI:
 
     @app.post("/undo")
     def undo(given: _Undo) -> dict[str, Any]:
-        taken = store.undo(given.reviewer)
-        return {"item": taken.item, "calibration": taken.calibration, **_now(store, given.reviewer)}
+        return _now(store, store.undo(given.reviewer))
 
     styles = Path(str(web.__file__)).parent / "assets"
     for name, folder in (("report", ASSETS), ("service", styles), ("review", _HERE / "assets")):
@@ -162,15 +162,26 @@ def create_review_app(store: ReviewStore, reviewer: str = "") -> FastAPI:
     return app
 
 
-def _now(store: ReviewStore, reviewer: str) -> dict[str, Any]:
-    return {"progress": store.progress(reviewer), "items": _list(store, reviewer)}
+def _now(store: ReviewStore, given: _Decided | Review) -> dict[str, Any]:
+    """How a review left its item, and how far all are."""
+    golden = store.calibration() if given.calibration else store.golden()
+    items = [one for one in golden.items if one.id == given.item] if golden else []
+    entries = (_known_entries if given.calibration else _entries)(store, items, given.reviewer)
+    return {"entry": entries[0], "progress": store.progress(given.reviewer)}
 
 
 def _list(store: ReviewStore, reviewer: str) -> list[dict[str, Any]]:
     """All items in a few words, those of the calibration set first."""
-    standing, golden = store.standing(), store.calibration()
-    done = standing.calibration.get(reviewer, {})
-    first: list[dict[str, Any]] = [
+    known = store.calibration()
+    first = known.with_status("accepted", "rejected") if known else []
+    return _known_entries(store, first, reviewer) + _entries(store, store.golden().items, reviewer)
+
+
+def _known_entries(
+    store: ReviewStore, items: list[GoldenItem], reviewer: str
+) -> list[dict[str, Any]]:
+    done = store.standing().calibration.get(reviewer, {})
+    return [
         {
             "id": one.id,
             "calibration": True,
@@ -181,9 +192,13 @@ def _list(store: ReviewStore, reviewer: str) -> list[dict[str, Any]]:
             "state": "done" if one.id in done else "todo",
             "mine": one.id in done,
         }
-        for one in (golden.with_status("accepted", "rejected") if golden else ())
+        for one in items
     ]
-    return first + [
+
+
+def _entries(store: ReviewStore, items: list[GoldenItem], reviewer: str) -> list[dict[str, Any]]:
+    given = store.standing().of_item
+    return [
         {
             "id": one.id,
             "calibration": False,
@@ -191,10 +206,10 @@ def _list(store: ReviewStore, reviewer: str) -> list[dict[str, Any]]:
             "status": one.status,
             "type": one.type,
             "tags": one.tags,
-            "state": store.state(one, reviewer),
-            "mine": reviewer in standing.of_item.get(one.id, ()) or one.reviewer == reviewer,
+            "state": state,
+            "mine": reviewer in given.get(one.id, ()) or one.reviewer == reviewer,
         }
-        for one in store.golden().items
+        for one, state in zip(items, store.states(items, reviewer), strict=True)
     ]
 
 

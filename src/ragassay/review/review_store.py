@@ -10,7 +10,7 @@ import hashlib
 import os
 import sqlite3
 import statistics
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,6 +49,15 @@ class ReviewSettings(BaseModel):
     overlap: float = Field(0.0, ge=0, le=1, description="Share of items that several review")
     people: int = Field(2, ge=2, description="How many review each of those")
     calibration: str | None = Field(None, description="Golden set with known answers, shown first")
+
+    def needs(self, item: str) -> int:
+        """How many people review an item.
+
+        Args:
+            item: its id. The choice depends on it alone, so that it is the same for everybody.
+        """
+        share = int.from_bytes(hashlib.blake2b(item.encode(), digest_size=8).digest()) / 2**64
+        return self.people if share < self.overlap else 1
 
 
 class ReviewConflictError(UsageError):
@@ -166,33 +175,28 @@ class ReviewStore:
         path = self.folder / INSTRUCTIONS
         return path.read_text(encoding="utf-8") if path.is_file() else ""
 
-    def needs(self, item: str) -> int:
-        """How many people review an item.
+    def states(self, items: Iterable[GoldenItem], reviewer: str) -> list[State]:
+        """What items wait for.
 
         Args:
-            item: its id. The choice depends on it alone, so that it is the same for everybody.
-        """
-        chosen = self.settings()
-        share = int.from_bytes(hashlib.blake2b(item.encode(), digest_size=8).digest()) / 2**64
-        return chosen.people if share < chosen.overlap else 1
-
-    def state(self, item: GoldenItem, reviewer: str) -> State:
-        """What an item waits for.
-
-        Args:
-            item: of the set.
+            items: of the set.
             reviewer: who asks.
 
         Returns:
-            ``todo``: for a review by this person. ``waiting``: for others. ``disagreement``: for
-            somebody who settles it. ``done``: for nothing.
+            For each ``todo``: for a review by this person. ``waiting``: for others.
+            ``disagreement``: for somebody who settles it. ``done``: for nothing.
         """
-        if item.status != "draft":
-            return "done"
-        given = self.standing().of_item.get(item.id, {})
-        if len(given) >= self.needs(item.id) > 1:
-            return "disagreement"
-        return "waiting" if reviewer in given else "todo"
+        standing, settings = self.standing(), self.settings()
+
+        def state(item: GoldenItem) -> State:
+            if item.status != "draft":
+                return "done"
+            given = standing.of_item.get(item.id, {})
+            if len(given) >= settings.needs(item.id) > 1:
+                return "disagreement"
+            return "waiting" if reviewer in given else "todo"
+
+        return [state(item) for item in items]
 
     def review(
         self,
@@ -259,7 +263,7 @@ class ReviewStore:
                     raise UsageError("A change of more than tags is accepted or rejected.")
                 made = Review(**given, decision="tag", changes=changes)
             else:
-                state = self.state(item, reviewer)
+                (state,) = self.states([item], reviewer)
                 final = state in ("done", "disagreement")
                 applied = final or self._agreed(item.id, reviewer, told, changes)
                 if applied:
@@ -328,7 +332,7 @@ class ReviewStore:
             are missing, by anybody), ``seconds`` (median of a review; ``None`` before the first)
             and ``seconds_left``.
         """
-        items, standing = self.golden().items, self.standing()
+        items, standing, settings = self.golden().items, self.standing(), self.settings()
         left = done = 0
         for item in items:
             if item.status != "draft":
@@ -336,7 +340,7 @@ class ReviewStore:
             else:
                 # A disagreement takes one more.
                 given = len(standing.of_item.get(item.id, ()))
-                left += max(self.needs(item.id) - given, 1)
+                left += max(settings.needs(item.id) - given, 1)
         median = statistics.median(standing.seconds) if standing.seconds else None
         mine = sum(reviewer in given for given in standing.of_item.values())
         mine += sum(one.reviewer == reviewer for one in standing.final.values())
@@ -402,13 +406,17 @@ class ReviewStore:
         """Whether this review and those of others suffice, and say the same."""
         given = self.standing().of_item.get(item, {})
         others = [one for name, one in given.items() if name != reviewer]
-        if len(others) + 1 < self.needs(item):
+        if len(others) + 1 < self.settings().needs(item):
             return False
         return all(outcome(one.decision, one.changes) == outcome(told, changes) for one in others)
 
     def _replace(self, golden: GoldenSet, item: GoldenItem) -> None:
         items = [item if one.id == item.id else one for one in golden.items]
-        GoldenSet(golden.folder, items, golden.documents_in).save()
+        made = GoldenSet(golden.folder, items, golden.documents_in)
+        made.save()
+        # Nobody else writes now: what was written need not be read again.
+        path = golden.folder / QUERIES
+        self._kept[path] = (_mark(path), made)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -426,11 +434,7 @@ class ReviewStore:
 
     def _fresh(self, path: Path, read: Callable[[], T]) -> T:
         """What was read of a file, read again when the file is another one."""
-        try:
-            found = path.stat()
-            mark: object = (found.st_ino, found.st_mtime_ns, found.st_size)
-        except FileNotFoundError:
-            mark = None
+        mark = _mark(path)
         kept = self._kept.get(path)
         if kept is None or kept[0] != mark:
             # The mark is older than what is read: at worst the next look reads once more.
@@ -458,6 +462,15 @@ def relative_folder(of: Path, to: Path) -> str:
         to: where from.
     """
     return Path(os.path.relpath(of.resolve(), to.resolve())).as_posix()
+
+
+def _mark(path: Path) -> object:
+    """What tells a file from the one that was there before."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _found(golden: GoldenSet | None, item_id: str) -> GoldenItem | None:

@@ -52,7 +52,12 @@
   // ---- the list
 
   function take(answer) {
-    entries = answer.items;
+    if (answer.items) entries = answer.items;
+    else {
+      const fresh = (one) => (keyOf(one) === keyOf(answer.entry) ? answer.entry : one);
+      entries = entries.map(fresh);
+      queue = queue.map(fresh);
+    }
     const told = answer.progress, minutes = told.seconds_left === null ? null : Math.ceil(told.seconds_left / 60);
     $("bar").max = Math.max(told.total, 1);
     $("bar").value = told.done;
@@ -283,7 +288,6 @@
       const left = decision === "tag" ? { ...draft } : null;
       drafts.delete(key);
       take(answer);
-      queue = queue.map((one) => entries.find((other) => keyOf(other) === keyOf(one)) || one);
       const told = { accept: "accepted", edit: "accepted with changes", reject: "rejected", tag: "tagged" }[answer.decision];
       let note = `${entry.id}: ${told}` + (answer.applied ? "." : ". Another reviewer decides, too.");
       if (answer.right !== undefined) note = `${entry.id}: ${answer.right ? "as known" : "known answer"}: ${answer.known}.`;
@@ -313,13 +317,12 @@
   async function undo() {
     const answer = await ask("/undo", { reviewer: who() });
     take(answer);
-    drafts.delete((answer.calibration ? "calibration/" : "golden/") + answer.item);
-    const entry = entries.find((one) => one.id === answer.item && one.calibration === answer.calibration);
+    const entry = answer.entry;
+    drafts.delete(keyOf(entry));
     const place = queue.findIndex((one) => keyOf(one) === keyOf(entry));
-    queue = queue.map((one) => entries.find((other) => keyOf(other) === keyOf(one)) || one);
     if (place >= 0) at = place; else queue.splice(at, 0, entry);
     await open();
-    say(`${answer.item}: your review is taken back.`);
+    say(`${entry.id}: your review is taken back.`);
   }
 
   async function move(by) {
