@@ -41,7 +41,10 @@ def test_kappa_and_alpha_of_reviews_are_those_of_their_table(reviewed, capsys) -
     assert alpha.value == pytest.approx(1 - 0.3 * 9_900 / (2 * 55 * 45))
     assert alpha.interval is not None
     assert alpha.interval[0] < alpha.value < alpha.interval[1]  # type: ignore[operator]
+    reviewed.golden().save_card("by hand.")
     assert call(["golden", "agreement", str(reviewed.folder)]) == 0
+    card = (reviewed.folder / "card.md").read_text()
+    assert f"\nAgreement of reviewers: krippendorff alpha: {alpha.value:.3f} [" in card
     told = capsys.readouterr().out
     assert "cohen kappa: 0.400 [" in told and "15 disagreements, 15 to settle" in told
     lines = (reviewed.folder / "adjudication.jsonl").read_text().splitlines()

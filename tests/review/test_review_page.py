@@ -212,7 +212,7 @@ def test_two_people_at_one_item_both_see_the_conflict_and_lose_nothing(
     at_item(page, "i0")
     page.keyboard.press("e")
     page.fill("#item textarea >> nth=0", "When does it open on Mondays?")
-    fields = {"query": "At what time does it open?"}
+    fields = {"query": "At what time does it open?", "tags": ["hours"]}
     served.store.review("i0", "bob", "accept", version(served.store, "i0"), fields=fields)
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#alert >> text=changed by bob")
@@ -223,6 +223,7 @@ def test_two_people_at_one_item_both_see_the_conflict_and_lose_nothing(
     at_item(page, "i1")
     item = item_of(served.store, "i0")
     assert (item.query, item.reviewer) == ("When does it open on Mondays?", "ann")
+    assert item.tags == ["hours"], "what ann left alone stays as bob has it"
 
 
 @pytest.mark.browser

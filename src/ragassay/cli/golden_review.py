@@ -93,7 +93,8 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
 
     Krippendorff's alpha, Fleiss' kappa and Cohen's kappa of each two people, over independent
     decisions (accept, edit, reject), with intervals by bootstrap over items. The disagreements are
-    written to adjudication.jsonl; the page shows them, too. Exit code 3: no item has two reviews.
+    written to adjudication.jsonl, which the page shows, too, and alpha into the card. Exit code 3:
+    no item has two reviews.
 
     ```sh
     ragassay golden agreement golden
@@ -103,11 +104,19 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
         folder: The reviewed golden set.
         json: Print as JSON.
     """
-    from ragassay.review import ReviewStore, agreement as measured, disagreements, save_adjudication
+    from ragassay.review import (
+        ReviewStore,
+        agreement as measured,
+        disagreements,
+        save_adjudication,
+        tell_card,
+    )
 
     store = ReviewStore(folder)
     found, differ = measured(store), disagreements(store)
     path = save_adjudication(store, differ)
+    if found:
+        tell_card(store, f"{_in_words(found[0])}.")
     known = {
         name: (sum(bool(one.right) for one in given.values()), len(given))
         for name, given in sorted(store.standing().calibration.items())

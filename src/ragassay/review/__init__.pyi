@@ -3,6 +3,7 @@ from .review_agreement import (
     agreement as agreement,
     disagreements as disagreements,
     save_adjudication as save_adjudication,
+    tell_card as tell_card,
 )
 from .review_log import Decision as Decision, Review as Review, Standing as Standing
 from .review_page import create_review_app as create_review_app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,12 +12,13 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ragassay.files import atomic
+from ragassay.files import atomic, write_text
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewStore, outcome
 from ragassay.stats import agreement_interval, cohen_kappa, fleiss_kappa, krippendorff_alpha
 
 ADJUDICATION = "adjudication.jsonl"
+_CARD_LINE = re.compile(r"^Agreement of reviewers: .*$", re.M)
 _LABELS = ("accept", "edit", "reject")
 
 
@@ -137,6 +139,23 @@ def save_adjudication(store: ReviewStore, found: Sequence[Mapping[str, Any]]) ->
         for one in found:
             stream.write(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE))
     return path
+
+
+def tell_card(store: ReviewStore, sentence: str) -> None:
+    """Writes the agreement into the golden set's card, where its line for that still stands.
+
+    Args:
+        store: of the golden set.
+        sentence: about the agreement.
+    """
+    path = store.folder / "card.md"
+    if not path.is_file():
+        return
+    text = path.read_text(encoding="utf-8")
+    # A function, because a name in the sentence may hold what a replacement gives a meaning.
+    told = _CARD_LINE.sub(lambda _: f"Agreement of reviewers: {sentence}", text, count=1)
+    if told != text:
+        write_text(path, told)
 
 
 def _counts(given: Mapping[str, Review]) -> list[int]:

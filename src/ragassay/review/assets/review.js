@@ -117,7 +117,8 @@
     const entry = queue[at];
     const answer = await ask(`/items/${kindOf(entry)}/${encodeURIComponent(entry.id)}?${named()}`);
     item = answer.item; reviews = answer.reviews;
-    const kept = drafts.get(keyOf(entry));
+    const before = drafts.get(keyOf(entry));
+    const kept = before && TEXTS.some((name) => !same(before.fields[name], before.item[name])) ? before : null;
     draft = kept ? kept.fields : fieldsOf(item);
     if (kept) item = kept.item; else drafts.set(keyOf(entry), { fields: draft, item });
     names = await documents(entry);
@@ -158,7 +159,7 @@
     box.append(...list("References: right answers", draft.references, "", (one) => el("li", one)));
     box.append(...list("Negative references: wrong answers", draft.negative_references, "wrong", (one) => {
       const line = el("li", one.text);
-      const told = [one.kind, one.by && "says " + one.by].filter(Boolean).join(", ");
+      const told = [one.kind, one.by && "by " + one.by].filter(Boolean).join(", ");
       if (told) line.append(el("small", told));
       return line;
     }));
@@ -303,15 +304,18 @@
   }
 
   function conflict(error, decision) {
-    const theirs = error.body.item, mine = draft;
+    const theirs = error.body.item;
+    // What this person left alone is taken as it is now.
+    const mine = Object.fromEntries(TEXTS.map((name) => [name, same(draft[name], item[name]) ? theirs[name] : draft[name]]));
     const table = el("div", "", { class: "both" });
     table.append(el("b", ""), el("b", "In the folder now"), el("b", "Yours"));
     TEXTS.filter((name) => !same(theirs[name], mine[name])).forEach((name) => table.append(el("span", name), el("span", plain(theirs[name])), el("span", plain(mine[name]))));
     table.append(el("span", "status"), el("span", theirs.status + (theirs.reviewer ? " by " + theirs.reviewer : "")), el("span", decision));
     const key = keyOf(queue[at]);
     say(error.message, table,
-      el("button", "Take theirs", { type: "button", onclick: () => alone(() => { drafts.delete(key); return start(); }) }),
-      el("button", "Keep mine", { type: "button", onclick: () => { item = theirs; drafts.set(key, { fields: draft, item }); alone(() => decide(decision)); } }));
+      el("button", "Take theirs", { type: "button", onclick: () => alone(() => { drafts.delete(key); say(""); return open(); }) }),
+      el("button", "Keep mine", { type: "button", onclick: () => { Object.assign(draft, structuredClone(mine)); item = theirs; drafts.set(key, { fields: draft, item }); alone(() => decide(decision)); } }));
+    $("alert").scrollIntoView({ block: "center" });
   }
 
   async function undo() {
