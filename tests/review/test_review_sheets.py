@@ -7,7 +7,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from ragassay.cli import call
 from ragassay.errors import InputError
@@ -145,6 +145,7 @@ def test_a_text_that_looks_like_a_formula_is_written_as_text(tmp_path: Path, kin
     wrong=st.lists(st.tuples(cell.filter(str.strip), st.sampled_from([None, "off-style"]))),
     tags=st.lists(cell.map(str.strip).filter(bool), max_size=2, unique=True),
 )
+@example(query="=", references=["[1]", "a\nb"], wrong=[('["a"]', None)], tags=['["a"]'])
 def test_what_nobody_touched_comes_back_as_it_was(
     tmp_path_factory, kind, query, references, wrong, tags
 ) -> None:
