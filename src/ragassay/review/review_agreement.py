@@ -13,8 +13,9 @@ import numpy as np
 import orjson
 
 from ragassay.files import atomic, write_text
+from ragassay.review.review_editing import outcome
 from ragassay.review.review_log import Review
-from ragassay.review.review_store import ReviewStore, outcome
+from ragassay.review.review_store import ReviewStore
 from ragassay.stats import agreement_interval, cohen_kappa, fleiss_kappa, krippendorff_alpha
 
 ADJUDICATION = "adjudication.jsonl"

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ragassay.errors import InputError, UsageError
 from ragassay.files import atomic
 from ragassay.golden import QUERIES, Document, GoldenItem, GoldenSet
+from ragassay.review.review_editing import changes_of, edited, outcome, told_decision
 from ragassay.review.review_log import Review, Standing, append, read_log
 
 LOG = "reviews.jsonl"
@@ -30,12 +31,6 @@ INSTRUCTIONS = "instructions.md"
 LOCK = ".review.lock"
 BUSY_S = 30.0
 """Seconds that a writer waits for another one."""
-
-EDITABLE = (
-    *("query", "references", "negative_references", "gold", "answerability", "type"),
-    *("complexity", "style", "language", "tags"),
-)
-"""Fields of an item that a reviewer changes."""
 
 State = Literal["todo", "done", "waiting", "disagreement"]
 T = TypeVar("T")
@@ -251,9 +246,11 @@ class ReviewStore:
                 raise ReviewConflictError(
                     f"{item_id}: the item was changed{by} in the meantime.", item
                 )
-            wanted = self._edited(item, fields or {}, reviewer, calibration)
-            changes = _changes(item, wanted)
-            told = _told(decision, changes)
+            wanted = edited(
+                item, fields or {}, reviewer, lambda: self.documents(calibration=calibration)
+            )
+            changes = changes_of(item, wanted)
+            told = told_decision(decision, changes)
             if calibration:
                 right = (told == "reject") == (item.status == "rejected")
                 made = Review(**given, decision=told, changes=changes, applied=False,
@@ -271,7 +268,7 @@ class ReviewStore:
                     wanted.reviewer, wanted.verified_on = reviewer, now.date()
                     if told == "edit" and wanted.origin == "synthetic":
                         wanted.origin = "edited"
-                    changes = _changes(item, wanted)
+                    changes = changes_of(item, wanted)
                 made = Review(**given, decision=told, changes=changes, applied=applied, final=final)
             if made.applied and changes:
                 self._replace(golden, wanted)
@@ -353,53 +350,6 @@ class ReviewStore:
             "seconds_left": None if median is None else median * left,
         }
 
-    def _edited(
-        self, item: GoldenItem, fields: Mapping[str, Any], reviewer: str, calibration: bool
-    ) -> GoldenItem:
-        """The item with new values; spans that are new are read from their document."""
-        unknown = set(fields) - set(EDITABLE)
-        if unknown:
-            raise UsageError(f"A reviewer does not change {', '.join(sorted(unknown))}.")
-        record = {**item.model_dump(mode="json"), **fields}
-        record["tags"] = list(dict.fromkeys(tag for one in record["tags"] if (tag := one.strip())))
-        record["references"] = [one for one in record["references"] if one.strip()]
-        said = {(one.text, one.kind): one.by for one in item.negative_references}
-        record["negative_references"] = [
-            {**one, "by": said.get((one["text"], one.get("kind")), reviewer)}
-            for one in record["negative_references"]
-            if one["text"].strip()
-        ]
-        if record["gold"] is not None:
-            record["gold"] = [self._span(item, one, calibration) for one in record["gold"]]
-        try:
-            return GoldenItem.model_validate(record)
-        except ValidationError as error:
-            first = error.errors()[0]
-            problem = str(first["msg"]).removeprefix("Value error, ")
-            place = ".".join(map(str, first["loc"]))
-            raise InputError(problem, field=place) from error
-
-    def _span(self, item: GoldenItem, wanted: Mapping[str, Any], calibration: bool) -> Any:
-        from ragassay.golden import GoldSpan
-
-        try:
-            name, start, end = str(wanted["document"]), int(wanted["start"]), int(wanted["end"])
-            grade = int(wanted.get("grade", 1))
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError("a span has a document, a start and an end", field="gold") from error
-        for old in item.gold or ():
-            if (old.document, old.start, old.end, old.grade) == (name, start, end, grade):
-                return old.model_dump()  # as it is, also where its document has changed
-        documents = self.documents(calibration=calibration)
-        if name not in documents:
-            raise InputError(f"there is no document {name!r}", field="gold")
-        text = documents[name].text
-        if not 0 <= start < end <= len(text):
-            raise InputError(
-                f"{name} has {len(text)} characters; there is no span {start}-{end}", field="gold"
-            )
-        return GoldSpan.of(name, text, start, end, grade).model_dump()
-
     def _agreed(
         self, item: str, reviewer: str, told: str, changes: Mapping[str, tuple[Any, Any]]
     ) -> bool:
@@ -443,17 +393,6 @@ class ReviewStore:
         return value
 
 
-def outcome(decision: str, changes: Mapping[str, Any]) -> tuple[bool, bytes]:
-    """What two people have to have in common to agree.
-
-    Args:
-        decision: of a review.
-        changes: of the same.
-    """
-    wanted = {name: pair[1] for name, pair in changes.items() if name in EDITABLE}
-    return decision == "reject", orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)
-
-
 def relative_folder(of: Path, to: Path) -> str:
     """The path from one folder to another, as settings keep it.
 
@@ -476,16 +415,3 @@ def _mark(path: Path) -> object:
 def _found(golden: GoldenSet | None, item_id: str) -> GoldenItem | None:
     items = golden.items if golden is not None else ()
     return next((one for one in items if one.id == item_id), None)
-
-
-def _changes(old: GoldenItem, new: GoldenItem) -> dict[str, tuple[Any, Any]]:
-    before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
-    return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
-
-
-def _told(
-    decision: Literal["accept", "reject", "tag"], changes: Mapping[str, Any]
-) -> Literal["accept", "edit", "reject", "tag"]:
-    if decision == "accept" and set(changes) - {"tags"}:
-        return "edit"
-    return decision
