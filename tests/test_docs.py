@@ -31,6 +31,7 @@ PAGES_WITH_DATA = (
     "embeddings",
     "pipelines",
     "golden",
+    "golden-review",
 )
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 QRELS = "".join(f"q{q} 0 d{d} {int(d % 3 == q % 3)}\n" for q in range(6) for d in range(9))
@@ -97,6 +98,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer, town
         "trec",
         "pipelines",
         "golden",
+        "golden-review",
         "ask",
     ):
         for language in ("yaml", "text", "csv", "md", "python"):

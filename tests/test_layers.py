@@ -29,7 +29,7 @@ GROUND = {
 }
 LAYERS = [
     *("formats", "stats", "golden", "transport", "judges", "models", "metrics", "suites", "engine"),
-    *("reports", "compat", "pipelines", "targets", "mcp", "client", "service", "cli"),
+    *("reports", "compat", "pipelines", "targets", "mcp", "client", "service", "review", "cli"),
 ]
 BESIDE = {
     *(("formats", "stats"), ("stats", "formats")),

@@ -13,7 +13,7 @@ from typing import TextIO
 from cyclopts import App, CycloptsError, CycloptsPanel
 
 from ragassay import __version__, extensions, printable
-from ragassay.cli import interrupt, show
+from ragassay.cli import golden_review, interrupt, show
 from ragassay.cli.ask import ask
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
@@ -68,6 +68,7 @@ for _place, _command in enumerate(COMMANDS):
 app["trec"].version_flags = ("--version", "-v")
 for _command in (golden_check, golden_isolate):
     golden.command(_command)
+assert golden_review  # it adds its commands to golden
 for _place, _several in enumerate((golden, ledger, models, token), start=len(COMMANDS)):
     _several.sort_key = _place
     app.command(_several)

@@ -85,12 +85,12 @@ def serve(
         mcp=_tools(mcp or [], mcp_judge, mcp_budget),
     )
     app = create_app(opened, options)
-    with closing(opened), _listening(host, port) as listening:
+    with closing(opened), listening(host, port) as open_socket:
         if sample and create_sample(opened):
             with show.status("computing the reports of the sample"):
                 Worker(opened, working).run(until_idle=True)
         named = f"[{host}]" if ":" in host else host
-        url = f"http://{named}:{listening.getsockname()[1]}"
+        url = f"http://{named}:{open_socket.getsockname()[1]}"
         show.lines(f"ragassay serves {url} from {opened.where}. Ctrl-C ends it.")
         if options.mcp is not None:
             show.lines(f"Agents use {url}/mcp.")
@@ -99,7 +99,7 @@ def serve(
             timeout_graceful_shutdown=5,  # streams of events may never end by themselves
         )  # fmt: skip
         with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run([listening])
+            uvicorn.Server(config).run([open_socket])
 
 
 def worker(
@@ -157,8 +157,12 @@ def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOpt
     return McpOptions(tuple(folders), {key: one for key, one in given.items() if one is not None})
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
     """A socket that listens.
+
+    Args:
+        host: address.
+        port: number; 0 for any.
 
     Raises:
         OptionError: the port is none, or is in use, or the address is not this machine's.

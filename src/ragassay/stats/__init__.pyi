@@ -22,6 +22,12 @@ from .intervals import (
     mean_interval as mean_interval,
     one_sided as one_sided,
 )
+from .label_agreement import (
+    agreement_interval as agreement_interval,
+    cohen_kappa as cohen_kappa,
+    fleiss_kappa as fleiss_kappa,
+    krippendorff_alpha as krippendorff_alpha,
+)
 from .overlap import jaccard as jaccard, rank_biased_overlap as rank_biased_overlap
 from .paired import (
     PairedResult as PairedResult,

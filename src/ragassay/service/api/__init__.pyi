@@ -20,6 +20,7 @@ from .problems import (
     TITLES as TITLES,
     Problem as Problem,
     answer_with_problems as answer_with_problems,
+    problem as problem,
 )
 from .route_parts import (
     Allowed as Allowed,

@@ -1,0 +1,18 @@
+from .review_agreement import (
+    Agreement as Agreement,
+    agreement as agreement,
+    disagreements as disagreements,
+    save_adjudication as save_adjudication,
+    tell_card as tell_card,
+)
+from .review_editing import EDITABLE as EDITABLE
+from .review_log import Decision as Decision, Review as Review, Standing as Standing
+from .review_page import create_review_app as create_review_app
+from .review_sheets import read_sheet as read_sheet, write_sheet as write_sheet
+from .review_store import (
+    ReviewConflictError as ReviewConflictError,
+    ReviewSettings as ReviewSettings,
+    ReviewStore as ReviewStore,
+    relative_folder as relative_folder,
+    version_of as version_of,
+)

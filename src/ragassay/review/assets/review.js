@@ -1,0 +1,366 @@
+(function () {
+  "use strict";
+  const $ = (id) => document.getElementById(id);
+  const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "tags"];
+  const ANSWERABILITY = ["", "answerable", "partial", "unanswerable", "conversational", "underspecified"];
+  const KINDS = ["", "inaccurate", "incomplete", "off-style"];
+  const drafts = new Map();
+  const texts = new Map();
+  let entries = [], queue = [], at = 0, item = null, reviews = [], draft = null, editing = "";
+  let names = [], shownDocument = "", chosen = null, begun = 0, busy = false;
+
+  function el(tag, text, attributes) {
+    const made = document.createElement(tag);
+    if (text) made.textContent = Spans.shown(text);
+    Object.entries(attributes || {}).forEach(([name, value]) => {
+      if (name === "onclick" || name === "oninput") made[name] = value; else made.setAttribute(name, value);
+    });
+    return made;
+  }
+
+  async function ask(path, body) {
+    const sent = body === undefined ? {} : {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+    };
+    let answer;
+    try { answer = await fetch(path, sent); } catch (_) {
+      throw Object.assign(new Error("The program does not answer. Is it still running? Your changes are kept on this page."), { body: {} });
+    }
+    const read = await answer.json();
+    if (!answer.ok) throw Object.assign(new Error(read.detail || "The request failed."), { status: answer.status, body: read });
+    return read;
+  }
+
+  const who = () => $("reviewer").value.trim();
+  const named = () => "reviewer=" + encodeURIComponent(who());
+  const kindOf = (entry) => (entry.calibration ? "calibration" : "golden");
+  const keyOf = (entry) => kindOf(entry) + "/" + entry.id;
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+  function say(text, ...more) {
+    $("alert").replaceChildren(...(text ? [el("p", text)] : []), ...more);
+    $("alert").hidden = !text;
+  }
+
+  function fieldsOf(one) {
+    const found = {};
+    TEXTS.forEach((name) => { found[name] = structuredClone(one[name]); });
+    return found;
+  }
+  const changed = () => TEXTS.filter((name) => !same(draft[name], item[name]));
+
+  // ---- the list
+
+  function take(answer) {
+    if (answer.items) entries = answer.items;
+    else {
+      const fresh = (one) => (keyOf(one) === keyOf(answer.entry) ? answer.entry : one);
+      entries = entries.map(fresh);
+      queue = queue.map(fresh);
+    }
+    const told = answer.progress, minutes = told.seconds_left === null ? null : Math.ceil(told.seconds_left / 60);
+    $("bar").max = Math.max(told.total, 1);
+    $("bar").value = told.done;
+    $("progress").textContent = `${told.done} of ${told.total} items are reviewed, ${told.mine} by you. ` +
+      `${told.left} ${told.left === 1 ? "review is" : "reviews are"} missing` +
+      (minutes === null || !told.left ? "." : `: about ${minutes} ${minutes === 1 ? "minute" : "minutes"} at ${Math.round(told.seconds)} s each.`);
+  }
+
+  function options(select, values) {
+    const before = select.value;
+    select.replaceChildren(el("option", "all", { value: "" }), ...values.map((one) => el("option", one, { value: one })));
+    if (values.includes(before)) select.value = before;
+  }
+
+  function wanted(entry) {
+    const show = $("show").value;
+    const kept = { all: true, todo: entry.state === "todo" || entry.state === "disagreement", mine: entry.mine, disagreement: entry.state === "disagreement" };
+    return (show in kept ? kept[show] : entry.status === show && !entry.calibration) &&
+      (!$("type").value || entry.type === $("type").value) && (!$("tag").value || entry.tags.includes($("tag").value));
+  }
+
+  async function filter() {
+    const first = entries.filter((one) => one.calibration && one.state === "todo");
+    queue = [...($("show").value === "todo" ? first : []), ...entries.filter((one) => wanted(one) && !first.includes(one))];
+    at = 0;
+    await open();
+  }
+
+  // One thing at a time: a key that comes while an item is on its way is not meant for that item.
+  async function alone(work) {
+    if (busy) return;
+    busy = true;
+    try { await work(); } catch (error) { say(error.message); } finally { busy = false; }
+  }
+
+  async function start() {
+    if (!who()) { say("Write your name above: it is kept with each of your reviews."); $("reviewer").focus(); return; }
+    say("");
+    take(await ask("/items?" + named()));
+    options($("type"), [...new Set(entries.map((one) => one.type).filter(Boolean))].sort());
+    options($("tag"), [...new Set(entries.flatMap((one) => one.tags))].sort());
+    await filter();
+  }
+
+  // ---- one item
+
+  async function open() {
+    editing = ""; chosen = null;
+    $("place").textContent = queue.length ? `${at + 1} of ${queue.length}` : "";
+    $("document").hidden = !queue.length;
+    document.body.dataset.item = "";
+    if (!queue.length) {
+      item = draft = null;
+      $("item").replaceChildren(el("p", "Nothing to show here. Choose another filter above, or u to take your last review back."));
+      return;
+    }
+    const entry = queue[at];
+    const answer = await ask(`/items/${kindOf(entry)}/${encodeURIComponent(entry.id)}?${named()}`);
+    item = answer.item; reviews = answer.reviews;
+    const before = drafts.get(keyOf(entry));
+    const kept = before && TEXTS.some((name) => !same(before.fields[name], before.item[name])) ? before : null;
+    draft = kept ? kept.fields : fieldsOf(item);
+    if (kept) item = kept.item; else drafts.set(keyOf(entry), { fields: draft, item });
+    names = await documents(entry);
+    draw();
+    await openDocument((draft.gold && draft.gold.length && draft.gold[0].document) || names[0]);
+    begun = Date.now();
+    document.body.dataset.item = keyOf(entry);
+    $("item").focus({ preventScroll: true });
+  }
+
+  async function documents(entry) {
+    const path = "/documents/" + kindOf(entry);
+    if (!texts.has(path)) texts.set(path, await ask(path));
+    return texts.get(path);
+  }
+
+  function list(title, values, kind, line) {
+    if (!values.length) return [];
+    const made = el("ul", "", { class: "answers " + kind });
+    made.append(...values.map(line));
+    return [el("h2", title), made];
+  }
+
+  function draw() {
+    const box = $("item"), entry = queue[at];
+    box.replaceChildren();
+    box.className = editing ? "edit" : "";
+    const labels = el("p", "", { class: "labels" });
+    [entry.calibration ? "calibration" : item.status, draft.type, item.complexity, draft.answerability, item.source, item.origin === "human" ? "" : item.origin, item.reviewer && "by " + item.reviewer, entry.state === "waiting" ? "waits for another reviewer" : "", entry.state === "disagreement" ? "reviewers disagree" : "", ...(draft.tags || [])]
+      .filter(Boolean).forEach((one) => labels.append(el("span", one, { class: "chip" })));
+    box.append(labels);
+    if (item.history.length) {
+      box.append(el("h2", "Earlier turns"));
+      item.history.forEach((one) => box.append(el("p", `${one.speaker}: ${one.text}`, { class: "turn " + one.speaker })));
+    }
+    if (editing) { drawForm(box); return; }
+    box.append(el("h1", draft.query, { class: "text", id: "query" }));
+    box.append(...list("References: right answers", draft.references, "", (one) => el("li", one)));
+    box.append(...list("Negative references: wrong answers", draft.negative_references, "wrong", (one) => {
+      const line = el("li", one.text);
+      const told = [one.kind, one.by && "by " + one.by].filter(Boolean).join(", ");
+      if (told) line.append(el("small", told));
+      return line;
+    }));
+    if (draft.gold === null) box.append(el("h2", "Gold spans"), el("p", "Nobody judged which places answer this query.", { class: "muted" }));
+    else if (!draft.gold.length) box.append(el("h2", "Gold spans"), el("p", "None: no place answers this query.", { class: "muted" }));
+    else box.append(...list("Gold spans", draft.gold, "spans", drawSpan));
+    if (changed().length) box.append(el("p", "Changed and not saved: " + changed().join(", ") + ". Accept (a) saves.", { class: "warning", id: "dirty" }));
+    if (reviews.length) box.append(...list("Reviews", reviews, "", (one) => {
+      const line = el("li", `${one.reviewer}: ${one.decision}`);
+      Object.entries(one.changes).forEach(([name, pair]) => line.append(el("small", `${name}: ${plain(pair[1])}`)));
+      return line;
+    }));
+    if (Object.keys(item.provenance).length) box.append(el("h2", "Provenance"), el("p", JSON.stringify(item.provenance), { class: "text muted" }));
+  }
+
+  function drawSpan(one) {
+    const line = el("li");
+    line.append(el("button", one.text, { type: "button", title: `${one.document} ${one.start}-${one.end}`, onclick: () => { chosen = one; openDocument(one.document); } }));
+    line.append(el("button", "Remove", { type: "button", "aria-label": "Remove the span: " + one.text, onclick: () => { draft.gold = draft.gold.filter((other) => other !== one); draw(); drawDocument(); } }));
+    return line;
+  }
+
+  function plain(value) {
+    if (Array.isArray(value)) return value.map((one) => one.text || one).join(" | ") || "none";
+    return value === null ? "none" : String(value.text || value);
+  }
+
+  function drawForm(box) {
+    const area = (value, set) => { const made = el("textarea", "", { rows: "1", oninput: (event) => set(event.target.value) }); made.value = value; return made; };
+    const choice = (values, value, set) => { const made = el("select", "", { oninput: (event) => set(event.target.value) }); [...new Set([...values, value || ""])].forEach((one) => made.append(el("option", one || "–", { value: one }))); made.value = value || ""; return made; };
+    const label = (text, field) => { const made = el("label", text); made.append(field); return made; };
+    const rows = (title, name, fresh, build) => {
+      box.append(el("h2", title));
+      draft[name].forEach((value, n) => {
+        const row = build(value, n);
+        row.append(el("button", "Remove", { type: "button", onclick: () => { draft[name].splice(n, 1); draw(); } }));
+        box.append(row);
+      });
+      box.append(el("button", "Add", { type: "button", "aria-label": "Add: " + title, onclick: () => { draft[name].push(fresh()); draw(); } }));
+    };
+    if (editing === "tags") {
+      const field = el("input", "", { id: "tags", autocomplete: "off", oninput: (event) => { draft.tags = event.target.value.split(",").map((one) => one.trim()).filter(Boolean); } });
+      field.value = draft.tags.join(", ");
+      box.append(el("h1", draft.query, { class: "text" }), label("Tags, joined with commas; Enter keeps them", field));
+      field.focus();
+      return;
+    }
+    box.append(label("Query", area(draft.query, (value) => { draft.query = value; })));
+    rows("References", "references", () => "", (value, n) => { const row = el("div", "", { class: "row" }); row.append(area(value, (now) => { draft.references[n] = now; })); return row; });
+    rows("Negative references", "negative_references", () => ({ text: "", kind: null, by: "" }), (value) => {
+      const row = el("div", "", { class: "row kinded" });
+      row.append(area(value.text, (now) => { value.text = now; }), choice(KINDS, value.kind, (now) => { value.kind = now || null; }));
+      return row;
+    });
+    box.append(label("Answerability", choice(ANSWERABILITY, draft.answerability, (now) => { draft.answerability = now || null; })));
+    const type = el("input", "", { oninput: (event) => { draft.type = event.target.value; } });
+    type.value = draft.type;
+    box.append(label("Type", type));
+    const done = el("p");
+    done.append(el("button", "Save and accept", { type: "button", class: "main", onclick: () => KEYS.a() }), " ", el("button", "Back", { type: "button", onclick: leave }));
+    box.append(done);
+    box.querySelector("textarea").focus();
+  }
+
+  function leave() { editing = ""; draw(); $("item").focus({ preventScroll: true }); }
+
+  // ---- the document
+
+  async function openDocument(name) {
+    const kind = kindOf(queue[at]), path = `/documents/${kind}/${name}`;
+    const listed = names.includes(name) ? names : [name, ...names];
+    $("documents").replaceChildren(...listed.map((one) => el("option", one, { value: one })));
+    $("documents").value = name;
+    if (!texts.has(path)) {
+      try {
+        texts.set(path, (await ask(`/documents/${kind}/${name.split("/").map(encodeURIComponent).join("/")}`)).text);
+      } catch (error) { say(error.message); texts.set(path, ""); }
+    }
+    shownDocument = name;
+    drawDocument(true);
+  }
+
+  function drawDocument(moves) {
+    const text = texts.get(`/documents/${kindOf(queue[at])}/${shownDocument}`) || "";
+    const all = Spans.points(text), own = (draft.gold || []).filter((one) => one.document === shownDocument);
+    const there = own.filter((one) => all.slice(one.start, one.end).join("") === one.text);
+    Spans.draw($("text"), text, there, chosen);
+    if (there.length < own.length) say("A gold span no longer stands where it says: the document changed. Run 'ragassay golden anchor', or remove the span and mark it anew.");
+    const mark = $("text").querySelector("mark.chosen") || $("text").querySelector("mark");
+    if (moves) $("text").scrollTop = mark ? mark.offsetTop - $("text").offsetTop - 60 : 0;
+    $("add").disabled = true;
+  }
+
+  function addSpan() {
+    const place = Spans.selected($("text"));
+    if (!place || !draft) return;
+    const text = Spans.points(texts.get(`/documents/${kindOf(queue[at])}/${shownDocument}`)).slice(place.start, place.end).join("");
+    const made = { document: shownDocument, ...place, text, before: "", after: "", grade: 1 };
+    draft.gold = [...(draft.gold || []).filter((one) => !(one.document === made.document && one.start === made.start && one.end === made.end)), made]
+      .sort((a, b) => (a.document === b.document ? a.start - b.start : a.document < b.document ? -1 : 1));
+    document.getSelection().removeAllRanges();
+    if (editing) editing = "";
+    draw();
+    drawDocument();
+  }
+
+  // ---- decisions
+
+  function sent() {
+    const found = {};
+    changed().forEach((name) => {
+      found[name] = name === "gold" && draft.gold ? draft.gold.map(({ document, start, end, grade }) => ({ document, start, end, grade })) : draft[name];
+    });
+    return found;
+  }
+
+  async function decide(decision) {
+    if (!item) return;
+    if (!who()) { await start(); return; }
+    const entry = queue[at], key = keyOf(entry);
+    const fields = decision === "tag" ? { tags: draft.tags } : sent();
+    try {
+      const answer = await ask("/reviews", {
+        item: entry.id, reviewer: who(), decision, version: item.version, fields,
+        seconds: (Date.now() - begun) / 1000, calibration: entry.calibration,
+      });
+      const left = decision === "tag" ? { ...draft } : null;
+      drafts.delete(key);
+      take(answer);
+      const told = { accept: "accepted", edit: "accepted with changes", reject: "rejected", tag: "tagged" }[answer.decision];
+      let note = `${entry.id}: ${told}` + (answer.applied ? "." : ". Another reviewer decides, too.");
+      if (answer.right !== undefined) note = `${entry.id}: ${answer.right ? "as known" : "known answer"}: ${answer.known}.`;
+      if (decision === "tag") {
+        await open();
+        TEXTS.forEach((name) => { if (name !== "tags") draft[name] = left[name]; });
+        draw();
+      } else if (at + 1 < queue.length) { at += 1; await open(); } else await filter();
+      say(note);
+    } catch (error) {
+      if (error.status === 409 && error.body.item) conflict(error, decision); else throw error;
+    }
+  }
+
+  function conflict(error, decision) {
+    const theirs = error.body.item;
+    // What this person left alone is taken as it is now.
+    const mine = Object.fromEntries(TEXTS.map((name) => [name, same(draft[name], item[name]) ? theirs[name] : draft[name]]));
+    const table = el("div", "", { class: "both" });
+    table.append(el("b", ""), el("b", "In the folder now"), el("b", "Yours"));
+    TEXTS.filter((name) => !same(theirs[name], mine[name])).forEach((name) => table.append(el("span", name), el("span", plain(theirs[name])), el("span", plain(mine[name]))));
+    table.append(el("span", "status"), el("span", theirs.status + (theirs.reviewer ? " by " + theirs.reviewer : "")), el("span", decision));
+    const key = keyOf(queue[at]);
+    say(error.message, table,
+      el("button", "Take theirs", { type: "button", onclick: () => alone(() => { drafts.delete(key); say(""); return open(); }) }),
+      el("button", "Keep mine", { type: "button", onclick: () => { Object.assign(draft, structuredClone(mine)); item = theirs; drafts.set(key, { fields: draft, item }); alone(() => decide(decision)); } }));
+    $("alert").scrollIntoView({ block: "center" });
+  }
+
+  async function undo() {
+    const answer = await ask("/undo", { reviewer: who() });
+    take(answer);
+    const entry = answer.entry;
+    drafts.delete(keyOf(entry));
+    const place = queue.findIndex((one) => keyOf(one) === keyOf(entry));
+    if (place >= 0) at = place; else queue.splice(at, 0, entry);
+    await open();
+    say(`${entry.id}: your review is taken back.`);
+  }
+
+  async function move(by) {
+    if (!queue.length) return;
+    at = (at + by + queue.length) % queue.length;
+    say("");
+    await open();
+  }
+
+  const KEYS = {
+    a: () => alone(() => decide("accept")), r: () => alone(() => decide("reject")),
+    u: () => alone(undo), n: () => alone(() => move(1)), p: () => alone(() => move(-1)),
+    s: () => { if (!busy) addSpan(); },
+    e: () => { if (draft && !busy) { editing = "all"; draw(); } },
+    t: () => { if (draft && !busy && !queue[at].calibration) { editing = "tags"; draw(); } },
+    "?": () => { $("help").hidden = !$("help").hidden; if (!$("help").hidden) scrollTo(0, 0); },
+  };
+
+  document.addEventListener("keydown", (event) => {
+    const writes = event.target.closest("input, textarea, select");
+    if (event.key === "Escape" && editing) { leave(); return; }
+    if (event.key === "Enter" && event.ctrlKey && editing === "all") { event.preventDefault(); KEYS.a(); return; }
+    if (event.key === "Enter" && event.target.id === "tags") { event.preventDefault(); alone(() => decide("tag")); return; }
+    if (writes || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
+    event.preventDefault();
+    KEYS[event.key]();
+  });
+  document.querySelectorAll(".actions [data-key]").forEach((one) => one.addEventListener("click", () => KEYS[one.dataset.key]()));
+  document.addEventListener("selectionchange", () => { $("add").disabled = !Spans.selected($("text")); });
+  // A click on the button must not lose the selection.
+  $("add").addEventListener("mousedown", (event) => event.preventDefault());
+  $("add").addEventListener("click", addSpan);
+  $("documents").addEventListener("change", () => openDocument($("documents").value));
+  $("reviewer").addEventListener("change", () => alone(start));
+  ["show", "type", "tag"].forEach((id) => $(id).addEventListener("change", (event) => { event.target.blur(); alone(filter); }));
+  alone(start);
+})();

@@ -1,0 +1,117 @@
+"""What a reviewer changes of an item, and which changes are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import orjson
+from pydantic import ValidationError
+
+from ragassay.errors import InputError, UsageError
+from ragassay.golden import Document, GoldenItem, GoldSpan
+
+EDITABLE = (
+    *("query", "references", "negative_references", "gold", "answerability", "type"),
+    *("complexity", "style", "language", "tags"),
+)
+"""Fields of an item that a reviewer changes."""
+
+
+def edited(
+    item: GoldenItem,
+    fields: Mapping[str, Any],
+    reviewer: str,
+    documents: Callable[[], Mapping[str, Document]],
+) -> GoldenItem:
+    """The item with new values.
+
+    Args:
+        item: as it is.
+        fields: new values of `EDITABLE` fields.
+        reviewer: who says so of a new wrong answer.
+        documents: by id, for spans that are new.
+
+    Raises:
+        UsageError: a field is none that a reviewer changes.
+        InputError: a value is impossible.
+    """
+    unknown = set(fields) - set(EDITABLE)
+    if unknown:
+        raise UsageError(f"A reviewer does not change {', '.join(sorted(unknown))}.")
+    record = {**item.model_dump(mode="json"), **fields}
+    record["tags"] = list(dict.fromkeys(tag for one in record["tags"] if (tag := one.strip())))
+    record["references"] = [one for one in record["references"] if one.strip()]
+    said = {(one.text, one.kind): one.by for one in item.negative_references}
+    record["negative_references"] = [
+        {**one, "by": said.get((one["text"], one.get("kind")), reviewer)}
+        for one in record["negative_references"]
+        if one["text"].strip()
+    ]
+    if record["gold"] is not None:
+        record["gold"] = [_span(item, one, documents) for one in record["gold"]]
+    try:
+        return GoldenItem.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        problem = str(first["msg"]).removeprefix("Value error, ")
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(problem, field=place) from error
+
+
+def outcome(decision: str, changes: Mapping[str, Any]) -> tuple[bool, bytes]:
+    """What two people have to have in common to agree.
+
+    Args:
+        decision: of a review.
+        changes: of the same.
+    """
+    wanted = {name: pair[1] for name, pair in changes.items() if name in EDITABLE}
+    return decision == "reject", orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)
+
+
+def changes_of(old: GoldenItem, new: GoldenItem) -> dict[str, tuple[Any, Any]]:
+    """For each field that differs its value before and after.
+
+    Args:
+        old: the item before.
+        new: the item after.
+    """
+    before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
+    return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+
+
+def told_decision(
+    decision: Literal["accept", "reject", "tag"], changes: Mapping[str, Any]
+) -> Literal["accept", "edit", "reject", "tag"]:
+    """The decision as the log has it: an item accepted with changes of more than tags is edited.
+
+    Args:
+        decision: as the reviewer gave it.
+        changes: by field.
+    """
+    if decision == "accept" and set(changes) - {"tags"}:
+        return "edit"
+    return decision
+
+
+def _span(
+    item: GoldenItem, wanted: Mapping[str, Any], documents: Callable[[], Mapping[str, Document]]
+) -> Any:
+    try:
+        name, start, end = str(wanted["document"]), int(wanted["start"]), int(wanted["end"])
+        grade = int(wanted.get("grade", 1))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError("a span has a document, a start and an end", field="gold") from error
+    for old in item.gold or ():
+        if (old.document, old.start, old.end, old.grade) == (name, start, end, grade):
+            return old.model_dump()  # as it is, also where its document has changed
+    found = documents().get(name)
+    if found is None:
+        raise InputError(f"there is no document {name!r}", field="gold")
+    text = found.text
+    if not 0 <= start < end <= len(text):
+        raise InputError(
+            f"{name} has {len(text)} characters; there is no span {start}-{end}", field="gold"
+        )
+    return GoldSpan.of(name, text, start, end, grade).model_dump()

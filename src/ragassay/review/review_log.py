@@ -1,0 +1,125 @@
+"""The log of reviews, ``reviews.jsonl``: a line a decision, never changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ragassay.errors import InputError
+
+Decision = Literal["accept", "edit", "reject", "tag", "undo"]
+
+
+class Review(BaseModel):
+    """What a person decided on an item."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    item: str
+    reviewer: str
+    at: str = Field(description="When, in UTC")
+    decision: Decision = Field(description="edit: accepted with changes; undo: the last one back")
+    seconds: float = Field(0.0, ge=0, description="How long the person had the item before them")
+    changes: dict[str, tuple[Any, Any]] = Field(
+        default_factory=dict, description="For each field that changes its value before and after"
+    )
+    applied: bool = Field(True, description="The item was changed; else others are waited for")
+    final: bool = Field(False, description="By somebody who saw what others had decided")
+    calibration: bool = Field(False, description="The item belongs to the calibration set")
+    right: bool | None = Field(None, description="As the calibration set has it")
+
+
+class Standing:
+    """Which reviews count: each person's last one of an item, without those taken back.
+
+    Args:
+        reviews: in the order of the log.
+    """
+
+    def __init__(self, reviews: Iterable[Review]) -> None:
+        stacks: dict[str, list[tuple[int, Review]]] = {}
+        for number, one in enumerate(reviews):
+            stack = stacks.setdefault(one.reviewer, [])
+            if one.decision != "undo":
+                stack.append((number, one))
+            elif stack:
+                stack.pop()
+        self.last = {name: stack[-1][1] for name, stack in stacks.items() if stack}
+        """What each person would take back."""
+        self.of_item: dict[str, dict[str, Review]] = {}
+        """The independent reviews by item and person."""
+        self.final: dict[str, Review] = {}
+        """The last decision by somebody who saw the others', by item."""
+        self.calibration: dict[str, dict[str, Review]] = {}
+        """By person, then by item of the calibration set."""
+        self.seconds: list[float] = []
+        kept = sorted(
+            (pair for stack in stacks.values() for pair in stack), key=lambda pair: pair[0]
+        )
+        for _, one in kept:
+            if one.decision == "tag":
+                continue
+            if one.seconds:
+                self.seconds.append(one.seconds)
+            if one.calibration:
+                self.calibration.setdefault(one.reviewer, {})[one.item] = one
+            elif one.final:
+                self.final[one.item] = one
+            else:
+                self.of_item.setdefault(one.item, {})[one.reviewer] = one
+
+
+def read_log(path: Path) -> list[Review]:
+    """The reviews of a log; none where there is no file.
+
+    Args:
+        path: of the log.
+
+    Raises:
+        InputError: a line is wrong; with its number. A last line that was never finished is
+            left out: the review before the power failed was not confirmed to anybody.
+    """
+    if not path.is_file():
+        return []
+    *lines, rest = path.read_bytes().split(b"\n")
+    del rest
+    found = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(Review.model_validate(orjson.loads(line)))
+        except orjson.JSONDecodeError as error:
+            raise InputError(f"is not JSON ({error})", path=path, line=number) from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"])) or None
+            raise InputError(str(first["msg"]), path=path, line=number, field=field) from error
+    return found
+
+
+def append(path: Path, review: Review) -> None:
+    """Adds a review to a log; it is on disk afterwards.
+
+    Args:
+        path: of the log.
+        review: to add.
+    """
+    line = orjson.dumps(
+        review.model_dump(mode="json", exclude_defaults=True), option=orjson.OPT_APPEND_NEWLINE
+    )
+    with path.open("a+b") as stream:
+        if stream.seek(0, os.SEEK_END):
+            stream.seek(-1, os.SEEK_END)
+            if stream.read(1) != b"\n":
+                # An unfinished line ends here, and is no review.
+                size = path.read_bytes().rfind(b"\n") + 1
+                stream.truncate(size)
+        stream.write(line)
+        stream.flush()
+        os.fsync(stream.fileno())

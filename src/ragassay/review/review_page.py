@@ -1,0 +1,229 @@
+"""The page on which people review a golden set, and what its script asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Path as InPath, Query
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragassay import printable
+from ragassay.errors import UsageError
+from ragassay.golden import GoldenItem
+from ragassay.reports.html import ASSETS, environment
+from ragassay.review.review_agreement import told
+from ragassay.review.review_log import Review
+from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
+from ragassay.service import web
+from ragassay.service.api import Guard, answer_with_problems, problem
+
+_HERE = Path(__file__).parent
+MOST_BYTES = 4 * 1024**2
+MOST_SECONDS = 600.0
+"""Of an item: who takes longer was probably elsewhere."""
+
+Name = Annotated[str, Query(max_length=100)]
+Texts = Annotated[list[str], Field(max_length=100)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Negative(_Body):
+    text: str
+    kind: Literal["inaccurate", "incomplete", "off-style"] | None = None
+    by: str = ""
+
+
+class _Span(_Body):
+    document: str
+    start: int
+    end: int
+    grade: int = 1
+
+
+class _Fields(_Body):
+    """The fields that the page changes."""
+
+    query: str | None = None
+    references: Texts | None = None
+    negative_references: Annotated[list[_Negative], Field(max_length=100)] | None = None
+    gold: Annotated[list[_Span], Field(max_length=1_000)] | None = None
+    answerability: str | None = None
+    type: str | None = None
+    complexity: str | None = None
+    tags: Texts | None = None
+
+
+class _Decided(_Body):
+    item: str
+    reviewer: Annotated[str, Field(min_length=1, max_length=100)]
+    decision: Literal["accept", "reject", "tag"]
+    version: str
+    fields: _Fields = _Fields()
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+    calibration: bool = False
+
+
+class _Undo(_Body):
+    reviewer: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+def create_review_app(store: ReviewStore, reviewer: str = "") -> FastAPI:
+    """The application of the page: for this machine alone.
+
+    Args:
+        store: of the golden set.
+        reviewer: who reviews; asked on the page where left out.
+    """
+    app = FastAPI(title="ragassay review", docs_url=None, redoc_url=None, openapi_url=None)
+    answer_with_problems(app)
+    pages = environment(_HERE / "templates", served="/assets", crumbs=())
+
+    @app.exception_handler(ReviewConflictError)
+    def conflict(request: Any, error: ReviewConflictError) -> JSONResponse:
+        answer = problem(409, str(error))
+        if error.item is None:
+            return answer
+        return JSONResponse({"detail": str(error), "item": _shown(error.item)}, 409)
+
+    @app.get("/")
+    def page() -> Response:
+        text = pages.get_template("review.html.j2").render(
+            name=store.folder.resolve().name,
+            reviewer=reviewer,
+            instructions=store.instructions(),
+        )
+        return HTMLResponse(printable.escaped(text).encode("utf-8", "replace"))
+
+    @app.get("/items")
+    def items(reviewer: Name) -> dict[str, Any]:
+        return {"items": _list(store, reviewer), "progress": store.progress(reviewer)}
+
+    @app.get("/items/{kind}/{item_id:path}")
+    def item(
+        kind: Literal["golden", "calibration"], item_id: Annotated[str, InPath()], reviewer: Name
+    ) -> dict[str, Any]:
+        is_calibration = kind == "calibration"
+        golden = store.calibration() if is_calibration else store.golden()
+        found = next((one for one in golden.items if one.id == item_id), None) if golden else None
+        if found is None:
+            raise UsageError(f"There is no item {item_id!r} in the set.")
+        if is_calibration:
+            return {"item": _asked(found), "reviews": []}
+        given = store.standing().of_item.get(item_id, {})
+        # Who still has to decide does not see what others decided.
+        is_open = store.states([found], reviewer)[0] in ("todo", "waiting")
+        reviews = {name: one for name, one in given.items() if not is_open or name == reviewer}
+        return {"item": _shown(found), "reviews": told(reviews)}
+
+    @app.get("/documents/{kind}")
+    def documents(kind: Literal["golden", "calibration"]) -> list[str]:
+        return list(store.documents(calibration=kind == "calibration"))
+
+    @app.get("/documents/{kind}/{name:path}")
+    def document(kind: Literal["golden", "calibration"], name: str) -> dict[str, str]:
+        found = store.documents(calibration=kind == "calibration").get(name)
+        if found is None:
+            raise UsageError(f"There is no document {name!r}.")
+        return {"id": found.id, "text": found.text}
+
+    @app.post("/reviews")
+    def review(given: _Decided) -> dict[str, Any]:
+        made = store.review(
+            given.item,
+            given.reviewer,
+            given.decision,
+            given.version,
+            fields=given.fields.model_dump(exclude_unset=True),
+            seconds=min(given.seconds, MOST_SECONDS),
+            calibration=given.calibration,
+        )
+        answer = {"decision": made.decision, "applied": made.applied, **_now(store, given)}
+        if made.calibration:
+            golden = store.calibration()
+            known = next(one for one in golden.items if one.id == made.item) if golden else None
+            answer["right"] = made.right
+            answer["known"] = "" if known is None else known.status
+        return answer
+
+    @app.post("/undo")
+    def undo(given: _Undo) -> dict[str, Any]:
+        return _now(store, store.undo(given.reviewer))
+
+    styles = Path(str(web.__file__)).parent / "assets"
+    for name, folder in (("report", ASSETS), ("service", styles), ("review", _HERE / "assets")):
+        app.mount(f"/assets/{name}", StaticFiles(directory=folder), name=name)
+    app.add_middleware(Guard, hosts=(), most_bytes=MOST_BYTES, forms={})
+    return app
+
+
+def _now(store: ReviewStore, given: _Decided | Review) -> dict[str, Any]:
+    """How a review left its item, and how far all are."""
+    golden = store.calibration() if given.calibration else store.golden()
+    items = [one for one in golden.items if one.id == given.item] if golden else []
+    entries = (_known_entries if given.calibration else _entries)(store, items, given.reviewer)
+    return {"entry": entries[0], "progress": store.progress(given.reviewer)}
+
+
+def _list(store: ReviewStore, reviewer: str) -> list[dict[str, Any]]:
+    """All items in a few words, those of the calibration set first."""
+    known = store.calibration()
+    first = known.with_status("accepted", "rejected") if known else []
+    return _known_entries(store, first, reviewer) + _entries(store, store.golden().items, reviewer)
+
+
+def _known_entries(
+    store: ReviewStore, items: list[GoldenItem], reviewer: str
+) -> list[dict[str, Any]]:
+    done = store.standing().calibration.get(reviewer, {})
+    return [
+        {
+            "id": one.id,
+            "calibration": True,
+            "query": one.query,
+            "status": "draft",
+            "type": one.type,
+            "tags": [],
+            "state": "done" if one.id in done else "todo",
+            "mine": one.id in done,
+        }
+        for one in items
+    ]
+
+
+def _entries(store: ReviewStore, items: list[GoldenItem], reviewer: str) -> list[dict[str, Any]]:
+    given = store.standing().of_item
+    return [
+        {
+            "id": one.id,
+            "calibration": False,
+            "query": one.query,
+            "status": one.status,
+            "type": one.type,
+            "tags": one.tags,
+            "state": state,
+            "mine": reviewer in given.get(one.id, ()) or one.reviewer == reviewer,
+        }
+        for one, state in zip(items, store.states(items, reviewer), strict=True)
+    ]
+
+
+def _shown(item: GoldenItem) -> dict[str, Any]:
+    return {**item.model_dump(mode="json"), "version": version_of(item)}
+
+
+def _asked(item: GoldenItem) -> dict[str, Any]:
+    """An item of the calibration set without what is known of it."""
+    hidden: dict[str, Any] = {
+        "status": "draft",
+        "reviewer": "",
+        "verified_on": None,
+        "tags": [],
+        "metadata": {},
+    }
+    return {**_shown(item), **hidden}

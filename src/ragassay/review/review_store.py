@@ -1,0 +1,417 @@
+"""Reviews written into the folder of a golden set, by several people at a time.
+
+Whoever writes holds the folder's lock, reads the folder anew and says which version of the item was
+decided on: nobody writes over another's change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ragassay.errors import InputError, UsageError
+from ragassay.files import atomic
+from ragassay.golden import QUERIES, Document, GoldenItem, GoldenSet
+from ragassay.review.review_editing import changes_of, edited, outcome, told_decision
+from ragassay.review.review_log import Review, Standing, append, read_log
+
+LOG = "reviews.jsonl"
+SETTINGS = "review.json"
+INSTRUCTIONS = "instructions.md"
+LOCK = ".review.lock"
+BUSY_S = 30.0
+"""Seconds that a writer waits for another one."""
+
+State = Literal["todo", "done", "waiting", "disagreement"]
+T = TypeVar("T")
+
+
+class ReviewSettings(BaseModel):
+    """How a golden set is reviewed; kept in the folder, so that it holds for all reviewers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    overlap: float = Field(0.0, ge=0, le=1, description="Share of items that several review")
+    people: int = Field(2, ge=2, description="How many review each of those")
+    calibration: str | None = Field(None, description="Golden set with known answers, shown first")
+
+    def needs(self, item: str) -> int:
+        """How many people review an item.
+
+        Args:
+            item: its id. The choice depends on it alone, so that it is the same for everybody.
+        """
+        share = int.from_bytes(hashlib.blake2b(item.encode(), digest_size=8).digest()) / 2**64
+        return self.people if share < self.overlap else 1
+
+
+class ReviewConflictError(UsageError):
+    """Somebody changed the item in the meantime.
+
+    Args:
+        sentence: that says so.
+        item: as it is now.
+    """
+
+    def __init__(self, sentence: str, item: GoldenItem | None = None) -> None:
+        super().__init__(sentence)
+        self.item = item
+
+
+def version_of(item: GoldenItem) -> str:
+    """The version of an item: a hash of its line.
+
+    Args:
+        item: of a golden set.
+    """
+    digest = hashlib.blake2b(orjson.dumps(item.to_record()), digest_size=8).hexdigest()
+    return f"v{digest}"  # which no spreadsheet takes for a number
+
+
+class ReviewStore:
+    """A golden set under review.
+
+    Args:
+        folder: of the golden set.
+
+    Raises:
+        InputError: it is none, or a file of it is wrong.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._kept: dict[Path, tuple[object, Any]] = {}
+        self.golden()
+        self.settings()
+
+    def golden(self) -> GoldenSet:
+        """The golden set as it is now."""
+        return self._fresh(self.folder / QUERIES, lambda: GoldenSet.open(self.folder))
+
+    def standing(self) -> Standing:
+        """Which reviews count now."""
+        path = self.folder / LOG
+        return self._fresh(path, lambda: Standing(read_log(path)))
+
+    def settings(self) -> ReviewSettings:
+        """How the set is reviewed.
+
+        Raises:
+            InputError: the file of settings is wrong.
+        """
+        path = self.folder / SETTINGS
+
+        def read() -> ReviewSettings:
+            if not path.is_file():
+                return ReviewSettings()
+            try:
+                return ReviewSettings.model_validate_json(path.read_bytes())
+            except ValidationError as error:
+                first = error.errors()[0]
+                field = ".".join(map(str, first["loc"])) or None
+                raise InputError(str(first["msg"]), path=path, field=field) from error
+
+        return self._fresh(path, read)
+
+    def change_settings(self, **given: Any) -> ReviewSettings:
+        """Keeps settings for all reviewers.
+
+        Args:
+            **given: fields of `ReviewSettings`.
+
+        Raises:
+            UsageError: a value is impossible.
+        """
+        with self._alone():
+            try:
+                made = ReviewSettings(**{**self.settings().model_dump(), **given})
+            except ValidationError as error:
+                first = error.errors()[0]
+                raise UsageError(f"--{first['loc'][0]}: {first['msg']}.") from error
+            with atomic(self.folder / SETTINGS) as stream:
+                stream.write(orjson.dumps(made.model_dump(), option=orjson.OPT_INDENT_2))
+        return made
+
+    def calibration(self) -> GoldenSet | None:
+        """The set with known answers, where there is one."""
+        name = self.settings().calibration
+        if name is None:
+            return None
+        folder = self.folder / name
+        return self._fresh(folder / QUERIES, lambda: GoldenSet.open(folder))
+
+    def documents(self, *, calibration: bool = False) -> Mapping[str, Document]:
+        """The documents by id, read once.
+
+        Args:
+            calibration: those of the calibration set.
+        """
+        found = self.calibration() if calibration else self.golden()
+        if found is None:
+            return {}
+        key = found.folder / "documents"
+        if key not in self._kept:
+            self._kept[key] = (None, found.documents())
+        documents: Mapping[str, Document] = self._kept[key][1]
+        return documents
+
+    def instructions(self) -> str:
+        """What the folder's file tells the reviewers; empty where there is none."""
+        path = self.folder / INSTRUCTIONS
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+    def states(self, items: Iterable[GoldenItem], reviewer: str) -> list[State]:
+        """What items wait for.
+
+        Args:
+            items: of the set.
+            reviewer: who asks.
+
+        Returns:
+            For each ``todo``: for a review by this person. ``waiting``: for others.
+            ``disagreement``: for somebody who settles it. ``done``: for nothing.
+        """
+        standing, settings = self.standing(), self.settings()
+
+        def state(item: GoldenItem) -> State:
+            if item.status != "draft":
+                return "done"
+            given = standing.of_item.get(item.id, {})
+            if len(given) >= settings.needs(item.id) > 1:
+                return "disagreement"
+            return "waiting" if reviewer in given else "todo"
+
+        return [state(item) for item in items]
+
+    def review(
+        self,
+        item_id: str,
+        reviewer: str,
+        decision: Literal["accept", "reject", "tag"],
+        version: str,
+        *,
+        fields: Mapping[str, Any] | None = None,
+        seconds: float = 0.0,
+        calibration: bool = False,
+    ) -> Review:
+        """Takes a decision down and carries it out.
+
+        An item that several people review stays as it is until all have decided: it is changed when
+        they decided alike, and else waits for somebody who settles it.
+
+        Args:
+            item_id: of the item.
+            reviewer: who decided.
+            decision: ``tag`` changes the tags alone.
+            version: of the item that was decided on.
+            fields: new values of `EDITABLE` fields; spans of the gold need document, start and end.
+            seconds: that it took.
+            calibration: the item is one of the calibration set.
+
+        Returns:
+            The review, as the log has it.
+
+        Raises:
+            ReviewConflictError: the item is another one by now.
+            UsageError: there is no such item, or a name or value is impossible.
+        """
+        if not reviewer.strip():
+            raise UsageError("A review needs the name of its reviewer.")
+        now = datetime.now(UTC)
+        given = {
+            "item": item_id,
+            "reviewer": reviewer,
+            "at": now.isoformat(timespec="milliseconds"),
+            "seconds": round(max(seconds, 0.0), 1),
+        }
+        with self._alone():
+            golden = self.calibration() if calibration else self.golden()
+            item = (
+                next((one for one in golden.items if one.id == item_id), None) if golden else None
+            )
+            if golden is None or item is None:
+                raise UsageError(f"There is no item {item_id!r} in the set.")
+            if version_of(item) != version:
+                by = f" by {item.reviewer}" if item.reviewer else ""
+                raise ReviewConflictError(
+                    f"{item_id}: the item was changed{by} in the meantime.", item
+                )
+            wanted = edited(
+                item, fields or {}, reviewer, lambda: self.documents(calibration=calibration)
+            )
+            changes = changes_of(item, wanted)
+            told = told_decision(decision, changes)
+            if calibration:
+                right = (told == "reject") == (item.status == "rejected")
+                made = Review(**given, decision=told, changes=changes, applied=False,
+                              calibration=True, right=right)  # fmt: skip
+            elif decision == "tag":
+                if set(changes) - {"tags"}:
+                    raise UsageError("A change of more than tags is accepted or rejected.")
+                made = Review(**given, decision="tag", changes=changes)
+            else:
+                (state,) = self.states([item], reviewer)
+                final = state in ("done", "disagreement")
+                applied = final or self._agreed(item.id, reviewer, told, changes)
+                if applied:
+                    wanted.status = "rejected" if told == "reject" else "accepted"
+                    wanted.reviewer, wanted.verified_on = reviewer, now.date()
+                    if told == "edit" and wanted.origin == "synthetic":
+                        wanted.origin = "edited"
+                    changes = changes_of(item, wanted)
+                made = Review(**given, decision=told, changes=changes, applied=applied, final=final)
+            if made.applied and changes:
+                self._replace(golden, wanted)
+            append(self.folder / LOG, made)
+        return made
+
+    def undo(self, reviewer: str) -> Review:
+        """Takes a person's last review back.
+
+        Args:
+            reviewer: whose.
+
+        Returns:
+            The review that was taken back.
+
+        Raises:
+            ReviewConflictError: somebody changed the same fields since, or the item was settled.
+            UsageError: there is none.
+        """
+        with self._alone():
+            last = self.standing().last.get(reviewer)
+            if last is None:
+                raise UsageError(f"{reviewer} has no review to take back.")
+            golden = self.golden()
+            item = _found(golden, last.item)
+            if not last.calibration and item is None:
+                raise ReviewConflictError(f"{last.item}: the item is no longer in the set.")
+            if item is not None and not last.calibration:
+                record = item.model_dump(mode="json")
+                theirs = [
+                    name for name, (_, after) in last.changes.items() if record[name] != after
+                ]
+                if last.applied and theirs:
+                    what = f"{', '.join(theirs)} changed since your review"
+                    raise ReviewConflictError(f"{last.item}: {what}; nothing was taken back.", item)
+                if not last.applied and item.status != "draft":
+                    raise ReviewConflictError(
+                        f"{last.item}: {item.reviewer} settled it since.", item
+                    )
+                if last.applied and last.changes:
+                    before = {name: old for name, (old, _) in last.changes.items()}
+                    self._replace(golden, GoldenItem.model_validate({**record, **before}))
+            at = datetime.now(UTC).isoformat(timespec="milliseconds")
+            append(
+                self.folder / LOG,
+                Review(item=last.item, reviewer=reviewer, at=at, decision="undo"),
+            )
+        return last
+
+    def progress(self, reviewer: str) -> dict[str, Any]:
+        """How far the review is.
+
+        Args:
+            reviewer: who asks.
+
+        Returns:
+            ``done`` and ``total`` items, ``mine`` (reviews by this person), ``left`` (reviews that
+            are missing, by anybody), ``seconds`` (median of a review; ``None`` before the first)
+            and ``seconds_left``.
+        """
+        items, standing, settings = self.golden().items, self.standing(), self.settings()
+        left = done = 0
+        for item in items:
+            if item.status != "draft":
+                done += 1
+            else:
+                # A disagreement takes one more.
+                given = len(standing.of_item.get(item.id, ()))
+                left += max(settings.needs(item.id) - given, 1)
+        median = statistics.median(standing.seconds) if standing.seconds else None
+        mine = sum(reviewer in given for given in standing.of_item.values())
+        mine += sum(one.reviewer == reviewer for one in standing.final.values())
+        return {
+            "done": done,
+            "total": len(items),
+            "mine": mine,
+            "left": left,
+            "seconds": median,
+            "seconds_left": None if median is None else median * left,
+        }
+
+    def _agreed(
+        self, item: str, reviewer: str, told: str, changes: Mapping[str, tuple[Any, Any]]
+    ) -> bool:
+        """Whether this review and those of others suffice, and say the same."""
+        given = self.standing().of_item.get(item, {})
+        others = [one for name, one in given.items() if name != reviewer]
+        if len(others) + 1 < self.settings().needs(item):
+            return False
+        return all(outcome(one.decision, one.changes) == outcome(told, changes) for one in others)
+
+    def _replace(self, golden: GoldenSet, item: GoldenItem) -> None:
+        items = [item if one.id == item.id else one for one in golden.items]
+        made = GoldenSet(golden.folder, items, golden.documents_in)
+        made.save()
+        # Nobody else writes now: what was written need not be read again.
+        path = golden.folder / QUERIES
+        self._kept[path] = (_mark(path), made)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Holds the folder's lock: SQLite has one that works on every system, also for threads."""
+        path = self.folder / LOCK
+        try:
+            with closing(sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)) as lock:
+                lock.execute("BEGIN EXCLUSIVE")
+                yield
+        except sqlite3.OperationalError as error:
+            raise UsageError(
+                f"{self.folder} cannot be written now ({error}). Somebody else may be writing; "
+                "try again."
+            ) from error
+
+    def _fresh(self, path: Path, read: Callable[[], T]) -> T:
+        """What was read of a file, read again when the file is another one."""
+        mark = _mark(path)
+        kept = self._kept.get(path)
+        if kept is None or kept[0] != mark:
+            # The mark is older than what is read: at worst the next look reads once more.
+            kept = self._kept[path] = (mark, read())
+        value: T = kept[1]
+        return value
+
+
+def relative_folder(of: Path, to: Path) -> str:
+    """The path from one folder to another, as settings keep it.
+
+    Args:
+        of: the folder that is named.
+        to: where from.
+    """
+    return Path(os.path.relpath(of.resolve(), to.resolve())).as_posix()
+
+
+def _mark(path: Path) -> object:
+    """What tells a file from the one that was there before."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _found(golden: GoldenSet | None, item_id: str) -> GoldenItem | None:
+    items = golden.items if golden is not None else ()
+    return next((one for one in items if one.id == item_id), None)

@@ -1,0 +1,312 @@
+"""The page of reviews: its interface, and in a real browser."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra 'service'")
+
+import uvicorn
+from fastapi.testclient import TestClient
+
+from ragassay.golden import GoldenSet
+from ragassay.review import ReviewStore, create_review_app
+from reports_examples import HOSTILE
+from reviewed_set import TEXT, bundled, item_of, small, version
+
+
+class Served:
+    """The page of a folder on a port of its own."""
+
+    def __init__(self, folder: Path, reviewer: str = "") -> None:
+        self.store = ReviewStore(folder)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        app = create_review_app(self.store, reviewer)
+        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        self._thread = threading.Thread(target=self._server.run, args=([listener],))
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Served]]:
+    made: list[Served] = []
+
+    def start(folder: Path, reviewer: str = "") -> Served:
+        made.append(Served(folder, reviewer))
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def visit(chromium: Any) -> Iterator[Callable[[Served], Any]]:
+    """Opens pages; at the end none has asked another server, run what is foreign or met an error.
+
+    A conflict and a refusal are statuses that the browser's console shows.
+    """
+    trouble: list[str] = []
+    pages = []
+
+    def opened(served: Served) -> Any:
+        page = chromium.new_page(viewport={"width": 1280, "height": 900}, base_url=served.url)
+        page.set_default_timeout(15_000)
+        page.on(
+            "request", lambda r: None if r.url.startswith(served.url) else trouble.append(r.url)
+        )
+        page.on("console", lambda m: trouble.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
+        pages.append(page)
+        page.goto("/")
+        return page
+
+    yield opened
+    for page in pages:
+        page.close()
+    assert [one for one in trouble if not one.startswith("data:") and "(Conflict)" not in one] == []
+
+
+def at_item(page: Any, name: str) -> None:
+    page.wait_for_selector(f"body[data-item='golden/{name}'] #item")
+    page.wait_for_selector("#text:not(:empty)")
+
+
+def select(page: Any, text: str) -> None:
+    """Drags the mouse over a text of the document."""
+    box = page.evaluate(
+        """(wanted) => {
+          const box = document.getElementById("text");
+          const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const at = walker.currentNode.data.indexOf(wanted);
+            if (at < 0) continue;
+            const range = document.createRange();
+            range.setStart(walker.currentNode, at);
+            range.setEnd(walker.currentNode, at + wanted.length);
+            walker.currentNode.parentElement.scrollIntoView({ block: "nearest" });
+            box.scrollTop += range.getBoundingClientRect().top - 420;
+            const boxes = range.getClientRects();
+            const [first, last] = [boxes[0], boxes[boxes.length - 1]];
+            const half = first.height / 2;
+            return [first.left, first.top + half, last.right, last.top + half];
+          }
+        }""",
+        text,
+    )
+    page.mouse.move(box[0] + 0.5, box[1])
+    page.mouse.down()
+    page.mouse.move((box[0] + box[2]) / 2, box[3], steps=4)
+    page.mouse.move(box[2] - 0.5, box[3], steps=4)
+    page.mouse.up()
+
+
+@pytest.mark.browser
+def test_a_person_reviews_five_items_by_keyboard_and_marks_a_span_with_the_mouse(
+    tmp_path: Path, serve: Any, visit: Any
+) -> None:
+    folder = bundled(tmp_path / "golden")
+    ids = [one.id for one in GoldenSet.open(folder).items]
+    served = serve(folder)
+    page = visit(served)
+    page.wait_for_selector("#alert >> text=Write your name")
+    page.keyboard.type("ann")
+    page.keyboard.press("Tab")
+
+    at_item(page, ids[0])
+    assert page.inner_text("#text mark").startswith("Adults may have up to twelve items")
+    page.keyboard.press("a")
+    at_item(page, ids[1])
+    page.keyboard.press("r")
+    at_item(page, ids[2])
+    page.keyboard.press("e")
+    page.fill("#item textarea >> nth=0", "How long may I keep a film?")
+    page.keyboard.press("Control+Enter")
+    at_item(page, ids[3])
+    page.keyboard.press("t")
+    page.keyboard.type("odd, late")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#item .chip >> text=late")
+    page.keyboard.press("a")
+    at_item(page, ids[4])
+    assert item_of(served.store, ids[4]).gold
+    page.click("#item .spans >> text=Remove")
+    page.wait_for_selector("#item >> text=no place answers")
+    text = page.inner_text("#text")
+    wanted = text[text.index("You may extend a loan") :].split(",")[0]
+    select(page, wanted)
+    page.wait_for_selector("#add:enabled")
+    page.click("#add")
+    page.wait_for_selector("#item .spans >> text=You may extend a loan")
+    assert page.inner_text("#text mark") == wanted
+    page.keyboard.press("a")
+    at_item(page, ids[5])
+    assert "5 of 72 items are reviewed, 5 by you. 67 reviews are missing" in page.inner_text(
+        "#progress"
+    )
+
+    items = GoldenSet.open(folder).items
+    assert [one.status for one in items[:6]] == [
+        "accepted", "rejected", "accepted", "accepted", "accepted", "draft",
+    ]  # fmt: skip
+    assert {one.reviewer for one in items[:5]} == {"ann"}
+    assert items[2].query == "How long may I keep a film?"
+    assert items[3].tags == ["odd", "late"]
+    (span,) = items[4].gold or ()
+    document = served.store.documents()[span.document]
+    assert span.text == wanted == document.text[span.start : span.end]
+    log = [json.loads(line) for line in (folder / "reviews.jsonl").read_text().splitlines()]
+    assert [one["decision"] for one in log] == ["accept", "reject", "edit", "tag", "accept", "edit"]
+
+    page.keyboard.press("u")
+    at_item(page, ids[4])
+    page.wait_for_selector("#alert >> text=taken back")
+    assert item_of(served.store, ids[4]).status == "draft"
+    page.keyboard.press("n")
+    at_item(page, ids[5])
+    page.keyboard.press("p")
+    at_item(page, ids[4])
+    page.keyboard.press("?")
+    page.wait_for_selector("#help >> text=take my last review back")
+    page.select_option("#show", "rejected")
+    at_item(page, ids[1])
+    assert page.inner_text("#place") == "1 of 1"
+
+
+@pytest.mark.browser
+def test_a_place_counts_characters_as_python_does(tmp_path: Path, serve: Any, visit: Any) -> None:
+    served = serve(small(tmp_path / "g").folder, "ann")
+    page = visit(served)
+    at_item(page, "i0")
+    select(page, "It closes at six.")
+    page.keyboard.press("s")
+    page.wait_for_selector("#item .spans >> text=It closes")
+    page.keyboard.press("a")
+    at_item(page, "i1")
+    _, span = item_of(served.store, "i0").gold or ()
+    assert (span.text, span.start) == ("It closes at six.", TEXT.index("It closes"))
+
+
+@pytest.mark.browser
+def test_two_people_at_one_item_both_see_the_conflict_and_lose_nothing(
+    tmp_path: Path, serve: Any, visit: Any
+) -> None:
+    served = serve(small(tmp_path / "g").folder, "ann")
+    page = visit(served)
+    at_item(page, "i0")
+    page.keyboard.press("e")
+    page.fill("#item textarea >> nth=0", "When does it open on Mondays?")
+    fields = {"query": "At what time does it open?", "tags": ["hours"]}
+    served.store.review("i0", "bob", "accept", version(served.store, "i0"), fields=fields)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#alert >> text=changed by bob")
+    shown = page.inner_text("#alert")
+    assert "At what time does it open?" in shown and "When does it open on Mondays?" in shown
+    assert item_of(served.store, "i0").query == "At what time does it open?"
+    page.click("text=Keep mine")
+    at_item(page, "i1")
+    item = item_of(served.store, "i0")
+    assert (item.query, item.reviewer) == ("When does it open on Mondays?", "ann")
+    assert item.tags == ["hours"], "what ann left alone stays as bob has it"
+
+
+@pytest.mark.browser
+def test_hostile_texts_run_nothing_and_turn_nothing(tmp_path: Path, serve: Any, visit: Any) -> None:
+    turned = "safe \u202egnp.exe\u202c **bold** "
+    store = small(tmp_path / "g", 1)
+    (tmp_path / "g/documents/bad.md").write_text(f"{turned}{HOSTILE}", encoding="utf-8")
+    (tmp_path / "g/instructions.md").write_text(f"{turned}{HOSTILE}", encoding="utf-8")
+    item = item_of(store, "i0")
+    item.query = item.references[0] = item.type = turned + HOSTILE
+    item.tags, item.provenance = [HOSTILE], {"prompt": HOSTILE}
+    GoldenSet(store.folder, [item]).save()
+    served = serve(store.folder, HOSTILE)
+    page = visit(served)
+    at_item(page, "i0")
+    page.select_option("#documents", "bad")
+    page.wait_for_selector("#text >> text=safe")
+    page.keyboard.press("?")
+    shown = page.inner_text("body")
+    assert "\u202e" not in shown and "**bold**" in shown and "<" in shown
+    assert page.locator("#item script, #item img, #item b, #text *, #help img").count() == 0
+    page.keyboard.press("a")
+    page.wait_for_selector("#item >> text=Nothing to show")
+    assert item_of(served.store, "i0").query == turned + HOSTILE
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> TestClient:
+    return TestClient(create_review_app(small(tmp_path / "g")), base_url="http://127.0.0.1")
+
+
+def test_other_sites_and_names_are_refused(client: TestClient) -> None:
+    body = {"item": "i0", "reviewer": "eve", "decision": "accept", "version": "v"}
+    assert (
+        client.post("/reviews", json=body, headers={"Origin": "http://evil.example"}).status_code
+        == 403
+    )
+    assert client.get("/", headers={"Host": "evil.example"}).status_code == 403
+    page = client.get("/")
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+
+
+def test_wrong_requests_are_problems_in_words(client: TestClient) -> None:
+    body = {"item": "i0", "reviewer": "eve", "decision": "accept", "version": "v"}
+    conflict = client.post("/reviews", json=body)
+    assert conflict.status_code == 409 and conflict.json()["item"]["id"] == "i0"
+    for wrong in (
+        {**body, "decision": "undo"},
+        {**body, "reviewer": ""},
+        {**body, "fields": {"status": "accepted"}},
+        {**body, "item": "none"},
+    ):
+        assert client.post("/reviews", json=wrong).status_code == 422
+    assert client.get("/documents/golden/../../etc/passwd").status_code in (404, 422)
+    assert client.get("/items/golden/none?reviewer=a").status_code == 422
+    assert client.get("/items/calibration/i0?reviewer=a").status_code == 422
+
+
+def test_who_still_has_to_decide_does_not_see_what_others_decided(tmp_path: Path) -> None:
+    store = small(tmp_path / "g", 1)
+    store.change_settings(overlap=1.0)
+    client = TestClient(create_review_app(store), base_url="http://127.0.0.1")
+
+    def seen(name: str) -> list[str]:
+        told = client.get(f"/items/golden/i0?reviewer={name}").json()["reviews"]
+        return [one["reviewer"] for one in told]
+
+    store.review("i0", "ann", "accept", version(store, "i0"))
+    assert (seen("ann"), seen("bob")) == (["ann"], [])
+    store.review("i0", "bob", "reject", version(store, "i0"))
+    assert seen("eve") == ["ann", "bob"]
+
+
+def test_calibration_items_come_first_and_keep_their_answer_until_it_is_given(tmp_path) -> None:
+    store = small(tmp_path / "g", 1)
+    known = small(tmp_path / "known", 1, status="rejected", reviewer="expert")
+    store.change_settings(calibration="../known")
+    client = TestClient(create_review_app(store), base_url="http://127.0.0.1")
+    listed = client.get("/items?reviewer=ann").json()["items"]
+    assert [(one["id"], one["calibration"]) for one in listed] == [("i0", True), ("i0", False)]
+    shown = client.get("/items/calibration/i0?reviewer=ann")
+    assert "rejected" not in shown.text and "expert" not in shown.text
+    body = {"item": "i0", "reviewer": "ann", "decision": "accept", "calibration": True}
+    answer = client.post("/reviews", json={**body, "version": version(known, "i0")}).json()
+    assert (answer["right"], answer["known"]) == (False, "rejected")
+    assert answer["entry"]["state"] == "done"

@@ -1,0 +1,184 @@
+"""Sheets: written, filled in by others, read back."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import openpyxl
+import pytest
+from hypothesis import HealthCheck, example, given, settings, strategies as st
+
+from ragassay.cli import call
+from ragassay.errors import InputError
+from ragassay.golden import GoldenItem, GoldenSet, NegativeReference
+from ragassay.review import ReviewStore, read_sheet, write_sheet
+from reviewed_set import TEXT, item_of, small, version
+
+KINDS = [".csv", ".xlsx"]
+character = st.characters(
+    exclude_categories=("Cs", "Cc"), include_characters="\n=+-@'\t|[]\"\\:;,_x"
+)
+pieces = st.sampled_from(["_x0041_", "inaccurate: ", "(none)", "\n", '["a"]', "="])
+cell = st.lists(character | pieces, min_size=1, max_size=20).map("".join)
+
+
+def read(path: Path) -> list[list[str]]:
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            return list(csv.reader(stream))
+    rows = openpyxl.load_workbook(path).worksheets[0].iter_rows(values_only=True)
+    return [["" if one is None else str(one) for one in row] for row in rows]
+
+
+def write(path: Path, rows: list[list[str]]) -> None:
+    if path.suffix == ".csv":
+        with path.open("w", encoding="utf-8-sig", newline="") as stream:
+            csv.writer(stream).writerows(rows)
+        return
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.worksheets[0].append(row)
+    book.save(path)
+
+
+def filled(path: Path, **cells: dict[str, str]) -> None:
+    """Fills cells in: for each item values by column."""
+    rows = read(path)
+    for row in rows[1:]:
+        for name, value in cells.get(row[0], {}).items():
+            row[rows[0].index(name)] = value
+    write(path, rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path, kind: str) -> None:
+    store, path = small(tmp_path / "g"), tmp_path / f"sheet{kind}"
+    assert write_sheet(store, path) == 3
+    closes = TEXT.index("It closes")
+    filled(
+        path,
+        i0={"decision": "accept"},
+        i1={"decision": "Accept", "query": "When does it close?", "references": "six\nat six",
+            "negative_references": "inaccurate: nine\nten", "tags": "hours\nshort",
+            "gold": f"library {closes}-{closes + 17}", "answerability": "answerable"},
+    )  # fmt: skip
+    assert read_sheet(store, path, "ann") == (2, [])
+    item = item_of(store, "i1")
+    assert (item.status, item.reviewer, item.query) == ("accepted", "ann", "When does it close?")
+    assert item.references == ["six", "at six"] and item.tags == ["hours", "short"]
+    assert [(one.text, one.kind, one.by) for one in item.negative_references] == [
+        ("nine", "inaccurate", "ann"),
+        ("ten", None, "eve"),
+    ]
+    assert [one.text for one in item.gold or ()] == ["It closes at six."]
+    assert item_of(store, "i0").status == "accepted" and item_of(store, "i2").status == "draft"
+    assert read_sheet(store, path, "ann") == (0, [])
+    assert write_sheet(store, path) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_path, kind) -> None:
+    store, path = small(tmp_path / "g", 7), tmp_path / f"sheet{kind}"
+    write_sheet(store, path)
+    filled(
+        path,
+        i0={"decision": "maybe"},
+        i1={"decision": "accept", "gold": "somewhere"},
+        i2={"decision": "accept", "answerability": "perhaps"},
+        i3={"query": "Other?"},
+        i4={"decision": "accept"},
+        i5={"decision": "accept", "gold": "library 5-900"},
+        i6={"decision": "reject"},
+    )
+    store.review("i4", "bob", "reject", version(store, "i4"))
+    assert call(["golden", "review", str(tmp_path / "g"), "--read", str(path), "--reviewer", "ann"])
+    taken, troubles = read_sheet(store, path, "ann")
+    assert taken == 0 and item_of(store, "i6").status == "rejected"
+    wanted = [
+        "row 2, column decision: 'maybe' is no decision",
+        "row 3, column gold: 'somewhere' is no span",
+        "row 4, column answerability: ",
+        "row 5, column decision: the row changes query, and decides nothing",
+        "row 6: i4: the item was changed by bob",
+        "row 7, column gold: library has",
+    ]
+    assert len(troubles) == len(wanted)
+    assert all(one.startswith(start) for one, start in zip(troubles, wanted, strict=True))
+
+
+def test_a_formula_is_refused_and_never_computed(tmp_path: Path) -> None:
+    store, path = small(tmp_path / "g"), tmp_path / "sheet.xlsx"
+    write_sheet(store, path)
+    filled(path, i0={"decision": "accept", "query": '=HYPERLINK("x")'})
+    taken, (trouble,) = read_sheet(store, path, "ann")
+    assert taken == 0 and trouble == "row 2, column query: holds a formula. Write the text itself."
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_text_that_looks_like_a_formula_is_written_as_text(tmp_path: Path, kind: str) -> None:
+    store = small(tmp_path / "g")
+    query = "=1+1|cmd"
+    store.review("i0", "x", "accept", version(store, "i0"), fields={"query": query})
+    store.undo("x")
+    store = ReviewStore(tmp_path / "g")
+    item = item_of(store, "i0")
+    item.query = query
+    GoldenSet(store.folder, [item]).save()
+    path = tmp_path / f"sheet{kind}"
+    write_sheet(store, path)
+    shown = read(path)[1][3]
+    assert shown == (query if kind == ".xlsx" else f"'{query}")
+    filled(path, i0={"decision": "accept"})
+    if kind == ".xlsx":  # the test's own writer makes a formula of it
+        assert "holds a formula" in read_sheet(store, path, "ann")[1][0]
+    else:
+        assert read_sheet(store, path, "ann") == (1, [])
+        assert item_of(store, "i0").query == query
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=cell,
+    references=st.lists(cell.filter(str.strip), max_size=3),
+    wrong=st.lists(st.tuples(cell.filter(str.strip), st.sampled_from([None, "off-style"]))),
+    tags=st.lists(cell.map(str.strip).filter(bool), max_size=2, unique=True),
+)
+@example(query="=", references=["[1]", "a\nb"], wrong=[('["a"]', None)], tags=['["a"]'])
+def test_what_nobody_touched_comes_back_as_it_was(
+    tmp_path_factory, kind, query, references, wrong, tags
+) -> None:
+    folder = tmp_path_factory.mktemp("sheet")
+    store = small(folder / "g", 1)
+    item = item_of(store, "i0")
+    made = GoldenItem.model_validate({**item.model_dump(), "query": query, "tags": tags})
+    made.references = references
+    made.negative_references = [NegativeReference(text=one, kind=kind) for one, kind in wrong]
+    GoldenSet(store.folder, [made]).save()
+    path = folder / f"sheet{kind}"
+    write_sheet(store, path)
+    # A row that differs from its item and decides nothing would be told.
+    assert read_sheet(store, path, "ann") == (0, [])
+
+
+def test_a_file_that_is_no_sheet_is_said(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    (tmp_path / "a.csv").write_text("id,query\n1,x\n")
+    with pytest.raises(InputError, match="has no column decision, version"):
+        read_sheet(store, tmp_path / "a.csv", "ann")
+    (tmp_path / "a.xlsx").write_bytes(b"no workbook")
+    with pytest.raises(InputError, match="is no Excel workbook"):
+        read_sheet(store, tmp_path / "a.xlsx", "ann")
+    assert call(["golden", "review", str(tmp_path / "g"), "--read", "a.csv"]) == 2
+    assert call(["golden", "review", str(tmp_path / "g"), "--csv", "a.txt"]) == 2
+
+
+def test_semicolons_of_a_spreadsheet_program_are_read(tmp_path: Path) -> None:
+    store, path = small(tmp_path / "g"), tmp_path / "sheet.csv"
+    write_sheet(store, path)
+    filled(path, i0={"decision": "reject"})
+    rows = read(path)
+    with path.open("w", newline="") as stream:
+        csv.writer(stream, delimiter=";").writerows(rows)
+    assert read_sheet(store, path, "ann") == (1, [])

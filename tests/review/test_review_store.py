@@ -1,0 +1,268 @@
+"""Reviews in the folder: one at a time, several at a time, taken back."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ragassay.errors import InputError, UsageError
+from ragassay.golden import GoldenSet
+from ragassay.review import ReviewConflictError, ReviewStore, disagreements, version_of
+from reviewed_set import TEXT, item_of, small, version
+
+
+def test_an_accepted_item_names_its_reviewer_and_no_other_line_changes(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    before = (tmp_path / "g/queries.jsonl").read_bytes().splitlines()
+    store.review("i1", "ann", "accept", version(store, "i1"), seconds=12.34)
+    after = (tmp_path / "g/queries.jsonl").read_bytes().splitlines()
+    assert [a == b for a, b in zip(before, after, strict=True)] == [True, False, True]
+    item = item_of(store, "i1")
+    assert (item.status, item.reviewer) == ("accepted", "ann")
+    assert item.verified_on == datetime.now(UTC).date()
+    (line,) = (tmp_path / "g/reviews.jsonl").read_text().splitlines()
+    kept = json.loads(line)
+    assert (kept["decision"], kept["seconds"], kept["item"]) == ("accept", 12.3, "i1")
+    assert [one.id for one in GoldenSet.open(tmp_path / "g").with_status("draft")] == ["i0", "i2"]
+
+
+def test_an_edit_keeps_who_said_what_and_reads_new_spans_from_the_document(tmp_path: Path) -> None:
+    store = small(tmp_path / "g", origin="synthetic")
+    start = TEXT.index("It closes")
+    fields = {
+        "query": "When does it close?",
+        "references": ["six", " "],
+        "negative_references": [{"text": "ten"}, {"text": "nine", "kind": "inaccurate"}],
+        "gold": [{"document": "library", "start": start, "end": start + 17}],
+        "tags": ["hours", "hours", " "],
+    }
+    made = store.review("i0", "ann", "accept", version(store, "i0"), fields=fields)
+    item = item_of(store, "i0")
+    assert made.decision == "edit" and item.origin == "edited"
+    assert item.references == ["six"] and item.tags == ["hours"]
+    assert [(one.text, one.by) for one in item.negative_references] == [
+        ("ten", "eve"),
+        ("nine", "ann"),
+    ]
+    (span,) = item.gold or ()
+    assert span.text == "It closes at six." and span.before.endswith("🙂 ")
+
+
+@pytest.mark.parametrize(
+    ("gold", "problem"),
+    [
+        ({"document": "library", "start": 5, "end": 500}, "characters; there is no span 5-500"),
+        ({"document": "library", "start": -1, "end": 5}, "there is no span"),
+        ({"document": "other", "start": 0, "end": 5}, "there is no document 'other'"),
+        ({"document": "library"}, "a document, a start and an end"),
+    ],
+)
+def test_an_impossible_span_is_refused_and_nothing_is_written(tmp_path, gold, problem) -> None:
+    store = small(tmp_path / "g")
+    with pytest.raises(InputError, match=problem):
+        store.review("i0", "ann", "accept", version(store, "i0"), fields={"gold": [gold]})
+    assert item_of(store, "i0").status == "draft"
+    assert not (tmp_path / "g/reviews.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("item", "reviewer", "fields", "problem"),
+    [
+        ("nothing", "ann", {}, "no item 'nothing'"),
+        ("i0", " ", {}, "name of its reviewer"),
+        ("i0", "ann", {"status": "accepted"}, "does not change status"),
+        ("i0", "ann", {"query": ""}, "query"),
+        ("i0", "ann", {"answerability": "perhaps"}, "answerability"),
+    ],
+)
+def test_what_makes_no_sense_is_said(tmp_path: Path, item, reviewer, fields, problem) -> None:
+    store = small(tmp_path / "g")
+    with pytest.raises((UsageError, InputError), match=problem):
+        store.review(item, reviewer, "accept", version(store, "i0"), fields=fields)
+
+
+def test_who_decided_on_an_older_version_is_told_and_sees_the_present_one(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    old = version(store, "i0")
+    store.review("i0", "ann", "accept", old, fields={"query": "Open when?"})
+    with pytest.raises(ReviewConflictError, match="changed by ann") as caught:
+        store.review("i0", "bob", "reject", old)
+    assert caught.value.item is not None and caught.value.item.query == "Open when?"
+    assert item_of(store, "i0").status == "accepted"
+
+
+def test_an_edit_outside_the_program_is_seen(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    old = version_of(store.golden().items[0])
+    path = tmp_path / "g/queries.jsonl"
+    path.write_text(path.read_text().replace("it open? 0", "it shut? 0"))
+    with pytest.raises(ReviewConflictError):
+        store.review("i0", "ann", "accept", old)
+
+
+def state_of(store: ReviewStore, item: str, reviewer: str) -> str:
+    return store.states([item_of(store, item)], reviewer)[0]
+
+
+def accept_all(folder: Path, name: str, start) -> None:
+    """What a person's process does: decide on every item as it was at first."""
+    store = ReviewStore(folder)
+    seen = [(one.id, version_of(one)) for one in store.golden().items]
+    start.wait()
+    for item, shown in seen:
+        try:
+            store.review(item, name, "accept", shown, fields={"tags": [name]})
+        except ReviewConflictError:
+            continue
+
+
+def outcome_is_sound(folder: Path, n: int) -> None:
+    """Each item has one reviewer, whose tag it has, and the log has that one review."""
+    items = GoldenSet.open(folder).items
+    assert len(items) == n
+    assert all(one.status == "accepted" and one.tags == [one.reviewer] for one in items)
+    log = [json.loads(line) for line in (folder / "reviews.jsonl").read_text().splitlines()]
+    assert sorted((one["item"], one["reviewer"]) for one in log) == sorted(
+        (one.id, one.reviewer) for one in items
+    )
+
+
+def test_threads_never_write_over_each_other(tmp_path: Path) -> None:
+    small(tmp_path / "g", 12)
+    start = threading.Barrier(3)
+    people = [
+        threading.Thread(target=accept_all, args=(tmp_path / "g", name, start))
+        for name in ("ann", "bob", "eve")
+    ]
+    for one in people:
+        one.start()
+    for one in people:
+        one.join()
+    outcome_is_sound(tmp_path / "g", 12)
+
+
+def test_processes_never_write_over_each_other(tmp_path: Path) -> None:
+    small(tmp_path / "g", 12)
+    context = multiprocessing.get_context("spawn")
+    start = context.Barrier(2)
+    people = [
+        context.Process(target=accept_all, args=(tmp_path / "g", name, start))
+        for name in ("ann", "bob")
+    ]
+    for one in people:
+        one.start()
+    for one in people:
+        one.join()
+        assert one.exitcode == 0
+    outcome_is_sound(tmp_path / "g", 12)
+
+
+def test_undo_takes_the_last_reviews_back_one_by_one(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    before = (tmp_path / "g/queries.jsonl").read_bytes()
+    store.review("i0", "ann", "accept", version(store, "i0"), fields={"query": "Other?"})
+    store.review("i1", "ann", "reject", version(store, "i1"))
+    store.review("i1", "ann", "tag", version(store, "i1"), fields={"tags": ["odd"]})
+    store.review("i2", "bob", "accept", version(store, "i2"))
+    assert [store.undo("ann").item for _ in range(3)] == ["i1", "i1", "i0"]
+    assert store.undo("bob").item == "i2"
+    assert (tmp_path / "g/queries.jsonl").read_bytes() == before
+    with pytest.raises(UsageError, match="no review to take back"):
+        store.undo("ann")
+
+
+def test_undo_refuses_where_somebody_changed_the_same_since(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    store.review("i0", "ann", "accept", version(store, "i0"))
+    store.review("i0", "bob", "reject", version(store, "i0"))
+    with pytest.raises(ReviewConflictError, match="changed since your review"):
+        store.undo("ann")
+    assert item_of(store, "i0").status == "rejected"
+
+
+def test_items_that_several_review_wait_until_all_have_decided_alike(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    store.change_settings(overlap=1.0)
+    fields = {"query": "Open when?"}
+    for number, name in enumerate(("ann", "bob")):
+        assert item_of(store, "i0").status == "draft"
+        assert state_of(store, "i0", name) == "todo"
+        made = store.review("i0", name, "accept", version(store, "i0"), fields=fields)
+        assert made.applied == bool(number)
+    assert item_of(store, "i0").status == "accepted" and item_of(store, "i0").query == "Open when?"
+
+    store.review("i1", "ann", "accept", version(store, "i1"))
+    assert state_of(store, "i1", "ann") == "waiting"
+    assert not store.review("i1", "bob", "reject", version(store, "i1")).applied
+    assert {state_of(store, "i1", one) for one in ("ann", "bob", "eve")} == {"disagreement"}
+    (found,) = disagreements(store)
+    assert (found["item"], found["status"]) == ("i1", "draft")
+    final = store.review("i1", "eve", "reject", version(store, "i1"))
+    assert final.final and final.applied and item_of(store, "i1").status == "rejected"
+    # A decision by one who knew the others' counts as none of the independent ones.
+    assert set(store.standing().of_item["i1"]) == {"ann", "bob"}
+
+
+def test_a_review_that_waited_cannot_be_taken_back_once_the_item_is_settled(tmp_path) -> None:
+    store = small(tmp_path / "g")
+    store.change_settings(overlap=1.0)
+    for name in ("ann", "bob"):
+        store.review("i0", name, "accept", version(store, "i0"))
+    with pytest.raises(ReviewConflictError, match="bob settled it"):
+        store.undo("ann")
+    store.undo("bob")
+    assert item_of(store, "i0").status == "draft"
+    store.undo("ann")
+    assert store.standing().of_item == {}
+
+
+def test_the_share_of_items_that_several_review_is_about_the_one_asked_for(tmp_path) -> None:
+    store = small(tmp_path / "g")
+    settings = store.change_settings(overlap=0.2, people=3)
+    needs = [settings.needs(f"q{n}") for n in range(2_000)]
+    assert set(needs) == {1, 3} and 320 < needs.count(3) < 480
+    with pytest.raises(UsageError, match="--overlap"):
+        store.change_settings(overlap=1.5)
+
+
+def test_calibration_is_answered_by_the_known_set_and_changes_nothing(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    known = small(tmp_path / "known", status="rejected")
+    store.change_settings(calibration="../known")
+    before = (known.folder / "queries.jsonl").read_bytes()
+    for name, decision in (("ann", "reject"), ("bob", "accept")):
+        made = store.review("i0", name, decision, version(known, "i0"), calibration=True)
+        assert made.right == (name == "ann")
+    assert (known.folder / "queries.jsonl").read_bytes() == before
+    assert item_of(store, "i0").status == "draft" and not store.standing().of_item
+    assert store.undo("ann").calibration and "ann" not in store.standing().calibration
+
+
+def test_effort_left_comes_from_the_time_of_reviews(tmp_path: Path) -> None:
+    store = small(tmp_path / "g", 4)
+    assert store.progress("ann")["seconds_left"] is None
+    for name, seconds in (("i0", 10), ("i1", 30), ("i2", 500)):
+        store.review(name, "ann", "accept", version(store, name), seconds=seconds)
+    told = store.progress("ann")
+    assert told == {
+        "done": 3, "total": 4, "mine": 3, "left": 1, "seconds": 30, "seconds_left": 30,
+    }  # fmt: skip
+    store.change_settings(overlap=1.0, people=3)
+    assert store.progress("ann")["left"] == 3
+
+
+def test_a_line_that_was_never_finished_is_no_review_and_hides_no_other(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    store.review("i0", "ann", "accept", version(store, "i0"))
+    log = tmp_path / "g/reviews.jsonl"
+    log.write_bytes(log.read_bytes() + b'{"item":"i1","revi')
+    store.review("i2", "ann", "reject", version(store, "i2"))
+    assert set(ReviewStore(tmp_path / "g").standing().of_item) == {"i0", "i2"}
+    log.write_bytes(b"junk\n" + log.read_bytes())
+    with pytest.raises(InputError, match="line 1"):
+        ReviewStore(tmp_path / "g").standing()
