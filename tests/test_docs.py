@@ -77,6 +77,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer) -> P
     (tmp_path / "old.txt").write_text(RUN.replace("d1 0", "d1 9"))
     assert call(["run", "answers.jsonl", "-s", "qa", "-o", "runs/old"]) == 0
     shutil.copytree("runs/old", "runs/new")
+    shutil.copytree(Path(ragassay.__file__).parent / "examples" / "town" / "documents", "town")
     return tmp_path
 
 

@@ -29,7 +29,7 @@ GROUND = {
 }
 LAYERS = [
     *("formats", "stats", "golden", "transport", "judges", "models", "metrics", "suites", "engine"),
-    *("reports", "compat", "pipelines", "mcp", "client", "service", "cli"),
+    *("synthesis", "reports", "compat", "pipelines", "mcp", "client", "service", "cli"),
 ]
 BESIDE = {
     *(("formats", "stats"), ("stats", "formats")),

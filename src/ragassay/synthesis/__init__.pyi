@@ -1,0 +1,7 @@
+from .mix import Mix as Mix
+from .synthesizing import (
+    Outcome as Outcome,
+    Planned as Planned,
+    Synthesis as Synthesis,
+    Wish as Wish,
+)
