@@ -75,11 +75,8 @@ class Filters:
         return None
 
     def _form(self, draft: Draft) -> str:
-        n = len(draft.query.split())
-        if not self.words[0] <= n <= self.words[1]:
-            return f"the query has {n} words, not {self.words[0]} to {self.words[1]}"
-        if match := _SPEAKS_OF_TEXT.search(draft.query):
-            return f"the query speaks of {match.group()!r}, which a user does not see"
+        if detail := ill_formed(draft.query, self.words):
+            return detail
         if draft.answerable and not draft.spans:
             return "no span of the documents holds the answer"
         if draft.answerable and any(not one.strip() for one in draft.references):
@@ -105,6 +102,21 @@ class Filters:
         if low <= n <= high:
             return ""
         return f"the query has {n} words; real ones have {min(lengths)} to {max(lengths)}"
+
+
+def ill_formed(query: str, words: tuple[int, int]) -> str:
+    """What is wrong with the form of a query; empty for nothing.
+
+    Args:
+        query: its text.
+        words: fewest and most words.
+    """
+    n = len(query.split())
+    if not words[0] <= n <= words[1]:
+        return f"the query has {n} words, not {words[0]} to {words[1]}"
+    if match := _SPEAKS_OF_TEXT.search(query):
+        return f"the query speaks of {match.group()!r}, which a user does not see"
+    return ""
 
 
 class Checks:

@@ -13,6 +13,7 @@ from ragassay.judges import Ask, Failure
 from ragassay.judges.questions import WriteAnswer, WriteQuery
 from ragassay.samples import Sample
 from ragassay.synthesis.draft import Draft, Rejection
+from ragassay.synthesis.filters import WORDS, ill_formed
 from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.sections import Corpus, Section, shared_names
 
@@ -74,6 +75,7 @@ class LLMGenerator:
         guide: how queries and answers are to be written, in words of the user's own.
         examples: accepted items whose queries are shown, never those about the same passage.
         answers: whether answers are written too.
+        words: fewest and most words of a query; no answer is paid for to one of another length.
     """
 
     def __init__(
@@ -84,9 +86,10 @@ class LLMGenerator:
         examples: Sequence[GoldenItem] = (),
         *,
         answers: bool = True,
+        words: tuple[int, int] = WORDS,
     ) -> None:
         self._corpus, self._seed, self._guide = corpus, seed, guide
-        self._examples, self._answers = examples, answers
+        self._examples, self._answers, self._words = examples, answers, words
 
     def wanted(self, kinds: Sequence[Kind]) -> Iterator[Wanted]:
         """For each kind the passages to write from: every document and part in turn.
@@ -160,6 +163,10 @@ class LLMGenerator:
             if isinstance(query, Failure):
                 return _failed(draft, query)
             draft.query = " ".join(query.answer.query.split())
+            if not draft.query:
+                return Rejection("not-written", "the generator wrote an empty query", draft)
+            if detail := ill_formed(draft.query, self._words):
+                return Rejection("form", detail, draft)
         return await self._answered(draft, ask)
 
     def question(self, wanted: Wanted, draft: Draft) -> WriteQuery:
@@ -204,8 +211,6 @@ class LLMGenerator:
         return tuple(one.query for one in apart[:SHOTS])
 
     async def _answered(self, draft: Draft, ask: Ask) -> Draft | Rejection:
-        if not draft.query:
-            return Rejection("not-written", "the generator wrote an empty query", draft)
         if not draft.answerable:
             draft.evidence = ask.evidence
             return draft

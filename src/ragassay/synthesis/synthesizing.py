@@ -277,7 +277,12 @@ class Synthesis:
         if wish.generator == OFFLINE:
             return list(OfflineGenerator(self.corpus, wish.seed).drafts(wish.mix)), []
         generator = LLMGenerator(
-            self.corpus, wish.seed, wish.guide, self._examples, answers=wish.answers
+            self.corpus,
+            wish.seed,
+            wish.guide,
+            self._examples,
+            answers=wish.answers,
+            words=wish.words,
         )
         wanted: list[Wanted]
         if wish.given:
