@@ -23,6 +23,7 @@ FRONT = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
 PAGES = sorted([*FRONT, *(ROOT / "docs").rglob("*.md")])
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 PAGES_WITH_DATA = ("judges", "labels", "nuggets", "plots", "consistency", "embeddings", "pipelines")
+PAGES_WITH_FILES = ("configuration", "own-metrics", "open-rag-eval", "trec", "golden-synthesize")
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 QRELS = "".join(f"q{q} 0 d{d} {int(d % 3 == q % 3)}\n" for q in range(6) for d in range(9))
 RUN = "".join(f"q{q} Q0 d{d} 0 {(d * 7 + q) % 11} tag\n" for q in range(6) for d in range(9))
@@ -68,7 +69,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer) -> P
     for page in ("README", *(f"docs/{name}" for name in PAGES_WITH_DATA)):
         for name, body in blocks(ROOT / f"{page}.md", "jsonl"):
             placed(tmp_path / name, body)
-    for page in ("configuration", "own-metrics", "open-rag-eval", "trec", "pipelines"):
+    for page in (*PAGES_WITH_FILES, "pipelines"):
         for language in ("yaml", "text", "csv"):
             for name, body in blocks(ROOT / "docs" / f"{page}.md", language):
                 placed(tmp_path / name, body)

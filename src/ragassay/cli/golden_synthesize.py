@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from ragassay.cli import show
-from ragassay.cli.flags import Switch, takes_options
+from ragassay.cli.flags import Switch, is_config, takes_options
 from ragassay.cli.golden import golden
 from ragassay.counts import plural
-from ragassay.errors import InputError
+from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from ragassay.synthesis import Outcome, Planned
@@ -24,9 +25,9 @@ def synthesize(
     documents: Path,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    n: int = 200,
-    generator: str = "offline",
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    n: int | None = None,
+    generator: str | None = None,
     checker: str = "offline",
     mix: Annotated[list[str] | None, Parameter(consume_multiple=False)] = None,
     seed: int = 0,
@@ -53,12 +54,16 @@ def synthesize(
     ragassay golden synthesize docs -o golden --n 200 --mix type=factual:2,comparison:1
     ```
 
+    A YAML file of Open RAG Eval's query generation (document_source, model, generation, output) may
+    stand in place of the folder: the items go into a golden set, and the queries into its file too.
+
     Args:
-        documents: Folder with the documents: text, Markdown, HTML, PDF, DOCX.
-        output: Folder of the golden set; items are added to one that is there.
-        n: Items that it is to hold in the end, those made before included.
+        documents: Folder with the documents: text, Markdown, HTML, PDF, DOCX. Or a YAML file.
+        output: Folder of the golden set; items are added to one that is there. Of a YAML file, its
+            base_filename unless given.
+        n: Items that it is to hold in the end, those made before included. Default: 200.
         generator: Who writes: offline (cloze and heading questions by rules, in English), or a
-            judge such as openai:MODEL or URL#MODEL.
+            judge such as openai:MODEL or URL#MODEL. Default: offline, or the YAML file's model.
         checker: Who checks: offline, or a judge; not the generator's model.
         mix: Weights of kinds: type=factual:2,yes-no:1. Also complexity, answerability, length,
             shape (single, across, follow-up), style, language. Repeatable.
@@ -75,30 +80,54 @@ def synthesize(
     """
     import ragassay
     from ragassay.engine.config import RunConfig
-    from ragassay.synthesis import Mix, Synthesis, Wish
+    from ragassay.synthesis import Mix, Synthesis, Wish, read_query_generation
 
-    wish = Wish(
-        documents=documents,
-        output=output,
-        n=n,
-        generator=generator,
-        checker=checker,
-        mix=Mix.parse(mix or ()),
-        seed=seed,
-        guide="" if style_guide is None else _text(style_guide),
-        like=like,
-        real=[] if real is None else [one.query_text for one in ragassay.load(real)],
-        given=[] if queries is None else list(ragassay.load(queries)),
-        answers=not no_answers,
-        same_model=same_model,
-        pilot=pilot,
-    )
-    synthesis = Synthesis(wish, RunConfig(**given), dry=dry_run)
-    if dry_run:
-        _show_plan(synthesis.plan(), as_json=json)
-        return show.OK
-    with show.progress("synthesizing") as done:
-        outcome = synthesis.run(done)
+    published = read_query_generation(documents) if is_config(documents) else None
+    wanted: dict[str, Any] = {}
+    if published is not None:
+        show.warn(published.notes)
+        made = published.generation
+        output = output or Path(published.output.base_filename)
+        wanted = {
+            "n": made.n_questions,
+            "generator": published.generator or "offline",
+            "words": (made.min_words, made.max_words),
+            "mix": published.mix,
+        }
+        if generator is None:
+            given.setdefault("key_variable", published.key_variable)
+    if output is None:
+        raise UsageError("No folder is named for the golden set: -o DIR.")
+    flags = {"n": n, "generator": generator, "mix": None if mix is None else Mix.parse(mix)}
+    wanted |= {name: value for name, value in flags.items() if value is not None}
+    if published is not None and wanted["generator"] != "offline":
+        no_answers = no_answers or not published.generation.generate_expected_answers
+    with ExitStack() as stack:
+        folder = documents
+        if published is not None:
+            folder = stack.enter_context(published.documents(None if dry_run else output))
+        wish = Wish(
+            documents=folder,
+            output=output,
+            checker=checker,
+            seed=seed,
+            guide="" if style_guide is None else _text(style_guide),
+            like=like,
+            real=[] if real is None else [one.query_text for one in ragassay.load(real)],
+            given=[] if queries is None else list(ragassay.load(queries)),
+            answers=not no_answers,
+            same_model=same_model,
+            pilot=pilot,
+            **wanted,
+        )
+        synthesis = Synthesis(wish, RunConfig(**given), dry=dry_run)
+        if dry_run:
+            _show_plan(synthesis.plan(), as_json=json)
+            return show.OK
+        with show.progress("synthesizing") as done:
+            outcome = synthesis.run(done)
+    if published is not None:
+        published.save_queries(synthesis.made)
     return _show(outcome, output, wish.target if not wish.given else len(wish.given), json)
 
 

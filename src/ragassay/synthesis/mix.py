@@ -17,9 +17,26 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "answerability": ("answerable", "unanswerable", "partial"),
     "length": ("short", "medium", "long"),
     "shape": ("single", "across", "follow-up"),
+    "question_type": (
+        "directly_answerable",
+        "reasoning_required",
+        "unanswerable",
+        "partially_answerable",
+    ),
 }
 """The values of the other parts of a mix. ``shape``: from one passage, across two documents, or
 a further turn of a conversation."""
+
+JOINT = "question_type"
+"""A part that sets two others: Open RAG Eval's four types of query."""
+
+EXPANDED: Mapping[str, Mapping[str, str]] = {
+    "directly_answerable": {"type": "factual", "answerability": "answerable"},
+    "reasoning_required": {"type": "reasoning", "answerability": "answerable"},
+    "unanswerable": {"type": "factual", "answerability": "unanswerable"},
+    "partially_answerable": {"type": "factual", "answerability": "partial"},
+}
+"""What they set."""
 
 DEFAULT: Mapping[str, Mapping[str, float]] = {
     "type": {"factual": 3, "yes-no": 1},
@@ -28,7 +45,7 @@ DEFAULT: Mapping[str, Mapping[str, float]] = {
 }
 
 Kind = tuple[tuple[str, str], ...]
-"""What is wanted of one item: part and value, in the order of the mix."""
+"""What is wanted of one item: part and value, by the names of the parts."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +69,7 @@ class Mix:
             UsageError: an unknown part or value, or a weight that is none.
         """
         given = {part: dict(values) for part, values in DEFAULT.items()}
+        named: dict[str, dict[str, float]] = {}
         for word in words:
             part, equals, values = word.partition("=")
             if not equals or part not in (*KNOWN, *FREE):
@@ -60,8 +78,13 @@ class Mix:
                     f"--mix {word!r}: write PART=VALUE:WEIGHT,..., as in type=factual:2,yes-no:1. "
                     f"{hint} Parts: {', '.join([*KNOWN, *FREE])}."
                 )
-            given[part] = dict(_weight(word, part, one) for one in values.split(","))
-        return cls.of(given)
+            named[part] = dict(_weight(word, part, one) for one in values.split(","))
+        if JOINT in named:
+            both = {"type", "answerability"} & named.keys()
+            if both:
+                raise UsageError(f"--mix {JOINT} sets {both.pop()} too: name one of the two.")
+            del given["type"], given["answerability"]
+        return cls.of({**given, **named})
 
     @classmethod
     def of(cls, weights: Mapping[str, Mapping[str, float]]) -> Mix:
@@ -85,13 +108,14 @@ class Mix:
             }
         )
 
-    def values(self, part: str) -> tuple[str, ...]:
-        """The values that a part may take.
-
-        Args:
-            part: of the mix.
-        """
-        return tuple(self.weights.get(part, {}))
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """The values that each part may take; the joint part as those that it sets."""
+        found = {part: tuple(values) for part, values in self.weights.items() if part != JOINT}
+        for value in self.weights.get(JOINT, {}):
+            for part, set_to in EXPANDED[value].items():
+                found[part] = tuple(dict.fromkeys((*found.get(part, ()), set_to)))
+        return found
 
     def kinds(self, n: int, seed: int) -> list[Kind]:
         """What is wanted of each of ``n`` items: in each part the values in their shares, parts
@@ -105,8 +129,14 @@ class Mix:
         for part, weights in self.weights.items():
             values = [value for value, n_of in counts(weights, n).items() for _ in range(n_of)]
             random.Random(f"{seed} {part}").shuffle(values)
-            columns.append([(part, value) for value in values])
-        return [tuple(row) for row in zip(*columns, strict=True)]
+            columns.append(
+                [EXPANDED[value] if part == JOINT else {part: value} for value in values]
+            )
+        rows = zip(*columns, strict=True)
+        return [
+            tuple(sorted((part, value) for one in row for part, value in one.items()))
+            for row in rows
+        ]
 
 
 def counts(weights: Mapping[str, float], n: int) -> dict[str, int]:

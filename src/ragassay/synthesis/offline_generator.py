@@ -138,8 +138,9 @@ class OfflineGenerator:
             UsageError: something else than the rules can write.
         """
         check(mix)
-        fixed = {part: mix.values(part)[0] for part in mix.weights if len(mix.values(part)) == 1}
-        kinds = mix.values("answerability")
+        parts = mix.parts
+        fixed = {part: values[0] for part, values in parts.items() if len(values) == 1}
+        kinds = parts["answerability"]
         for section in self._corpus.sections:
             for fact in self._facts(section):
                 for draft in (self._factual(fact), self._yes_no(fact)):
@@ -290,8 +291,8 @@ def check(mix: Mix) -> None:
     Raises:
         UsageError: with what they can.
     """
-    for part in mix.weights:
-        for value in mix.values(part):
+    for part, values in mix.parts.items():
+        for value in values:
             if value not in CAN.get(part, ()):
                 can = ", ".join(CAN.get(part, ())) or "nothing of the kind"
                 raise UsageError(

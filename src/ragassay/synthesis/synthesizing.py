@@ -168,7 +168,7 @@ class Synthesis:
             progress: is called with the number of drafts that were written or checked so far.
         """
         if not self.wish.given and not self._kinds():
-            return Outcome([], len(self._synthetic()), [], Usage(), False)
+            return Outcome([], len(self.made), [], Usage(), False)
         with self._judges() as (judge, made), Asker(judge) as asker:
             asker.progress = progress
             drafts, rejections = self._drafts(asker)
@@ -209,7 +209,7 @@ class Synthesis:
         )
         _save_section(self.wish.output / SCORECARD, card)
         stopped = any(one.passing for one in rejections)
-        return Outcome(items, len(self._synthetic()), rejections, usage, stopped)
+        return Outcome(items, len(self.made), rejections, usage, stopped)
 
     def plan(self) -> Planned:
         """What `run` would ask, as far as that is known without an answer."""
@@ -305,14 +305,15 @@ class Synthesis:
         existing = [item.query for item in (*self.golden.items, *self._examples)]
         return Filters(self.corpus, list(dict.fromkeys(existing)), self.wish.real, self.wish.words)
 
-    def _synthetic(self) -> list[GoldenItem]:
+    @property
+    def made(self) -> list[GoldenItem]:
         """The items that count: made here, and not rejected by a person."""
         return [item for item in self.golden.items if item.provenance and item.status != "rejected"]
 
     def _kinds(self) -> list[Kind]:
         """What is wanted of each item that is lacking."""
         lacking = Counter(self.wish.mix.kinds(self.wish.target, self.wish.seed))
-        have = self._synthetic()
+        have = self.made
         lacking -= Counter(tuple(sorted(item.provenance["wanted"].items())) for item in have)
         return list(lacking.elements())[: max(0, self.wish.target - len(have))]
 
