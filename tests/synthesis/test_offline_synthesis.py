@@ -189,6 +189,7 @@ def test_a_classifier_tells_unlike_queries_apart_and_not_alike_ones() -> None:
         (["--mix", "type=reasoning"], "cannot write type=reasoning"),
         (["--mix", "shape=across"], "cannot write shape=across"),
         (["--n", "0"], "at least 1 item"),
+        (["--budget", "much"], "Write dollars"),
         (["--no-answers"], "Name a model with --generator"),
     ],
 )

@@ -29,7 +29,7 @@ def synthesize(
     n: int | None = None,
     generator: str | None = None,
     checker: str = "offline",
-    mix: Annotated[list[str] | None, Parameter(consume_multiple=False)] = None,
+    mix: Annotated[list[str] | None, Parameter(negative=())] = None,
     seed: int = 0,
     style_guide: Path | None = None,
     like: Path | None = None,
@@ -50,7 +50,7 @@ def synthesize(
 
     ```sh
     ragassay golden synthesize docs -o golden --n 30
-    ragassay golden synthesize docs -o golden --generator openai:gpt-4o --checker anthropic --pilot
+    ragassay golden synthesize docs -o golden --generator openai:gpt-4o --checker openai:o3 --pilot
     ragassay golden synthesize docs -o golden --n 200 --mix type=factual:2,comparison:1
     ```
 
@@ -79,7 +79,7 @@ def synthesize(
         json: Print as JSON.
     """
     import ragassay
-    from ragassay.engine.config import RunConfig
+    from ragassay.engine.config import make_config
     from ragassay.synthesis import Mix, Synthesis, Wish, read_query_generation
 
     published = read_query_generation(documents) if is_config(documents) else None
@@ -120,7 +120,7 @@ def synthesize(
             pilot=pilot,
             **wanted,
         )
-        synthesis = Synthesis(wish, RunConfig(**given), dry=dry_run)
+        synthesis = Synthesis(wish, make_config(**given), dry=dry_run)
         if dry_run:
             _show_plan(synthesis.plan(), as_json=json)
             return show.OK

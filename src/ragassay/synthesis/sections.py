@@ -109,7 +109,8 @@ class Corpus:
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self.documents = documents
-        self.sections = [one for each in documents.values() for one in sections_of(each)]
+        self._of = {name: list(sections_of(one)) for name, one in documents.items()}
+        self.sections = [one for each in self._of.values() for one in each]
         self._stems = [Counter(content(one.shown)) for one in self.sections]
         self._in = Counter(stem for stems in self._stems for stem in stems)
 
@@ -157,8 +158,8 @@ class Corpus:
             document: its id.
             start: the character.
         """
-        before = [one for one in self.sections if one.document == document and one.start <= start]
-        return before[-1] if before else next(s for s in self.sections if s.document == document)
+        here = self._of[document]
+        return next((one for one in reversed(here) if one.start <= start), here[0])
 
 
 def shared_names(sections: Sequence[Section]) -> Iterator[tuple[Section, Section, str]]:
