@@ -7,14 +7,14 @@ so that nothing is paid for a draft that words reject.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz, process
 
 from ragassay.judges import Ask, Failure
-from ragassay.judges.offline.language import content
+from ragassay.judges.offline.language import WHOLE, content, weight
 from ragassay.judges.questions import AnswerFromPassages, AnswerMatch, ClaimSupport
 from ragassay.scores import Reason
 from ragassay.synthesis.draft import Draft, Rejection, Why
@@ -32,6 +32,7 @@ _SPEAKS_OF_TEXT = re.compile(
     r"excerpts?|paragraphs?|contexts?|sections?)\b|\baccording to the (?:text|passage|document)",
     re.IGNORECASE,
 )
+_NAMES = re.compile(r"\b(?:[A-ZÀ-Þ][\w’'-]*|\w*\d[\w.,]*)")
 _YES_NO = re.compile(r"^(?:yes|no)\b[.,:;!]?\s*", re.IGNORECASE)
 
 
@@ -50,11 +51,11 @@ class Filters:
     existing: Sequence[str] = ()
     real: Sequence[str] = ()
     words: tuple[int, int] = WORDS
-    _seen: dict[bool, list[str]] = field(default_factory=dict)
+    _seen: defaultdict[frozenset[str], list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
-        for answerable in (True, False):
-            self._seen[answerable] = [_joined(one) for one in self.existing]
+        for one in self.existing:
+            self._seen[_named(one)].append(_joined(one))
 
     def against(self, draft: Draft) -> Rejection | None:
         """The first reason against a draft; a draft without one counts as seen.
@@ -71,7 +72,7 @@ class Filters:
         for why, detail in reasons:
             if detail:
                 return Rejection(why, detail, draft)
-        self._seen[draft.answerable].append(_joined(draft.conversation))
+        self._seen[_named(draft.conversation)].append(_joined(draft.conversation))
         return None
 
     def _form(self, draft: Draft) -> str:
@@ -88,8 +89,8 @@ class Filters:
         return ""
 
     def _duplicate(self, draft: Draft) -> str:
-        # A near miss is alike to the query that it misses; that is what it is for.
-        seen, text = self._seen[draft.answerable], _joined(draft.conversation)
+        # The same words about another name, or with another number, are another query.
+        seen, text = self._seen[_named(draft.conversation)], _joined(draft.conversation)
         found = process.extractOne(text, seen, scorer=fuzz.token_sort_ratio, score_cutoff=ALIKE)
         return f"the query is alike to {found[0]!r} ({found[1]:.0f} of 100)" if found else ""
 
@@ -238,6 +239,12 @@ def _leak(draft: Draft) -> str:
 def _failed(draft: Draft, failure: Failure) -> Rejection:
     detail = f"the checker gave no answer: {failure.detail}"
     return Rejection("not-checked", detail, draft, failure.reason.passing)
+
+
+def _named(text: str) -> frozenset[str]:
+    """The stems of a text's names and numbers."""
+    stems = (stem for word in _NAMES.findall(text) for stem in content(word))
+    return frozenset(one for one in stems if weight(one) == WHOLE)
 
 
 def _joined(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import random
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -43,6 +44,8 @@ PILOT = 20
 REJECTED, SCORECARD = "rejected.jsonl", "scorecard.md"
 OVER = 1.5
 """Drafts that are checked for each item that is wanted."""
+_LOOKED_AT = 10
+"""Drafts that the rules wrote among which each item is chosen, at most."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +189,7 @@ class Synthesis:
             kinds = self._kinds()
             if not self.wish.given:
                 # The rules find much more than is wanted; no checker is paid for all of it.
-                passed = chosen(passed, _more(self.wish.mix, kinds, self.wish.seed))
+                passed = chosen(self._part(passed), _more(self.wish.mix, kinds, self.wish.seed))
             checks = Checks(self.corpus)
             found = self._each(asker, [_checked(checks, one, asker) for one in passed])
             rejections += [one for one in found if one is not None]
@@ -221,7 +224,8 @@ class Synthesis:
                 if self.wish.generator == OFFLINE:
                     filters = self._filters()
                     kinds = _more(self.wish.mix, self._kinds(), self.wish.seed)
-                    drafts = chosen([one for one in drafts if not filters.against(one)], kinds)
+                    passed = [one for one in drafts if not filters.against(one)]
+                    drafts = chosen(self._part(passed), kinds)
                 self._each(asker, [_checked(checks, one, asker) for one in drafts])
             demands = list(planning.demands.values())
             n = len(drafts) + len(rejections)
@@ -300,6 +304,15 @@ class Synthesis:
             return await asker.finish_sample(lambda: each)
 
         return [future.result() for future in [asker.submit(one(each)) for each in work]]
+
+    def _part(self, drafts: list[Draft]) -> list[Draft]:
+        """A random part where there are many more drafts than are wanted: the time of a choice
+        grows with both."""
+        most = _LOOKED_AT * self.wish.target
+        if len(drafts) <= most:
+            return drafts
+        places = random.Random(self.wish.seed).sample(range(len(drafts)), most)
+        return [drafts[at] for at in sorted(places)]
 
     def _filters(self) -> Filters:
         existing = [item.query for item in (*self.golden.items, *self._examples)]
