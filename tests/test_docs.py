@@ -23,15 +23,12 @@ FRONT = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
 PAGES = sorted([*FRONT, *(ROOT / "docs").rglob("*.md")])
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 PAGES_WITH_DATA = (
-    "judges",
-    "labels",
-    "nuggets",
-    "plots",
-    "consistency",
-    "embeddings",
-    "pipelines",
-    "golden",
-    "golden-review",
+    *("judges", "labels", "nuggets", "plots", "consistency", "embeddings", "pipelines", "golden"),
+    *("golden-review", "ask"),
+)
+PAGES_WITH_FILES = (
+    *("configuration", "own-metrics", "open-rag-eval", "trec", "pipelines", "golden"),
+    *("golden-review", "golden-synthesize", "ask"),
 )
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 QRELS = "".join(f"q{q} 0 d{d} {int(d % 3 == q % 3)}\n" for q in range(6) for d in range(9))
@@ -88,19 +85,10 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer, town
     monkeypatch.setenv("TOWN_URL", town)
     for variable in ("OPENAI_BASE_URL", "VLLM_BASE_URL"):
         monkeypatch.setenv(variable, judge.url)
-    for page in ("README", "docs/ask", *(f"docs/{name}" for name in PAGES_WITH_DATA)):
+    for page in ("README", *(f"docs/{name}" for name in PAGES_WITH_DATA)):
         for name, body in blocks(ROOT / f"{page}.md", "jsonl"):
             placed(tmp_path / name, body)
-    for page in (
-        "configuration",
-        "own-metrics",
-        "open-rag-eval",
-        "trec",
-        "pipelines",
-        "golden",
-        "golden-review",
-        "ask",
-    ):
+    for page in PAGES_WITH_FILES:
         for language in ("yaml", "text", "csv", "md", "python"):
             for name, body in blocks(ROOT / "docs" / f"{page}.md", language):
                 if name:
@@ -110,6 +98,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer, town
     (tmp_path / "old.txt").write_text(RUN.replace("d1 0", "d1 9"))
     assert call(["run", "answers.jsonl", "-s", "qa", "-o", "runs/old"]) == 0
     shutil.copytree("runs/old", "runs/new")
+    shutil.copytree(Path(ragassay.__file__).parent / "examples" / "town" / "documents", "town")
     return tmp_path
 
 

@@ -29,7 +29,8 @@ GROUND = {
 }
 LAYERS = [
     *("formats", "stats", "golden", "transport", "judges", "models", "metrics", "suites", "engine"),
-    *("reports", "compat", "pipelines", "targets", "mcp", "client", "service", "review", "cli"),
+    *("synthesis", "reports", "compat", "pipelines", "targets", "mcp", "client"),
+    *("service", "review", "cli"),
 ]
 BESIDE = {
     *(("formats", "stats"), ("stats", "formats")),

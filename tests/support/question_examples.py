@@ -16,6 +16,7 @@ from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
+from ragassay.judges.questions.writing import AnswerFromPassages, WriteAnswer, WriteQuery
 from ragassay.judges.reply import Reply
 
 QUERY = "When was the Aarwyk bridge opened?"
@@ -46,6 +47,12 @@ EXAMPLES: list[Question[Any]] = [
     AnswerMatch(QUERY, ANSWER, ("In 1968.",), instructions="Judge as I do: {{ rule }} {% if %}"),
     RubricGrade("Is it clear?", 1, 3, ((1, "no"), (3, "yes")), (("query", QUERY), ("answer", "A"))),
     RubricGrade("Is it kind?", 0, 1, (), (("answer", ANSWER),)),
+    WriteQuery("a factual query", (PASSAGE,)),
+    WriteQuery("a comparison", (PASSAGE, OTHER), f"user: {QUERY}\nagent: In 1968.", (QUERY,)),
+    WriteAnswer(f"user: {QUERY}", (PASSAGE, OTHER)),
+    WriteAnswer(f"user: {QUERY}", (PASSAGE,), "Address the user as you."),
+    AnswerFromPassages(f"user: {QUERY}"),
+    AnswerFromPassages(f"user: {QUERY}", (PASSAGE, OTHER)),
 ]
 
 MODELS = ("gpt-4o", "openai/gpt-oss-20b", "Qwen3-32B")

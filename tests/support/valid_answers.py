@@ -61,6 +61,14 @@ def _ends(asked: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             return {"claims": ()}, {"claims": claims}
         case "claim_support":
             return _pair((False, True), lambda one: {"supported": (one,) * len(asked.claims)})
+        case "write_query":
+            return _pair(("", "When?"), lambda one: {"query": one})
+        case "answer_from_passages":
+            return _pair(("", "In 1968."), lambda one: {"answer": one})
+        case "write_answer":
+            texts = ("answer", "inaccurate", "incomplete")
+            empty = dict.fromkeys(texts, "") | {"quotes": ()}
+            return empty, dict.fromkeys(texts, "In 1968.") | {"quotes": ("spring of 1968",)}
     raise AssertionError(f"no valid answers are known to {asked.kind}")
 
 

@@ -22,6 +22,7 @@ from ragassay.cli.flags import OptionsCommand
 from ragassay.cli.golden import golden
 from ragassay.cli.golden_check import check as golden_check
 from ragassay.cli.golden_isolate import isolate as golden_isolate
+from ragassay.cli.golden_synthesize import synthesize
 from ragassay.cli.ledger import ledger
 from ragassay.cli.mcp_command import mcp
 from ragassay.cli.metrics import metrics
@@ -98,7 +99,7 @@ def call(argv: list[str]) -> int:
                     stacklevel=1,
                 )
             words = published or words
-            for command in COMMANDS:
+            for command in (*COMMANDS, synthesize):
                 if isinstance(command, OptionsCommand) and command.name in words:
                     command.declare()
             if not words or not HELP.isdisjoint(words):

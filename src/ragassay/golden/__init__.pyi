@@ -12,6 +12,7 @@ from .golden_item import (
     GoldenItem as GoldenItem,
     GoldSpan as GoldSpan,
     NegativeReference as NegativeReference,
+    Utterance as Utterance,
 )
 from .golden_join import joined as joined
 from .golden_sampling import sampled as sampled, split as split

@@ -6,7 +6,11 @@ from .config_paths import (
     named_files as named_files,
 )
 from .config_reading import read_config as read_config
-from .environment import variable_of as variable_of
+from .environment import (
+    is_for_a_key as is_for_a_key,
+    read_filled as read_filled,
+    variable_of as variable_of,
+)
 from .judging import OWN as OWN, POOLED as POOLED, Judging as Judging
 from .metric_selection import (
     MetricSelection as MetricSelection,

@@ -73,7 +73,7 @@ def translate_judge(file: ConfigFile, model: JudgeModel | None, usual: str, plac
             "here, with the key in OPENAI_API_KEY.",
         )
         return
-    word, variables = _word(file, model, usual, place)
+    word, variables = judge_word(file, model, usual, place)
     if not model.name:
         file.note(
             place,
@@ -136,7 +136,7 @@ def _embedder(file: ConfigFile, model: JudgeModel, place: Place) -> str:
     if not model.name:
         raise file.wrong(place, "has no name", "Name it, as in text-embedding-3-small.")
     folded = model.type.strip().casefold().removesuffix("model").removesuffix("embedding")
-    word, variables = _word(file, model.model_copy(update={"type": folded}), "", place)
+    word, variables = judge_word(file, model.model_copy(update={"type": folded}), "", place)
     here = (*place, "api_key")
     variable = variable_of(model.api_key, file.content, here)
     if variable is not None and variable not in variables:
@@ -148,10 +148,20 @@ def _embedder(file: ConfigFile, model: JudgeModel, place: Place) -> str:
     return word
 
 
-def _word(
+def judge_word(
     file: ConfigFile, model: JudgeModel, usual: str, place: Place
 ) -> tuple[str, Sequence[str]]:
-    """Our word for a judge, and the environment variables that its key is looked for in anyway."""
+    """Our word for a judge, and the environment variables that its key is looked for in anyway.
+
+    Args:
+        file: has the place.
+        model: as the file has it.
+        usual: the model where it has no name.
+        place: of the model.
+
+    Raises:
+        InputError: an unknown type, a missing name, an address for a provider that has none.
+    """
     folded = model.type.strip().casefold().removesuffix("model")
     name = aliases().get(folded, folded)
     if name not in providers():

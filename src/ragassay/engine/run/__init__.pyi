@@ -9,6 +9,7 @@ from .evaluation import (
 from .judge_session import (
     JudgeSession as JudgeSession,
     open_session as open_session,
+    options_of as options_of,
     signature as signature,
     spending as spending,
 )

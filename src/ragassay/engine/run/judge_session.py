@@ -24,6 +24,7 @@ from ragassay.suites import Suite
 
 if TYPE_CHECKING:
     from ragassay.formats import NuggetBank
+    from ragassay.judges import JudgeOptions
     from ragassay.judges.ledger import Ledger
     from ragassay.judges.llm import Reuse
     from ragassay.transport import Budget
@@ -127,18 +128,14 @@ def open_session(
     words = config.judge or [OFFLINE]
     if words == [OFFLINE]:
         return JudgeSession(OfflineJudge())
-    from ragassay.judges import JudgeOptions, make_judge
+    from ragassay.judges import make_judge
     from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger, is_there
     from ragassay.transport import Budget
 
     models = list(dict.fromkeys(suite.default_model for suite in suites if suite.default_model))
     model = models[0] if models else "gpt-4o-mini"
     budget = None if config.budget is None else Budget.parse(config.budget)
-    reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
-    names = [one.name for one in fields(JudgeOptions) if one.name not in ("reuse", "dry")]
-    chosen = {name: getattr(config, RENAMED.get(name, name)) for name in names}
-    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
-    options = JudgeOptions(**given, reuse=reuse, dry=dry)
+    options = options_of(config, dry=dry)
     place = config.ledger or DEFAULT
     with ExitStack() as stack:
         ledger = Ledger(MEMORY if dry and not is_there(place) else place)
@@ -153,6 +150,22 @@ def open_session(
         )
         stack.pop_all()
     return JudgeSession(made, ledger, budget)
+
+
+def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
+    """How a configuration's judges are asked.
+
+    Args:
+        config: with limits and sampling parameters.
+        dry: nothing will be asked.
+    """
+    from ragassay.judges import JudgeOptions
+
+    reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
+    names = [one.name for one in fields(JudgeOptions) if one.name not in ("reuse", "dry")]
+    chosen = {name: getattr(config, RENAMED.get(name, name)) for name in names}
+    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    return JudgeOptions(**given, reuse=reuse, dry=dry)
 
 
 def spending(asker: Asker, begun: float) -> Spending:

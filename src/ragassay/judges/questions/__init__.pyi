@@ -36,3 +36,11 @@ from .support import (
     ExtractClaims as ExtractClaims,
     Support as Support,
 )
+from .writing import (
+    AnswerFromPassages as AnswerFromPassages,
+    FoundAnswer as FoundAnswer,
+    WriteAnswer as WriteAnswer,
+    WriteQuery as WriteQuery,
+    WrittenAnswer as WrittenAnswer,
+    WrittenQuery as WrittenQuery,
+)

@@ -1,0 +1,183 @@
+"""``ragassay golden synthesize``: items of a golden set from documents."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from ragassay.cli import show
+from ragassay.cli.flags import Switch, is_config, takes_options
+from ragassay.cli.golden import golden
+from ragassay.counts import plural
+from ragassay.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from ragassay.synthesis import Outcome, Planned
+
+_ABOUT_RUNS = ("judge", "panel_rule", "quorum", "nuggets", "rubric", "judge_prompt")
+
+
+@takes_options("Judging", without=_ABOUT_RUNS)
+def synthesize(
+    documents: Path,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    n: int | None = None,
+    generator: str | None = None,
+    checker: str = "offline",
+    mix: Annotated[list[str] | None, Parameter(negative=())] = None,
+    seed: int = 0,
+    style_guide: Path | None = None,
+    like: Path | None = None,
+    real: Path | None = None,
+    queries: Path | None = None,
+    no_answers: Switch = False,
+    pilot: Switch = False,
+    same_model: Switch = False,
+    dry_run: Switch = False,
+    json: Switch = False,
+    **given: Any,
+) -> int:
+    """Write queries with references, wrong answers and gold spans from DOCUMENTS.
+
+    Every item has status draft until a person accepts it. What filters or the checker rejected is
+    kept in rejected.jsonl with the reason; scorecard.md has the figures. The same command again
+    goes on where the last one ended.
+
+    ```sh
+    ragassay golden synthesize docs -o golden --n 30
+    ragassay golden synthesize docs -o golden --generator openai:gpt-4o --checker openai:o3 --pilot
+    ragassay golden synthesize docs -o golden --n 200 --mix type=factual:2,comparison:1
+    ```
+
+    A YAML file of Open RAG Eval's query generation (document_source, model, generation, output) may
+    stand in place of the folder: the items go into a golden set, and the queries into its file too.
+
+    Args:
+        documents: Folder with the documents: text, Markdown, HTML, PDF, DOCX. Or a YAML file.
+        output: Folder of the golden set; items are added to one that is there. Of a YAML file, its
+            base_filename unless given.
+        n: Items that it is to hold in the end, those made before included. Default: 200.
+        generator: Who writes: offline (cloze and heading questions by rules, in English), or a
+            judge such as openai:MODEL or URL#MODEL. Default: offline, or the YAML file's model.
+        checker: Who checks: offline, or a judge; not the generator's model.
+        mix: Weights of kinds: type=factual:2,yes-no:1. Also complexity, answerability, length,
+            shape (single, across, follow-up), style, language. Repeatable.
+        seed: Of all that is drawn.
+        style_guide: Text file that says how queries and answers are to be written.
+        like: Golden set whose accepted items are shown as examples.
+        real: File of real queries, to which new ones are compared.
+        queries: File of queries that only need answers.
+        no_answers: Write queries only; their gold spans are whole sections.
+        pilot: Only the first 20, for review.
+        same_model: Generator and checker may be one model.
+        dry_run: Say what would be asked and paid, and do nothing.
+        json: Print as JSON.
+    """
+    import ragassay
+    from ragassay.engine.config import make_config
+    from ragassay.synthesis import Mix, Synthesis, Wish, read_query_generation
+
+    published = read_query_generation(documents) if is_config(documents) else None
+    wanted: dict[str, Any] = {}
+    if published is not None:
+        show.warn(published.notes)
+        made = published.generation
+        output = output or Path(published.output.base_filename)
+        wanted = {
+            "n": made.n_questions,
+            "generator": published.generator or "offline",
+            "words": (made.min_words, made.max_words),
+            "mix": published.mix,
+        }
+        if generator is None:
+            given.setdefault("key_variable", published.key_variable)
+    if output is None:
+        raise UsageError("No folder is named for the golden set: -o DIR.")
+    flags = {"n": n, "generator": generator, "mix": None if mix is None else Mix.parse(mix)}
+    wanted |= {name: value for name, value in flags.items() if value is not None}
+    if published is not None and wanted["generator"] != "offline":
+        no_answers = no_answers or not published.generation.generate_expected_answers
+    with ExitStack() as stack:
+        folder = documents
+        if published is not None:
+            folder = stack.enter_context(published.documents(None if dry_run else output))
+        wish = Wish(
+            documents=folder,
+            output=output,
+            checker=checker,
+            seed=seed,
+            guide="" if style_guide is None else _text(style_guide),
+            like=like,
+            real=[] if real is None else [one.query_text for one in ragassay.load(real)],
+            given=[] if queries is None else list(ragassay.load(queries)),
+            answers=not no_answers,
+            same_model=same_model,
+            pilot=pilot,
+            **wanted,
+        )
+        synthesis = Synthesis(wish, make_config(**given), dry=dry_run)
+        if dry_run:
+            _show_plan(synthesis.plan(), as_json=json)
+            return show.OK
+        with show.progress("synthesizing") as done:
+            outcome = synthesis.run(done)
+    if published is not None:
+        published.save_queries(synthesis.made)
+    return _show(outcome, output, wish.target if not wish.given else len(wish.given), json)
+
+
+golden.command(synthesize, help_format="markdown")
+
+
+def _show(outcome: Outcome, output: Path, target: int, as_json: bool) -> int:
+    usage = outcome.usage
+    if as_json:
+        show.json(
+            {
+                "items": [one.id for one in outcome.items],
+                "total": outcome.total,
+                "rejected": len(outcome.rejections),
+                "calls": usage.calls,
+                "cached": usage.cached,
+                "cost": usage.cost,
+            }
+        )
+    else:
+        show.lines(
+            f"{output}: {plural(len(outcome.items), 'item')} added as drafts, {outcome.total} of "
+            f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected (rejected.jsonl)"
+        )
+        if usage.calls or usage.cached:
+            show.lines(
+                f"{plural(usage.calls, 'call')} sent, {usage.cached} from the ledger, "
+                f"${usage.cost:,.2f}"
+            )
+        show.lines(f"Figures: {output / 'scorecard.md'}. Review the drafts before you use them.")
+    if outcome.stopped:
+        reasons = {one.detail for one in outcome.rejections if one.passing}
+        show.warn([f"Not finished: {min(reasons)} Run the same command again."])
+    return show.INCOMPLETE if outcome.stopped or outcome.total < target else show.OK
+
+
+def _show_plan(plan: Planned, *, as_json: bool) -> None:
+    if as_json:
+        show.json(vars(plan))
+        return
+    cost = "" if plan.unpriced and not plan.cost else f", ${plan.cost:,.2f}"
+    show.lines(
+        f"{plural(plan.drafts, 'draft')}: {plural(plan.calls, 'call')} for sure "
+        f"({plan.input_tokens:,} tokens in, {plan.output_tokens:,} out{cost}), "
+        f"{plan.held} from the ledger; with what answers lead to, at most {plan.most_calls} calls"
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read ({error})", path=path) from error

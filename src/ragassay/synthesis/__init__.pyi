@@ -1,0 +1,11 @@
+from .mix import Mix as Mix
+from .query_generation import (
+    PublishedWish as PublishedWish,
+    read_query_generation as read_query_generation,
+)
+from .synthesizing import (
+    Outcome as Outcome,
+    Planned as Planned,
+    Synthesis as Synthesis,
+    Wish as Wish,
+)

@@ -1,0 +1,65 @@
+"""Chooses among accepted drafts: the kinds in their shares, in each kind the most different."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from rapidfuzz import fuzz
+
+from ragassay.synthesis.draft import Draft
+from ragassay.synthesis.mix import Kind
+
+THIRDS = ("first third", "second third", "last third")
+
+
+def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
+    """As many drafts as there are kinds, or all: each time one of the kind that lacks most, and of
+    these the one that is least like those chosen before, from the least used document and part.
+
+    A kind without drafts leaves its place to the others.
+
+    Args:
+        drafts: to choose from.
+        kinds: what is wanted of each item.
+    """
+    by_kind: defaultdict[Kind, list[int]] = defaultdict(list)
+    for at, draft in enumerate(drafts):
+        by_kind[draft.kind].append(at)
+    lacking = Counter(kinds)
+    nearest = [0.0] * len(drafts)
+    documents: Counter[str] = Counter()
+    parts: Counter[tuple[str, str]] = Counter()
+    taken: list[Draft] = []
+
+    def cost(at: int) -> tuple[float, int]:
+        section = drafts[at].sections[0]
+        used = documents[section.document] / (len(taken) + 1)
+        there = parts[section.document, part_of(section.place)] / (len(taken) + 1)
+        return nearest[at] / 100 + used + there, at
+
+    while by_kind and len(taken) < len(kinds):
+        kind = max(sorted(by_kind), key=lambda one: lacking[one])
+        best = min(by_kind[kind], key=cost)
+        by_kind[kind].remove(best)
+        if not by_kind[kind]:
+            del by_kind[kind]
+        lacking[kind] -= 1
+        draft = drafts[best]
+        taken.append(draft)
+        documents[draft.sections[0].document] += 1
+        parts[draft.sections[0].document, part_of(draft.sections[0].place)] += 1
+        for others in by_kind.values():
+            for at in others:
+                alike = fuzz.token_set_ratio(drafts[at].query, draft.query)
+                nearest[at] = max(nearest[at], alike)
+    return taken
+
+
+def part_of(place: float) -> str:
+    """Which third of its document a place is in.
+
+    Args:
+        place: 0 to 1.
+    """
+    return THIRDS[min(2, int(place * 3))]

@@ -1,0 +1,140 @@
+"""What a generator writes, before anybody has checked it; and why a draft is rejected."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ragassay.golden import GoldenItem, GoldSpan, NegativeReference, Utterance
+from ragassay.samples import Answerability
+from ragassay.synthesis.mix import Kind
+from ragassay.synthesis.sections import Section
+
+Why = Literal[
+    "not-written",
+    "form",
+    "leak",
+    "duplicate",
+    "unrealistic",
+    "not-grounded",
+    "not-answerable",
+    "known-without",
+    "answered-elsewhere",
+    "not-checked",
+]
+"""Kinds of rejection: ``known-without``: the checker knows the answer without the gold spans;
+``answered-elsewhere``: the documents answer what must be unanswerable."""
+
+
+@dataclass
+class Draft:
+    """An item of a golden set that was not checked yet.
+
+    Attributes:
+        query: its text.
+        kind: what was wanted of it.
+        sections: that it was written from.
+        references: right answers; none for an unanswerable query.
+        negatives: wrong answers.
+        spans: that hold the answer.
+        history: earlier turns.
+        source: where the query comes from.
+        name: id of a query that was given; empty: it follows from the text.
+        evidence: ids of the judges' verdicts that it rests on.
+    """
+
+    query: str
+    kind: Kind
+    sections: tuple[Section, ...]
+    references: tuple[str, ...] = ()
+    negatives: tuple[NegativeReference, ...] = ()
+    spans: tuple[GoldSpan, ...] = ()
+    history: tuple[Utterance, ...] = ()
+    source: str = "synthetic"
+    name: str = ""
+    evidence: tuple[str, ...] = field(default=())
+
+    @property
+    def wanted(self) -> dict[str, str]:
+        """What was wanted of it, by part of the mix."""
+        return dict(self.kind)
+
+    @property
+    def answerable(self) -> bool:
+        """Whether the documents are to hold an answer, or a part of one."""
+        return self.wanted.get("answerability") != "unanswerable"
+
+    @property
+    def conversation(self) -> str:
+        """The query with its earlier turns, as lines ``speaker: text``."""
+        turns = [f"{one.speaker}: {one.text}" for one in self.history]
+        return "\n".join([*turns, f"user: {self.query}"])
+
+    @property
+    def id(self) -> str:
+        """Follows from the conversation and the spans, so that the same item has the same id;
+        a given query keeps its own."""
+        if self.name:
+            return self.name
+        places = [f"{one.document}:{one.start}-{one.end}" for one in self.spans]
+        body = "\n".join([self.conversation, *places])
+        return f"syn-{hashlib.sha256(body.encode()).hexdigest()[:12]}"
+
+    def to_item(self, made: dict[str, Any]) -> GoldenItem:
+        """The draft as an item with status ``draft``.
+
+        Args:
+            made: generator, checker, versions and seed, for the provenance.
+        """
+        wanted = self.wanted
+        passages = [f"{one.document}:{one.start}-{one.end}" for one in self.sections]
+        return GoldenItem(
+            id=self.id,
+            query=self.query,
+            history=list(self.history),
+            references=list(self.references),
+            negative_references=list(self.negatives),
+            gold=list(self.spans),
+            answerability=Answerability(wanted.get("answerability", "answerable")),
+            type=wanted.get("type", ""),
+            complexity=wanted.get("complexity", ""),
+            style=wanted.get("style", ""),
+            language=wanted.get("language", ""),
+            source=self.source,
+            author=str(made["generator"]),
+            origin="synthetic",
+            provenance={
+                **made,
+                "passages": passages,
+                "wanted": wanted,
+                "verdicts": list(self.evidence),
+            },
+        )
+
+
+@dataclass
+class Rejection:
+    """A draft that is no item, and why.
+
+    Attributes:
+        why: the kind of reason.
+        detail: a sentence.
+        draft: what was written, as far as it was.
+        passing: whether the reason may be gone when the command runs again.
+    """
+
+    why: Why
+    detail: str
+    draft: Draft
+    passing: bool = False
+
+    def to_record(self, made: dict[str, Any]) -> dict[str, Any]:
+        """A line of ``rejected.jsonl``.
+
+        Args:
+            made: see `Draft.to_item`.
+        """
+        query = self.draft.query
+        item = self.draft.to_item(made).to_record() if query else {"query": "", "provenance": made}
+        return {"why": self.why, "detail": self.detail, **item}

@@ -1,0 +1,251 @@
+"""Which drafts become items: what words tell first, then what the checker says.
+
+Each filter gives the first reason against a draft, or none. Filters that ask the checker come last,
+so that nothing is paid for a draft that words reject.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rapidfuzz import fuzz, process
+
+from ragassay.judges import Ask, Failure
+from ragassay.judges.offline.language import WHOLE, content, weight
+from ragassay.judges.questions import AnswerFromPassages, AnswerMatch, ClaimSupport
+from ragassay.scores import Reason
+from ragassay.synthesis.draft import Draft, Rejection, Why
+from ragassay.synthesis.sections import Corpus, with_headings
+
+ALIKE = 90.0
+"""How alike two queries are that count as duplicates, 0 to 100 (words in any order)."""
+WORDS = (3, 60)
+"""Fewest and most words of a query."""
+_MARGIN = 1.5
+"""By how much a query may be longer or shorter than the longest and shortest real one."""
+
+_SPEAKS_OF_TEXT = re.compile(
+    r"\b(?:the|this|that|these|given|provided|above|following) (?:passages?|texts?|documents?|"
+    r"excerpts?|paragraphs?|contexts?|sections?)\b|\baccording to the (?:text|passage|document)",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r"\b(?:[A-ZÀ-Þ][\w’'-]*|\w*\d[\w.,]*)")
+_YES_NO = re.compile(r"^(?:yes|no)\b[.,:;!]?\s*", re.IGNORECASE)
+
+
+@dataclass
+class Filters:
+    """What words can tell of a draft.
+
+    Attributes:
+        corpus: the documents.
+        existing: queries that are there already.
+        real: queries of users, which new ones must be like in length; none: not compared.
+        words: fewest and most words of a query.
+    """
+
+    corpus: Corpus
+    existing: Sequence[str] = ()
+    real: Sequence[str] = ()
+    words: tuple[int, int] = WORDS
+    _seen: defaultdict[frozenset[str], list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def __post_init__(self) -> None:
+        for one in self.existing:
+            self._seen[_named(one)].append(_joined(one))
+
+    def against(self, draft: Draft) -> Rejection | None:
+        """The first reason against a draft; a draft without one counts as seen.
+
+        Args:
+            draft: to check.
+        """
+        reasons: tuple[tuple[Why, str], ...] = (
+            ("form", self._form(draft)),
+            ("leak", _leak(draft)),
+            ("duplicate", self._duplicate(draft)),
+            ("unrealistic", self._unrealistic(draft)),
+        )
+        for why, detail in reasons:
+            if detail:
+                return Rejection(why, detail, draft)
+        self._seen[_named(draft.conversation)].append(_joined(draft.conversation))
+        return None
+
+    def _form(self, draft: Draft) -> str:
+        if detail := ill_formed(draft.query, self.words):
+            return detail
+        if draft.answerable and not draft.spans:
+            return "no span of the documents holds the answer"
+        if draft.answerable and any(not one.strip() for one in draft.references):
+            return "the answer is empty"
+        if draft.wanted.get("shape") == "across" and draft.answerable:
+            documents = {one.document for one in draft.spans}
+            if len(documents) < 2:
+                return f"the answer stands in {documents.pop()} alone, not across documents"
+        return ""
+
+    def _duplicate(self, draft: Draft) -> str:
+        # The same words about another name, or with another number, are another query.
+        seen, text = self._seen[_named(draft.conversation)], _joined(draft.conversation)
+        found = process.extractOne(text, seen, scorer=fuzz.token_sort_ratio, score_cutoff=ALIKE)
+        return f"the query is alike to {found[0]!r} ({found[1]:.0f} of 100)" if found else ""
+
+    def _unrealistic(self, draft: Draft) -> str:
+        if not self.real:
+            return ""
+        n = len(draft.query.split())
+        lengths = [len(one.split()) for one in self.real]
+        low, high = min(lengths) / _MARGIN, max(lengths) * _MARGIN
+        if low <= n <= high:
+            return ""
+        return f"the query has {n} words; real ones have {min(lengths)} to {max(lengths)}"
+
+
+def ill_formed(query: str, words: tuple[int, int]) -> str:
+    """What is wrong with the form of a query; empty for nothing.
+
+    Args:
+        query: its text.
+        words: fewest and most words.
+    """
+    n = len(query.split())
+    if not words[0] <= n <= words[1]:
+        return f"the query has {n} words, not {words[0]} to {words[1]}"
+    if match := _SPEAKS_OF_TEXT.search(query):
+        return f"the query speaks of {match.group()!r}, which a user does not see"
+    return ""
+
+
+class Checks:
+    """What the checker tells of drafts.
+
+    Args:
+        corpus: the documents.
+
+    Attributes:
+        not_tried: checks that the checker cannot do, by their name.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.not_tried: Counter[str] = Counter()
+        self._corpus = corpus
+
+    async def against(self, draft: Draft, ask: Ask) -> Rejection | None:
+        """The first reason against a draft.
+
+        Args:
+            draft: to check.
+            ask: asks the checker.
+        """
+        if not draft.answerable:
+            return await self._answered(draft, ask)
+        if not draft.references:
+            return None
+        return await self._ungrounded(draft, ask) or await self._unanswerable(draft, ask)
+
+    async def _answered(self, draft: Draft, ask: Ask) -> Rejection | None:
+        """Whether the documents answer a query that they must not."""
+        found = self._corpus.found(draft.query)
+        passages = tuple(one.shown for one in found)
+        verdict = await ask.verdict(AnswerFromPassages(draft.conversation, passages))
+        if isinstance(verdict, Failure):
+            if verdict.reason != Reason.UNSUPPORTED:
+                return _failed(draft, verdict)
+            self.not_tried["answered by the documents (words alone were compared)"] += 1
+            if self._corpus.lacks(draft.query):
+                return None
+            detail = "every word of it stands in the documents, and the checker cannot tell more"
+            return Rejection("answered-elsewhere", detail, draft)
+        if not verdict.answer.answer.strip():
+            return None
+        detail = f"the checker found an answer: {verdict.answer.answer!r}"
+        return Rejection("answered-elsewhere", detail, draft)
+
+    async def _ungrounded(self, draft: Draft, ask: Ask) -> Rejection | None:
+        """Whether the answer does not follow from the gold spans."""
+        claims = tuple(
+            dict.fromkeys(text for one in draft.references if (text := _YES_NO.sub("", one)))
+        )
+        if not claims:
+            return None
+        if _YES_NO.match(draft.references[0]):
+            claims = claims[:1]
+        asked = await ask.verdict(ClaimSupport(claims, self._spans(draft)))
+        if isinstance(asked, Failure):
+            return _failed(draft, asked)
+        if all(asked.answer.supported):
+            return None
+        wrong = claims[asked.answer.supported.index(False)]
+        return Rejection("not-grounded", f"the gold spans do not support {wrong!r}", draft)
+
+    async def _unanswerable(self, draft: Draft, ask: Ask) -> Rejection | None:
+        """Whether the gold spans alone do not give the answer, or nothing is needed to give it."""
+        with_spans = await self._right(draft, self._spans(draft), ask)
+        if isinstance(with_spans, Failure):
+            if with_spans.reason == Reason.UNSUPPORTED:
+                self.not_tried["answerable from the spans, and not without them"] += 1
+                return None
+            return _failed(draft, with_spans)
+        if with_spans is not None:
+            said = repr(with_spans) if with_spans else "nothing"
+            detail = f"from the gold spans alone the checker answered {said}"
+            return Rejection("not-answerable", detail, draft)
+        if draft.wanted.get("type") == "yes-no":
+            return None  # half of all guesses are right
+        without = await self._right(draft, (), ask)
+        if isinstance(without, Failure):
+            return _failed(draft, without)
+        if without is not None:
+            return None
+        return Rejection("known-without", "the checker knows the answer without the spans", draft)
+
+    async def _right(
+        self, draft: Draft, passages: tuple[str, ...], ask: Ask
+    ) -> Failure | str | None:
+        """``None`` where the checker's answer is right; else the answer, or why there is none."""
+        answer = await ask.verdict(AnswerFromPassages(draft.conversation, passages))
+        if isinstance(answer, Failure):
+            return answer
+        said = answer.answer.answer.strip()
+        if not said:
+            return ""
+        match = await ask.verdict(AnswerMatch(draft.query, said, draft.references))
+        if isinstance(match, Failure):
+            return match
+        return None if match.answer.is_matching else said
+
+    def _spans(self, draft: Draft) -> tuple[str, ...]:
+        """The gold spans with the headings above them."""
+        return tuple(
+            with_headings(self._corpus.at(one.document, one.start), one.text) for one in draft.spans
+        )
+
+
+def _leak(draft: Draft) -> str:
+    if draft.wanted.get("type") == "yes-no":
+        return ""
+    asked = set(content(draft.query))
+    for reference in draft.references:
+        held = set(content(reference))
+        if held and held <= asked:
+            return f"the query holds its answer {reference!r}"
+    return ""
+
+
+def _failed(draft: Draft, failure: Failure) -> Rejection:
+    detail = f"the checker gave no answer: {failure.detail}"
+    return Rejection("not-checked", detail, draft, failure.reason.passing)
+
+
+def _named(text: str) -> frozenset[str]:
+    """The stems of a text's names and numbers."""
+    stems = (stem for word in _NAMES.findall(text) for stem in content(word))
+    return frozenset(one for one in stems if weight(one) == WHOLE)
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.casefold().removeprefix("user: ").split())

@@ -1,0 +1,288 @@
+"""Queries and answers that a model writes, from passages that are drawn for each of them."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ragassay.errors import UsageError
+from ragassay.golden import GoldenItem, GoldSpan, NegativeReference, Utterance
+from ragassay.judges import Ask, Failure
+from ragassay.judges.questions import WriteAnswer, WriteQuery
+from ragassay.samples import Sample
+from ragassay.synthesis.draft import Draft, Rejection
+from ragassay.synthesis.filters import WORDS, ill_formed
+from ragassay.synthesis.mix import Kind
+from ragassay.synthesis.sections import Corpus, Section, shared_names
+
+SHOTS = 3
+"""Example queries in a prompt, at most."""
+
+_TYPES = {
+    "factual": "Ask for one fact.",
+    "comparison": "Ask for a comparison of two things.",
+    "summary": "Ask for a summary of a subject, which several sentences answer.",
+    "reasoning": "Ask what follows from several statements, so that the answer needs reasoning.",
+    "procedural": "Ask how to do something, step by step.",
+    "yes-no": "Ask a question that is answered with yes or no.",
+}
+_COMPLEXITY = {
+    "direct": "The answer stands there in one sentence.",
+    "several-facts": "The answer needs several facts.",
+    "several-steps": "The answer needs several steps of thought.",
+}
+_ANSWERABILITY = {
+    "unanswerable": "The passages must NOT answer it: ask about a detail, a case or a thing that "
+    "is close to what they say and that they do not say.",
+    "partial": "The passages must answer one part of it and say nothing about another part.",
+}
+_LENGTH = {"short": "At most 8 words.", "medium": "9 to 16 words.", "long": "17 to 35 words."}
+_SHAPE = {
+    "across": "The answer needs both passages, which are of two documents.",
+    "follow-up": "Go on from the earlier turns, so that the query is understood only after them.",
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a model is to write.
+
+    Attributes:
+        kind: of the item.
+        sections: passages.
+        repeat: how often the same was wanted before.
+        query: a given one, which only needs an answer; empty: it is written.
+        name: id of the given query.
+        history: its earlier turns.
+    """
+
+    kind: Kind
+    sections: tuple[Section, ...]
+    repeat: int = 0
+    query: str = ""
+    name: str = ""
+    history: tuple[Utterance, ...] = ()
+
+
+class LLMGenerator:
+    """Draws passages and has queries and answers written.
+
+    Args:
+        corpus: the documents.
+        seed: of what is drawn.
+        guide: how queries and answers are to be written, in words of the user's own.
+        examples: accepted items whose queries are shown, never those about the same passage.
+        answers: whether answers are written too.
+        words: fewest and most words of a query; no answer is paid for to one of another length.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        seed: int = 0,
+        guide: str = "",
+        examples: Sequence[GoldenItem] = (),
+        *,
+        answers: bool = True,
+        words: tuple[int, int] = WORDS,
+    ) -> None:
+        self._corpus, self._seed, self._guide = corpus, seed, guide
+        self._examples, self._answers, self._words = examples, answers, words
+
+    def wanted(self, kinds: Sequence[Kind]) -> Iterator[Wanted]:
+        """For each kind the passages to write from: every document and part in turn.
+
+        Args:
+            kinds: of the items.
+
+        Raises:
+            UsageError: two documents are wanted, and no two share a name.
+        """
+        draw = random.Random(self._seed)
+        singles = list(self._corpus.sections)
+        draw.shuffle(singles)
+        in_turn = _in_turn(singles)
+        pairs = [(one, two) for one, two, _ in shared_names(self._corpus.sections)]
+        seen: dict[tuple[Kind, tuple[Section, ...]], int] = {}
+        at_single = at_pair = 0
+        for kind in kinds:
+            if dict(kind).get("shape") == "across":
+                if not pairs:
+                    raise UsageError(
+                        "No two documents share a name, so no query can go across them. "
+                        "Leave across out of --mix shape=..."
+                    )
+                sections: tuple[Section, ...] = pairs[at_pair % len(pairs)]
+                at_pair += 1
+            else:
+                sections = (in_turn[at_single % len(in_turn)],)
+                at_single += 1
+            repeat = seen.get((kind, sections), 0)
+            seen[kind, sections] = repeat + 1
+            yield Wanted(kind, sections, repeat)
+
+    def given(self, samples: Iterable[Sample]) -> Iterator[Wanted]:
+        """Queries that are there already, with the passages that match them best.
+
+        Args:
+            samples: their query and history count.
+        """
+        for one in samples:
+            turns = tuple(
+                Utterance(speaker="agent" if turn.speaker == "agent" else "user", text=turn.text)
+                for turn in one.history
+            )
+            sections = tuple(self._corpus.found(one.query_text))
+            kind = (("answerability", "answerable" if sections else "unanswerable"),)
+            yield Wanted(kind, sections, 0, one.query_text, one.id, turns)
+
+    async def draft(self, wanted: Wanted, ask: Ask) -> Draft | Rejection:
+        """What the model writes.
+
+        Args:
+            wanted: what is to be written.
+            ask: asks the generator.
+        """
+        draft = Draft(wanted.query, wanted.kind, wanted.sections, history=wanted.history)
+        if wanted.query:
+            draft.source, draft.name = "given", wanted.name
+        elif dict(wanted.kind).get("shape") == "follow-up":
+            first = await self.draft(replace(wanted, kind=_first_turn(wanted.kind)), ask)
+            if isinstance(first, Rejection):
+                return first
+            if not first.references:
+                return Rejection("not-written", "its first turn has no answer", draft)
+            draft.history = (
+                Utterance(speaker="user", text=first.query),
+                Utterance(speaker="agent", text=first.references[0]),
+            )
+        if not wanted.query:
+            query = await ask.verdict(self.question(wanted, draft), wanted.repeat)
+            if isinstance(query, Failure):
+                return _failed(draft, query)
+            draft.query = " ".join(query.answer.query.split())
+            if not draft.query:
+                return Rejection("not-written", "the generator wrote an empty query", draft)
+            if detail := ill_formed(draft.query, self._words):
+                return Rejection("form", detail, draft)
+        return await self._answered(draft, ask)
+
+    def question(self, wanted: Wanted, draft: Draft) -> WriteQuery:
+        """The question by which a query is written.
+
+        Args:
+            wanted: what is to be written.
+            draft: as far as it is known.
+        """
+        words = dict(wanted.kind)
+        lines = [
+            _TYPES.get(words.get("type", ""), ""),
+            _COMPLEXITY.get(words.get("complexity", ""), ""),
+            _ANSWERABILITY.get(words.get("answerability", ""), ""),
+            _LENGTH.get(words.get("length", ""), ""),
+            _SHAPE.get(words.get("shape", ""), ""),
+            f"Style: {words['style']}." if "style" in words else "",
+            f"Language: {words['language']}." if "language" in words else "",
+            self._guide,
+        ]
+        history = "\n".join(f"{one.speaker}: {one.text}" for one in draft.history)
+        passages = tuple(one.shown for one in wanted.sections)
+        return WriteQuery("\n".join(filter(None, lines)), passages, history, self._shots(wanted))
+
+    def _shots(self, wanted: Wanted) -> tuple[str, ...]:
+        """Example queries of the same type first; none whose answer stands in the passages."""
+        kind = dict(wanted.kind).get("type")
+        apart = [
+            one
+            for one in self._examples
+            if not any(
+                span.document == section.document
+                and span.start < section.end
+                and section.start < span.end
+                for span in one.gold or ()
+                for section in wanted.sections
+            )
+        ]
+        place = random.Random(f"{self._seed} {wanted.sections[0].start} {wanted.repeat}")
+        place.shuffle(apart)
+        apart.sort(key=lambda one: one.type != kind)
+        return tuple(one.query for one in apart[:SHOTS])
+
+    async def _answered(self, draft: Draft, ask: Ask) -> Draft | Rejection:
+        if not draft.answerable:
+            draft.evidence = ask.evidence
+            return draft
+        if not self._answers:
+            draft.spans = tuple(self._whole(one) for one in draft.sections)
+            draft.evidence = ask.evidence
+            return draft
+        passages = tuple(one.shown for one in draft.sections)
+        asked = WriteAnswer(draft.conversation, passages, self._guide)
+        verdict = await ask.verdict(asked)
+        if isinstance(verdict, Failure):
+            return _failed(draft, verdict)
+        written = verdict.answer
+        draft.references = (written.answer.strip(),)
+        draft.evidence = ask.evidence
+        if not draft.references[0] and draft.name:
+            draft.kind, draft.references = (("answerability", "unanswerable"),), ()
+            return draft
+        if not draft.references[0]:
+            return Rejection(
+                "not-written", "the passages hold no answer, says the generator", draft
+            )
+        by = verdict.provenance.judge
+        draft.negatives = tuple(
+            NegativeReference(text=text, kind=kind, by=by)
+            for text, kind in (
+                (written.inaccurate, "inaccurate"),
+                (written.incomplete, "incomplete"),
+            )
+            if text.strip() and text.strip() != draft.references[0]
+        )
+        spans = []
+        for quote in filter(str.strip, written.quotes):
+            span = self._span(quote, draft.sections)
+            if span is None:
+                return Rejection(
+                    "not-grounded", f"the quote {quote!r} does not stand in the passages", draft
+                )
+            spans.append(span)
+        draft.spans = tuple(dict.fromkeys(spans))
+        return draft
+
+    def _span(self, quote: str, sections: Sequence[Section]) -> GoldSpan | None:
+        """Where a quote stands; runs of white space are alike."""
+        pattern = re.compile(r"\s+".join(map(re.escape, quote.split())))
+        for section in sections:
+            text = self._corpus.documents[section.document].text
+            found = pattern.search(text, section.start, section.end)
+            if found is not None:
+                return GoldSpan.of(section.document, text, found.start(), found.end())
+        return None
+
+    def _whole(self, section: Section) -> GoldSpan:
+        text = self._corpus.documents[section.document].text
+        return GoldSpan.of(section.document, text, section.start, section.end)
+
+
+def _in_turn(sections: Sequence[Section]) -> list[Section]:
+    """One section of each document, then the next of each."""
+    by_document: dict[str, list[Section]] = {}
+    for section in sections:
+        by_document.setdefault(section.document, []).append(section)
+    longest = max(map(len, by_document.values()))
+    return [one[at] for at in range(longest) for one in by_document.values() if at < len(one)]
+
+
+def _first_turn(kind: Kind) -> Kind:
+    """The kind of a conversation's first turn: a single query with an answer."""
+    first = {"shape": "single", "answerability": "answerable"}
+    return tuple((part, first.get(part, value)) for part, value in kind)
+
+
+def _failed(draft: Draft, failure: Failure) -> Rejection:
+    detail = f"the generator gave no answer: {failure.detail}"
+    return Rejection("not-written", detail, draft, failure.reason.passing)

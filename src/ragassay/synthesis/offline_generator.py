@@ -1,0 +1,336 @@
+"""Queries by rules, without a model: a value of a sentence is asked for, a name is left out, a
+sentence is put as a question of yes or no, a heading is asked about. English only.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ragassay.errors import UsageError
+from ragassay.golden import GoldSpan, NegativeReference
+from ragassay.judges.offline.language import stem
+from ragassay.synthesis.draft import Draft
+from ragassay.synthesis.mix import Kind, Mix
+from ragassay.synthesis.sections import Corpus, Section
+from ragassay.yaml_files import value_of
+
+LABEL = "offline-rules/1"
+"""The generator and its version, which is raised when it writes anything else."""
+
+CAN = {
+    "type": ("factual", "yes-no", "summary"),
+    "answerability": ("answerable", "unanswerable"),
+    "shape": ("single",),
+    "complexity": ("direct",),
+    "language": ("en",),
+}
+"""What it can write, by part of a mix."""
+
+_WORDS = [
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+    "thirty",
+    "forty",
+    "fifty",
+    "sixty",
+    "seventy",
+    "eighty",
+    "ninety",
+]
+_NUMBER = rf"(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})"
+_VALUE = re.compile(
+    rf"(?<![\w.,:-])(?P<number>{_NUMBER}) "
+    r"(?P<unit>(?:[a-z-]+ )??(?:[a-z-]+s|percent|people|children))\b"
+)
+_RANGE = re.compile(rf"{_NUMBER}(?: [a-z]+)? (?:to|and|or) $|\bbetween $")
+_RANGE_ON = re.compile(rf" (?:to|and|or) {_NUMBER}\b")
+_NO_UNIT = {"costs", "hours", "always", "perhaps", "is"}
+_NAME = re.compile(r"(?<= (?:in|on|at|of|by|to) )(?:the )?[A-Z][a-z]+(?: [A-Z][a-z]+)+")
+_DEPENDS = re.compile(
+    r"(?:It|Its|They|Their|Them|This|That|These|Those|He|She|His|Her|But|And|So|Then|Or|Here|There|"
+    r"Both|Such|Also|However|Otherwise|Should|Do|Please|Bring|You then)\b|"
+    r".*\b(?:the latter|above)\b"
+)
+_SUBORDINATE = re.compile(
+    r"(?:When|If|After|Until|Before|As|Because|While|For|In|On|At|From|Since|Where|To|With|Once)\b"
+)
+_CUT = re.compile(r"[,;:] ")
+_UNFIT = re.compile(r"[()\[\]{}\"“”|*#?]")
+_INSIDE = re.compile(r"(?<=[a-z,] )[A-ZÀ-Þ][\w’'-]*")
+_PART = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}\b")
+
+
+@dataclass(frozen=True)
+class _Fact:
+    """A value or name in a sentence.
+
+    Attributes:
+        clause: the part of the sentence that is asked about, without its full stop.
+        asked: the clause as a question or cloze, without its end.
+        answer: what is asked for.
+        wrong: another value of the same kind; empty where there is none.
+        start, end: of the sentence, in the document.
+    """
+
+    section: Section
+    clause: str
+    asked: str
+    answer: str
+    wrong: str
+    start: int
+    end: int
+    cloze: bool = False
+
+
+class OfflineGenerator:
+    """Writes all that its rules find in the documents.
+
+    Args:
+        corpus: the documents.
+        seed: of the choice of wrong values.
+    """
+
+    label = LABEL
+
+    def __init__(self, corpus: Corpus, seed: int = 0) -> None:
+        self._corpus = corpus
+        self._random = random.Random(seed)
+        texts = [one.text for one in corpus.sections]
+        self._values: defaultdict[str, list[str]] = defaultdict(list)
+        for text in texts:
+            for match in _VALUE.finditer(text):
+                self._values[match["unit"].split()[-1]].append(match["number"])
+        self._names = sorted({name for text in texts for name in _NAME.findall(text)})
+        self._named = {word for text in texts for word in _INSIDE.findall(text)}
+        self._low = {word for text in texts for word in re.findall(r"\b[a-z][\w’'-]*", text)}
+
+    def drafts(self, mix: Mix) -> Iterator[Draft]:
+        """All drafts of the kinds that a mix has, document by document.
+
+        Args:
+            mix: what is wanted.
+
+        Raises:
+            UsageError: something else than the rules can write.
+        """
+        check(mix)
+        parts = mix.parts
+        fixed = {part: values[0] for part, values in parts.items() if len(values) == 1}
+        kinds = parts["answerability"]
+        for section in self._corpus.sections:
+            for fact in self._facts(section):
+                for draft in (self._factual(fact), self._yes_no(fact)):
+                    yield from self._of_kinds(draft, kinds, fixed)
+            summary = self._summary(section)
+            if summary is not None:
+                yield from self._of_kinds(summary, kinds, fixed)
+
+    def _of_kinds(
+        self, draft: Draft, kinds: tuple[str, ...], fixed: dict[str, str]
+    ) -> Iterator[Draft]:
+        own = draft.wanted["type"]
+        for answerability in kinds:
+            one = draft if answerability == "answerable" else self._near_miss(draft)
+            if one is not None:
+                one.kind = _kind({**fixed, "type": own, "answerability": answerability})
+                yield one
+
+    def _facts(self, section: Section) -> Iterator[_Fact]:
+        for start, end in section.sentences:
+            sentence = " ".join(self._corpus.documents[section.document].text[start:end].split())
+            words = len(sentence.split())
+            if not 5 <= words <= 40 or not sentence.endswith(".") or not sentence[0].isupper():
+                continue
+            if _DEPENDS.match(sentence) or _UNFIT.search(sentence):
+                continue
+            for match in _VALUE.finditer(sentence):
+                before, unit = sentence[: match.start()], match["unit"]
+                last = unit.split()[-1]
+                if last in _NO_UNIT or not stem(last) or _RANGE.search(before):
+                    continue
+                if _RANGE_ON.match(sentence[match.end("number") :]):
+                    continue
+                clause = _clause(sentence, match.end())
+                asked = f"{before}how many {unit}{clause[match.end() :]}"
+                number = match["number"]
+                wrong = self._other(number, self._values[last])
+                answer = f"{number} {unit}"
+                instead = f"{wrong} {unit}" if wrong else ""
+                yield _Fact(section, clause, asked, answer, instead, start, end)
+            for match in _NAME.finditer(sentence):
+                clause = _clause(sentence, match.end())
+                asked = f"{sentence[: match.start()]}____{clause[match.end() :]}"
+                wrong = self._other(match.group(), self._names)
+                yield _Fact(section, clause, asked, match.group(), wrong, start, end, cloze=True)
+
+    def _other(self, right: str, every: list[str]) -> str:
+        """Another one of its kind; of numbers the next where there is none; empty for names."""
+        others = [one for one in dict.fromkeys(every) if _plain(one) != _plain(right)]
+        if others:
+            return self._random.choice(others)
+        if right in _WORDS:
+            return _WORDS[(_WORDS.index(right) + 1) % len(_WORDS)]
+        return str(int(right) + 1) if right.isdigit() else ""
+
+    def _factual(self, fact: _Fact) -> Draft:
+        ends = ": which name is left out?" if fact.cloze else "?"
+        query = f"{_about(fact.section)}: {self._lowered(fact.asked)}{ends}"
+        return self._draft(fact, "factual", query, (fact.answer, f"{fact.clause}."), fact.wrong)
+
+    def _yes_no(self, fact: _Fact) -> Draft:
+        clause, true = fact.clause, not fact.wrong or self._random.random() < 0.5
+        told = clause if true else clause.replace(fact.answer, fact.wrong, 1)
+        query = f"{_about(fact.section)}: is it true that {self._lowered(told)}?"
+        answers = (f"Yes. {clause}.", "Yes.") if true else (f"No. {clause}.", "No.")
+        return self._draft(fact, "yes-no", query, answers, f"{'No' if true else 'Yes'}.")
+
+    def _draft(
+        self, fact: _Fact, kind: str, query: str, references: tuple[str, ...], wrong: str
+    ) -> Draft:
+        section = fact.section
+        text = self._corpus.documents[section.document].text
+        return Draft(
+            query,
+            (("type", kind),),
+            (section,),
+            references,
+            (_negative(wrong, "inaccurate"),) if wrong else (),
+            (GoldSpan.of(section.document, text, fact.start, fact.end),),
+        )
+
+    def _summary(self, section: Section) -> Draft | None:
+        """A query about what stands below a heading; the first half of it is incomplete."""
+        places = section.sentences
+        if not section.heading or len(places) < 2:
+            return None
+        text = self._corpus.documents[section.document].text
+        negatives = []
+        value = _VALUE.search(section.text)
+        if value is not None:
+            wrong = self._other(value["number"], self._values[value["unit"].split()[-1]])
+            if wrong:
+                told = f"{section.text[: value.start()]}{wrong} {value['unit']}"
+                negatives.append(_negative(told + section.text[value.end() :], "inaccurate"))
+        half = text[section.start : places[(len(places) - 1) // 2][1]]
+        negatives.append(_negative(half, "incomplete"))
+        return Draft(
+            f"What does {_title(section)} say about {self._lowered(section.heading)}?",
+            (("type", "summary"),),
+            (section,),
+            (section.text,),
+            tuple(negatives),
+            (GoldSpan.of(section.document, text, section.start, section.end),),
+        )
+
+    def _near_miss(self, draft: Draft) -> Draft | None:
+        """The same query about a name or subject that no document holds."""
+        section = draft.sections[0]
+        data = _near_misses()
+        if draft.wanted["type"] == "summary":
+            absent = self._absent(data["subjects"])
+            if absent is None:
+                return None
+            query = f"What does {_title(section)} say about {absent}?"
+        else:
+            name = self._absent(data["names"])
+            if name is None:
+                return None
+            title = _title(section)
+            own = [
+                one
+                for one in _PART.findall(title)
+                if one.casefold() not in self._low and stem(one.casefold())
+            ]
+            if own:
+                query = draft.query.replace(own[0], name)
+            else:
+                query = draft.query.replace(title, f"{title} in {name}", 1)
+        wrong = tuple(_negative(one, "inaccurate") for one in draft.references[:1])
+        return Draft(query, draft.kind, draft.sections, (), wrong)
+
+    def _absent(self, every: list[str]) -> str | None:
+        absent = [one for one in every if self._corpus.lacks(one)]
+        return self._random.choice(absent) if absent else None
+
+    def _lowered(self, text: str) -> str:
+        """The text with a small first letter, unless its first word is a name."""
+        first = re.split(r"\W", text, maxsplit=1)[0]
+        return text if first in self._named or first == "I" else text[0].lower() + text[1:]
+
+
+def check(mix: Mix) -> None:
+    """Raises where the rules cannot write what a mix wants.
+
+    Args:
+        mix: what is wanted.
+
+    Raises:
+        UsageError: with what they can.
+    """
+    for part, values in mix.parts.items():
+        for value in values:
+            if value not in CAN.get(part, ()):
+                can = ", ".join(CAN.get(part, ())) or "nothing of the kind"
+                raise UsageError(
+                    f"The offline generator cannot write {part}={value} (it can: {can}). "
+                    "Name a model with --generator."
+                )
+
+
+def _kind(values: dict[str, str]) -> Kind:
+    return tuple(sorted(values.items()))
+
+
+def _clause(sentence: str, end: int) -> str:
+    """The sentence without its full stop, and without what follows the comma after a place where
+    no comma stands before it."""
+    apart = _SUBORDINATE.match(sentence) or _CUT.search(sentence, 0, end)
+    cut = None if apart else _CUT.search(sentence, end)
+    return sentence[: cut.start()] if cut else sentence[:-1]
+
+
+def _title(section: Section) -> str:
+    return section.title.split(":")[0].strip()
+
+
+def _about(section: Section) -> str:
+    return f"{_title(section)} ({section.heading})" if section.heading else _title(section)
+
+
+def _negative(text: str, kind: Any) -> NegativeReference:
+    return NegativeReference(text=text, kind=kind, by=LABEL)
+
+
+def _plain(value: str) -> str:
+    return str(_WORDS.index(value) + 2) if value in _WORDS[:19] else value.casefold()
+
+
+@cache
+def _near_misses() -> dict[str, list[str]]:
+    file = resources.files("ragassay.synthesis") / "near_misses.yaml"
+    data: dict[str, list[str]] = value_of(file.read_text(encoding="utf-8"), file)
+    return data

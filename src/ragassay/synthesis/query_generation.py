@@ -1,0 +1,248 @@
+"""Open RAG Eval's configurations of query generation (``document_source``, ``model``,
+``generation``, ``output``) as what we synthesize; and its files of queries."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import Field
+
+from ragassay.engine.config import ConfigFile, is_for_a_key, read_filled, variable_of
+from ragassay.engine.published import JudgeModel, Keys, judge_word
+from ragassay.errors import InputError
+from ragassay.files import atomic
+from ragassay.golden import GoldenItem
+from ragassay.synthesis.mix import EXPANDED, JOINT, Mix
+from ragassay.yaml_files import text_of
+
+SOURCES = ("LocalFileSource", "CSVSource")
+_SUFFIXES = (".txt", ".md", ".markdown", ".html", ".htm", ".pdf", ".docx")
+Count = Annotated[int, Field(ge=1)]
+
+
+class DocumentSource(Keys):
+    """``document_source``: where documents are, and which of them count."""
+
+    type: Literal["LocalFileSource", "CSVSource"]
+    path: str | None = None
+    file_extensions: list[str] | None = None
+    csv_path: str | None = None
+    text_column: str = "text"
+    min_doc_size: int = 0
+    max_num_docs: Count | None = None
+    seed: int = 0
+
+
+class Generation(Keys):
+    """``generation``: what is written."""
+
+    n_questions: Count = 50
+    min_words: Count = 5
+    max_words: Count = 20
+    questions_per_doc: Any = None
+    language: str | None = None
+    question_types: dict[str, Annotated[float, Field(ge=0)]] = Field(
+        default_factory=lambda: dict.fromkeys(EXPANDED, 1.0)
+    )
+    generate_expected_answers: bool = False
+
+
+class Output(Keys):
+    """``output``: the file of queries."""
+
+    format: Literal["csv", "jsonl"] = "csv"
+    base_filename: str = "queries"
+    include_metadata: Any = None
+
+
+class QueryGeneration(Keys):
+    """A configuration of query generation."""
+
+    document_source: DocumentSource
+    model: JudgeModel | None = None
+    generation: Generation = Field(default_factory=Generation)
+    output: Output = Field(default_factory=Output)
+
+
+@dataclass(frozen=True)
+class PublishedWish:
+    """What a configuration of query generation asks for.
+
+    Attributes:
+        path: of the configuration.
+        source: its documents.
+        generation: what is written.
+        output: its file of queries.
+        generator: the judge's word for its model; empty where it names none.
+        key_variable: environment variable of the model's key, where it is not the provider's.
+        mix: of the four question types.
+        notes: sentences about keys that mean nothing here.
+    """
+
+    path: Path
+    source: DocumentSource
+    generation: Generation
+    output: Output
+    generator: str
+    key_variable: str | None
+    mix: Mix
+    notes: Sequence[str] = field(default=())
+
+    @contextmanager
+    def documents(self, golden: Path | None) -> Iterator[Path]:
+        """A folder with the documents that count: the source's own where all of them do, or else
+        the folder ``documents`` of the golden set, into which they are copied.
+
+        Args:
+            golden: the golden set; ``None``: nothing may be written there.
+
+        Raises:
+            InputError: the source cannot be read, or has no document that counts.
+        """
+        one = self.source
+        if one.path and not (one.file_extensions or one.min_doc_size or one.max_num_docs):
+            yield Path(one.path)
+            return
+        with tempfile.TemporaryDirectory() as aside:
+            folder = Path(aside) if golden is None else golden / "documents"
+            found = list(self._contents())
+            if one.max_num_docs is not None and len(found) > one.max_num_docs:
+                places = random.Random(one.seed).sample(range(len(found)), one.max_num_docs)
+                found = [found[at] for at in sorted(places)]
+            if not found:
+                raise InputError(
+                    "names no document that counts (document_source)",
+                    path=self.path,
+                    hint="See its path, file_extensions and min_doc_size.",
+                )
+            for name, content in found:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                with atomic(folder / name) as stream:
+                    stream.write(content)
+            yield folder
+
+    def _contents(self) -> Iterator[tuple[str, bytes]]:
+        """Name and bytes of each document of at least the smallest size."""
+        one = self.source
+        if one.type == "CSVSource":
+            yield from self._rows(Path(one.csv_path or ""))
+            return
+        folder = Path(one.path or "")
+        if not folder.is_dir():
+            raise InputError("is not a folder of documents", path=folder)
+        wanted = [f".{end.lstrip('.')}".casefold() for end in one.file_extensions or _SUFFIXES]
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.suffix.casefold() in wanted:
+                content = path.read_bytes()
+                if len(content) >= one.min_doc_size:
+                    yield path.relative_to(folder).as_posix(), content
+
+    def _rows(self, path: Path) -> Iterator[tuple[str, bytes]]:
+        column, seen = self.source.text_column, set()
+        rows = csv.DictReader(io.StringIO(text_of(path)))
+        if column not in (rows.fieldnames or ()):
+            there = ", ".join(rows.fieldnames or ()) or "none"
+            raise InputError(f"has no column {column!r} (there are: {there})", path=path)
+        for number, row in enumerate(rows, 1):
+            text = (row[column] or "").strip()
+            if text and len(text) >= self.source.min_doc_size and text not in seen:
+                seen.add(text)
+                yield f"row-{number:06}.txt", text.encode()
+
+    def save_queries(self, items: Sequence[GoldenItem]) -> Path:
+        """Writes the file of queries: ``query_id``, ``query`` and, where answers are generated,
+        ``expected_answer`` (empty for an unanswerable query).
+
+        Args:
+            items: of the golden set.
+        """
+        path = Path(f"{self.output.base_filename}.{self.output.format}")
+        names = ["query_id", "query"]
+        names += ["expected_answer"] if self.generation.generate_expected_answers else []
+        rows = [
+            dict(zip(names, (one.id, one.query, "".join(one.references[:1])), strict=False))
+            for one in items
+        ]
+        text = io.StringIO(newline="")
+        if self.output.format == "csv":
+            writer = csv.DictWriter(text, names, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        else:
+            text.writelines(orjson.dumps(one).decode() + "\n" for one in rows)
+        with atomic(path) as stream:
+            stream.write(text.getvalue().encode())
+        return path
+
+
+def read_query_generation(path: Path) -> PublishedWish:
+    """Reads a configuration of query generation.
+
+    Args:
+        path: YAML file.
+
+    Raises:
+        InputError: it is none, a key or value is wrong, or a key is written out; with the line.
+    """
+    file = ConfigFile(read_filled(text_of(path), path, leave=is_for_a_key), path)
+    body = file.content.value
+    if not isinstance(body, dict) or "document_source" not in body:
+        raise InputError(
+            "is no configuration of query generation: it has no document_source",
+            path=path,
+            hint="Name a folder of documents, or such a file.",
+        )
+    kind = (body["document_source"] or {}).get("type")
+    if kind not in SOURCES:
+        raise file.wrong(
+            ("document_source", "type"),
+            f"{kind!r} cannot be read here",
+            f"There are: {', '.join(SOURCES)}. Export a Vectara corpus to files or a CSV first.",
+        )
+    read = file.validated(QueryGeneration, body, ())
+    source, generation = read.document_source, read.generation
+    needed = "csv_path" if source.type == "CSVSource" else "path"
+    if not getattr(source, needed):
+        raise file.wrong(("document_source",), f"{source.type} needs {needed}")
+    if generation.min_words > generation.max_words:
+        raise file.wrong(("generation", "min_words"), "is larger than max_words")
+    types = generation.question_types
+    for name in types:
+        if name not in EXPANDED:
+            raise file.wrong(
+                ("generation", "question_types", name),
+                "is no type of question",
+                f"There are: {', '.join(EXPANDED)}.",
+            )
+    if not sum(types.values()) > 0:
+        raise file.wrong(("generation", "question_types"), "has no weight above 0")
+    for place in (("generation", "questions_per_doc"), ("output", "include_metadata")):
+        if (body.get(place[0]) or {}).get(place[1]) is not None:
+            file.note(place, "has no effect, as in Open RAG Eval.")
+    weights: dict[str, dict[str, float]] = {JOINT: types, "shape": {"single": 1}}
+    if generation.language:
+        weights["language"] = {generation.language: 1}
+    word, variable = "", None
+    if read.model is not None:
+        word, known = judge_word(file, read.model, "gpt-4o-mini", ("model",))
+        variable = variable_of(read.model.api_key, file.content, ("model", "api_key"))
+        variable = None if variable in known else variable
+    return PublishedWish(
+        path,
+        source,
+        generation,
+        read.output,
+        word,
+        variable,
+        Mix.of(weights),
+        tuple(file.notes),
+    )

@@ -1,0 +1,93 @@
+"""A generator and a checker as one judge: one ledger, one budget, one count of what was paid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ragassay.judges import Failure, Judge, Question, R_co, Verdict
+from ragassay.judges.questions import WriteAnswer, WriteQuery
+
+WRITES = (WriteQuery, WriteAnswer)
+"""What the generator is asked; the checker is asked everything else."""
+
+
+class TwoJudges(Judge):
+    """Hands each question to the generator or to the checker.
+
+    Args:
+        generator: writes queries and answers; ``None``: rules do that, and nobody is asked.
+        checker: answers the rest.
+    """
+
+    def __init__(self, generator: Judge | None, checker: Judge) -> None:
+        self._each = (checker,) if generator is None else (generator, checker)
+        self._generator, self._checker = generator or checker, checker
+
+    def _for(self, question: Question[Any]) -> Judge:
+        return self._generator if isinstance(question, WRITES) else self._checker
+
+    @property
+    def label(self) -> str:
+        """Both labels."""
+        return " + ".join(one.label for one in self._each)
+
+    @property
+    def width(self) -> int:
+        """The smaller one."""
+        return min(one.width for one in self._each)
+
+    def leaves(self) -> tuple[Judge, ...]:
+        """Those of both."""
+        return tuple(leaf for one in self._each for leaf in one.leaves())
+
+    def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
+        """Those of the judge that is asked.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
+        return self._for(question).requests(question, repeat)
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
+        """What the judge that is asked knows already.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
+        return self._for(question).known(question, repeat)
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        """The verdict of the judge that is asked.
+
+        Args:
+            question: what to answer.
+            repeat: which time it is asked, from 0.
+        """
+        return await self._for(question).answer(question, repeat)
+
+    def without(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The parameters that either does not take."""
+        given = tuple(names)
+        return tuple(dict.fromkeys(name for one in self._each for name in one.without(given)))
+
+    async def open(self) -> None:
+        """Opens both."""
+        for one in self._each:
+            await one.open()
+
+    async def drain(self) -> None:
+        """Ends the sending of both."""
+        for one in self._each:
+            await one.drain()
+
+    async def close(self) -> None:
+        """Closes both."""
+        for one in self._each:
+            await one.close()
+
+    def remarks(self) -> tuple[str, ...]:
+        """Those of both."""
+        return tuple(remark for one in self._each for remark in one.remarks())

@@ -1,0 +1,327 @@
+"""Golden sets that a model writes and another one checks, over HTTP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from llm_rule import Request
+from llm_server import LLMServer
+from ragassay import examples
+from ragassay.cli import call
+from ragassay.golden import GoldenItem, GoldenSet, load_documents
+
+DOCUMENTS = Path(examples.__file__).parent / "town" / "documents"
+ASKS = "Please tell me the end of this: "
+
+
+def sentence_of(passage: str, at: int = 0) -> str:
+    """A sentence of a passage, whose first two lines are headings."""
+    text = passage.split("\n", 2)[2]
+    found = [one for one in re.split(r"(?<=[.])\s+", text) if len(one.split()) > 5]
+    return found[at % len(found)]
+
+
+def kind_of(request: Request) -> str:
+    fields = frozenset(request.schema["properties"])
+    return {
+        frozenset({"query"}): "write_query",
+        frozenset({"answer"}): "answer_from_passages",
+        frozenset({"verdicts"}): "claim_support",
+        frozenset({"reasoning", "is_matching"}): "answer_match",
+    }.get(fields, "write_answer")
+
+
+def honest(request: Request) -> Any:
+    """Writes and checks as it is asked to: queries ask for the last word of a sentence."""
+    fences = request.fences
+    passages = [text for name, text in fences if name.startswith("passage")]
+    named = dict(fences)
+    match kind_of(request):
+        case "write_query":
+            if "must NOT answer" in request.plain:
+                return {"query": f"Is there a unicorn ride in the {passages[0].splitlines()[0]}?"}
+            at = int(request.body.get("seed") or 0)
+            begun = [sentence_of(one, at).rsplit(" ", 1)[0] for one in passages]
+            return {"query": ASKS + " / ".join(begun) + "?"}
+        case "write_answer":
+            found = _found(named["query"], passages)
+            right = " ".join(found)
+            return {
+                "answer": right,
+                "quotes": found,
+                "inaccurate": right.replace(".", " never."),
+                "incomplete": right[: len(right) // 2],
+            }
+        case "answer_from_passages":
+            return {"answer": " ".join(_found(named["query"], passages))}
+        case "answer_match":
+            said = named["prediction"].strip() == named["reference answer"].strip()
+            return {"reasoning": "", "is_matching": said}
+    claims = re.findall(r"^\[?\d+[\].):]* +(.+)$", named["claims"], re.M)
+    held = " ".join(passages)
+    entries = [all(part in held for part in re.split(r"(?<=[.])\s+", claim)) for claim in claims]
+    return {
+        "verdicts": [
+            {"number": n, "reason": "", "supported": one} for n, one in enumerate(entries, 1)
+        ]
+    }
+
+
+def _found(conversation: str, passages: list[str]) -> list[str]:
+    """The sentences that the last turn of a conversation asks for."""
+    asked = conversation.rsplit(ASKS, 1)[-1].removesuffix("?").split(" / ")
+    texts = [one for passage in passages for one in re.split(r"(?<=[.])\s+|\n", passage)]
+    return (
+        [next((one for one in texts if one.startswith(part)), "") for part in asked if part]
+        if (ASKS in conversation and passages)
+        else []
+    )
+
+
+class Desk:
+    """A folder in which golden sets are synthesized by models of one server."""
+
+    def __init__(self, folder: Path, server: LLMServer) -> None:
+        self.folder, self.server = folder / "golden", server
+
+    def synthesize(self, *words: str, code: int = 0, checker: str = "checker") -> list[GoldenItem]:
+        models = ["--generator", f"{self.server.url}#writer"]
+        models += ["--checker", f"{self.server.url}#{checker}"]
+        command = ["golden", "synthesize", str(DOCUMENTS), "-o", str(self.folder)]
+        assert call([*command, *models, *words]) == code
+        return GoldenSet.open(self.folder).items if self.folder.exists() else []
+
+    def rejected(self) -> list[dict[str, Any]]:
+        return [orjson.loads(line) for line in (self.folder / "rejected.jsonl").open("rb")]
+
+    def sent(self, kind: str) -> list[dict[str, Any]]:
+        found = []
+        for body in self.server.bodies:
+            request = Request(body, b"", 0, 0, "")
+            if kind_of(request) == kind:
+                found.append(body)
+        return found
+
+
+@pytest.fixture
+def desk(tmp_path: Path, server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.chdir(tmp_path)
+    server.settings.rule = honest
+    return Desk(tmp_path, server)
+
+
+def test_a_model_writes_and_another_one_checks(desk: Desk) -> None:
+    items = desk.synthesize("--n", "12")
+    documents = load_documents(DOCUMENTS)
+    assert len(items) == 12
+    for item in items:
+        made = item.provenance
+        assert made["generator"].endswith("#writer") and made["checker"].endswith("#checker")
+        assert re.fullmatch(r"[0-9a-f]{12}", made["prompts"]) and made["verdicts"]
+        assert item.status == "draft" and item.origin == "synthetic"
+        if item.answerability == "unanswerable":
+            assert "unicorn" in item.query and not item.references and item.gold == []
+            continue
+        (span,) = item.gold or ()
+        assert documents[span.document].text[span.start : span.end] == span.text
+        assert item.references == [span.text]
+        assert {one.kind for one in item.negative_references} == {"inaccurate", "incomplete"}
+    models = {kind: {one["model"] for one in desk.sent(kind)} for kind in KINDS}
+    assert models["write_query"] == models["write_answer"] == {"writer"}
+    assert models["claim_support"] == models["answer_from_passages"] == {"checker"}
+
+
+KINDS = ("write_query", "write_answer", "claim_support", "answer_from_passages", "answer_match")
+
+
+def test_nothing_is_paid_for_twice(desk: Desk) -> None:
+    desk.synthesize("--n", "8")
+    lines, paid = (desk.folder / "queries.jsonl").read_bytes(), desk.server.stats()["requests"]
+    desk.synthesize("--n", "8")
+    assert (desk.folder / "queries.jsonl").read_bytes() == lines
+    for name in ("queries.jsonl", "rejected.jsonl", "documents.json", "card.md", "scorecard.md"):
+        (desk.folder / name).unlink()
+    desk.folder.rmdir()
+    desk.synthesize("--n", "8")
+    assert (desk.folder / "queries.jsonl").read_bytes() == lines
+    assert desk.server.stats()["requests"] == paid
+
+
+def test_one_model_for_both_is_refused_unless_it_is_said(desk: Desk, capsys) -> None:
+    desk.synthesize("--n", "2", code=2, checker="writer")
+    assert "--same-model" in capsys.readouterr().err and desk.server.stats()["requests"] == 0
+    assert len(desk.synthesize("--n", "2", "--same-model", checker="writer")) == 2
+
+
+def but(kind: str, answer: Callable[[Request, Any], Any]) -> Callable[[Request], Any]:
+    """The honest rule, with other answers to one kind of question."""
+
+    def rule(request: Request) -> Any:
+        said = honest(request)
+        return answer(request, said) if kind_of(request) == kind else said
+
+    return rule
+
+
+def sees(request: Request) -> bool:
+    return any(name.startswith("passage") for name, _ in request.fences)
+
+
+@pytest.mark.parametrize(
+    ("why", "rule"),
+    [
+        ("not-written", but("write_query", lambda r, said: {"query": "  "})),
+        ("not-written", but("write_answer", lambda r, said: {**said, "answer": ""})),
+        ("form", but("write_query", lambda r, said: {"query": "What does the passage say of it?"})),
+        ("form", but("write_answer", lambda r, said: {**said, "quotes": []})),
+        ("leak", but("write_answer", lambda r, said: {**said, "answer": "tell the end"})),
+        ("not-grounded", but("write_answer", lambda r, said: {**said, "quotes": ["Made up."]})),
+        ("not-grounded", but("write_answer", lambda r, said: {**said, "answer": "Made up."})),
+        ("not-answerable", but("answer_from_passages", lambda r, said: {"answer": ""})),
+        ("not-answerable", but("answer_match", lambda r, s: {**s, "is_matching": False})),
+        (
+            "known-without",
+            but("answer_from_passages", lambda r, said: said if sees(r) else {"answer": "known"}),
+        ),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_what_is_wrong_with_a_draft_rejects_it(
+    desk: Desk, why: str, rule: Callable[[Request], Any]
+) -> None:
+    def known(request: Request) -> Any:
+        said = dict(request.fences)
+        if kind_of(request) == "answer_match" and said["prediction"].strip() == "known":
+            return {"reasoning": "", "is_matching": True}
+        return rule(request)
+
+    desk.server.settings.rule = known
+    mix = ("--mix", "answerability=answerable", "--mix", "type=factual")
+    assert desk.synthesize("--n", "4", *mix, code=3) == []
+    records = desk.rejected()
+    assert {one["why"] for one in records} - {"duplicate"} == {why}
+    assert all(one["detail"] for one in records)
+    assert f"| {why} |" in (desk.folder / "scorecard.md").read_text()
+
+
+def test_an_unanswerable_query_that_the_documents_answer_is_rejected(desk: Desk) -> None:
+    desk.server.settings.rule = but("answer_from_passages", lambda r, said: {"answer": "Yes."})
+    assert desk.synthesize("--n", "3", "--mix", "answerability=unanswerable", code=3) == []
+    assert {one["why"] for one in desk.rejected()} - {"duplicate"} == {"answered-elsewhere"}
+    shown = [one for body in desk.sent("answer_from_passages") for one in body["messages"]]
+    assert any("<data" in one["content"] and "passage 2" in one["content"] for one in shown)
+
+
+def test_a_query_across_documents_has_spans_in_two(desk: Desk) -> None:
+    mix = ("--mix", "shape=across", "--mix", "type=comparison", "--mix", "answerability=answerable")
+    items = desk.synthesize("--n", "4", *mix)
+    for item in items:
+        assert len({span.document for span in item.gold or ()}) == 2
+        assert item.type == "comparison" and item.provenance["wanted"]["shape"] == "across"
+
+
+def test_a_follow_up_has_the_first_turn_as_its_history(desk: Desk) -> None:
+    def rule(request: Request) -> Any:
+        said = honest(request)
+        if kind_of(request) == "write_query" and "earlier turns" in dict(request.fences):
+            passage = dict(request.fences)["passage 1"]
+            return {"query": ASKS + sentence_of(passage, 1).rsplit(" ", 1)[0] + "?"}
+        return said
+
+    desk.server.settings.rule = rule
+    mix = ("--mix", "shape=follow-up", "--mix", "answerability=answerable")
+    items = desk.synthesize("--n", "4", *mix)
+    for item in items:
+        assert [one.speaker for one in item.history] == ["user", "agent"]
+        assert item.history[0].text.startswith(ASKS) and item.history[0].text != item.query
+
+
+def test_examples_are_accepted_items_about_other_passages_and_never_come_back(desk: Desk) -> None:
+    items = desk.synthesize("--n", "6", "--mix", "answerability=answerable")
+    opened = GoldenSet.open(desk.folder)
+    for item in opened.items[:3]:
+        item.status = "accepted"
+    opened.items[3].status = "rejected"
+    opened.save()
+    accepted = {item.query: (item.gold or [])[0].text for item in opened.items[:3]}
+    before = len(desk.sent("write_query"))
+    more = desk.synthesize("--n", "8", "--mix", "answerability=answerable")
+    shown = 0
+    for body in desk.sent("write_query")[before:]:
+        fences = Request(body, b"", 0, 0, "").fences
+        examples_of = [text for name, text in fences if name.startswith("example query")]
+        passages = " ".join(text for name, text in fences if name.startswith("passage"))
+        assert set(examples_of) <= set(accepted)
+        assert all(accepted[one] not in passages for one in examples_of)
+        shown += len(examples_of)
+    assert shown and len({item.query for item in more}) == len(more) == len(items) + 3
+
+
+def test_a_budget_ends_the_run_and_the_same_command_goes_on(desk: Desk, capsys) -> None:
+    first = desk.synthesize("--n", "8", "--budget", "20 calls", code=3)
+    assert len(first) < 8 and desk.server.stats()["requests"] <= 20
+    assert "Run the same command again" in " ".join(capsys.readouterr().err.split())
+    assert len(desk.synthesize("--n", "8")) == 8
+
+
+def test_a_wrong_key_is_one_sentence_and_loses_nothing(desk: Desk, capsys) -> None:
+    desk.server.settings.key = "another"
+    assert desk.synthesize("--n", "8", code=3) == []
+    assert "Not finished" in capsys.readouterr().err
+    desk.server.settings.key = None
+    assert len(desk.synthesize("--n", "8")) == 8
+
+
+def test_a_generator_that_refuses_loses_one_draft_each(desk: Desk) -> None:
+    desk.server.settings.faults = lambda request: (
+        "refusal" if kind_of(request) == "write_answer" and request.digest[0] % 3 == 0 else None
+    )
+    desk.synthesize("--n", "10")
+    assert any(one["why"] == "not-written" for one in desk.rejected())
+
+
+def test_a_plan_sends_nothing_and_is_exact_about_the_queries(desk: Desk, capsys) -> None:
+    desk.synthesize("--n", "8", "--dry-run", "--json")
+    plan = orjson.loads(capsys.readouterr().out)
+    assert desk.server.stats()["requests"] == 0 and not desk.folder.exists()
+    desk.synthesize("--n", "8")
+    assert plan["calls"] == len(desk.sent("write_query")) == plan["drafts"] == 12
+    assert plan["calls"] < desk.server.stats()["requests"] <= plan["most_calls"]
+
+
+def test_given_queries_only_get_answers(desk: Desk, tmp_path: Path) -> None:
+    sentence = "A new card costs 4 euros."
+    records = [
+        {"id": "card", "query": ASKS + sentence.rsplit(" ", 1)[0] + "?"},
+        {"id": "none", "query": "Is there a unicorn ride?"},
+    ]
+    (tmp_path / "asked.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
+    items = {item.id: item for item in desk.synthesize("--queries", "asked.jsonl")}
+    assert items["card"].references == [sentence] and items["card"].source == "given"
+    assert [one.text for one in items["card"].gold or ()] == [sentence]
+    assert items["none"].answerability == "unanswerable" and items["none"].gold == []
+    assert not desk.sent("write_query")
+
+
+def test_queries_without_answers_have_their_section_as_span(desk: Desk) -> None:
+    mix = ("--mix", "answerability=answerable")
+    items = desk.synthesize("--n", "4", "--no-answers", *mix)
+    assert all(not item.references and item.gold for item in items)
+    assert {kind for kind in KINDS if desk.sent(kind)} == {"write_query"}
+
+
+def test_mix_and_style_guide_stand_in_the_prompt(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "guide.txt").write_text("Address the city as you.\n")
+    mix = [f"--mix={one}" for one in ("type=procedural", "language=Dutch", "length=short")]
+    items = desk.synthesize("--n", "2", "--style-guide", "guide.txt", *mix)
+    for body in desk.sent("write_query"):
+        told = body["messages"][1]["content"]
+        for words in ("step by step", "Language: Dutch.", "At most 8 words.", "Address the city"):
+            assert words in told
+    assert {(item.type, item.language) for item in items} == {("procedural", "Dutch")}

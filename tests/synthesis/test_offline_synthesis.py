@@ -1,0 +1,218 @@
+"""Golden sets by rules, without a model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import orjson
+import pytest
+
+from ragassay import examples, load
+from ragassay.cli import call
+from ragassay.golden import GoldenItem, GoldenSet, load_documents
+from ragassay.synthesis.filters import Filters
+from ragassay.synthesis.mix import Mix
+from ragassay.synthesis.offline_generator import OfflineGenerator
+from ragassay.synthesis.scorecard import told_apart
+from ragassay.synthesis.sections import Corpus
+
+TOWN = Path(examples.__file__).parent / "town"
+DOCUMENTS = TOWN / "documents"
+
+
+def synthesized(folder: Path, *words: str) -> list[GoldenItem]:
+    command = ["golden", "synthesize", str(DOCUMENTS), "-o", str(folder), *words]
+    assert call(command) == 0
+    return GoldenSet.open(folder).items
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return Corpus(load_documents(DOCUMENTS))
+
+
+def documents_of(folder: Path, **texts: str) -> Path:
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text)
+    return folder
+
+
+def test_thirty_items_are_drafts_with_spans_where_the_documents_have_them(tmp_path: Path) -> None:
+    items = synthesized(tmp_path / "golden", "--n", "30")
+    documents = load_documents(DOCUMENTS)
+    assert len(items) == len({item.id for item in items}) == 30
+    for item in items:
+        assert (item.status, item.origin, item.source) == ("draft", "synthetic", "synthetic")
+        assert item.provenance["generator"].startswith("offline-rules/")
+        assert item.provenance["seed"] == 0 and item.provenance["wanted"]["type"] == item.type
+        for span in item.gold or ():
+            assert documents[span.document].text[span.start : span.end] == span.text
+        assert bool(item.gold) == bool(item.references) == (item.answerability == "answerable")
+    kinds = Counter((item.type, str(item.answerability)) for item in items)
+    assert kinds == {
+        ("factual", "answerable"): 17,
+        ("yes-no", "answerable"): 7,
+        ("factual", "unanswerable"): 6,
+    }
+    assert {name for item in items for name in (s.document for s in item.gold or ())} == set(
+        documents
+    )
+
+
+def test_a_value_is_asked_for_and_another_of_its_kind_is_wrong(tmp_path: Path) -> None:
+    text = "# Shop\n\n## Prices\n\nA new card costs 4 euros. A lost card costs 12 euros.\n"
+    docs = Corpus(load_documents(documents_of(tmp_path / "docs", shop=text)))
+    drafts = list(OfflineGenerator(docs).drafts(Mix.parse(["answerability=answerable"])))
+    first = drafts[0]
+    assert first.query == "Shop (Prices): a new card costs how many euros?"
+    assert first.references == ("4 euros", "A new card costs 4 euros.")
+    assert [(one.text, one.kind) for one in first.negatives] == [("12 euros", "inaccurate")]
+    assert first.spans[0].text == "A new card costs 4 euros."
+    said = [one for one in drafts if one.wanted["type"] == "yes-no"]
+    for draft in said:
+        true = draft.references[0].startswith("Yes.")
+        assert (draft.query.split("that ")[1][:-1] in text.casefold()) == true
+        assert draft.negatives[0].text == ("No." if true else "Yes.")
+
+
+def test_the_first_half_of_a_section_is_incomplete(corpus: Corpus) -> None:
+    mix = Mix.parse(["type=summary", "answerability=answerable"])
+    drafts = [d for d in OfflineGenerator(corpus).drafts(mix) if d.wanted["type"] == "summary"]
+    assert len(drafts) > 40
+    for draft in drafts:
+        (half,) = [one.text for one in draft.negatives if one.kind == "incomplete"]
+        assert draft.references[0].startswith(half) and len(half) < len(draft.references[0])
+
+
+def test_what_is_unanswerable_holds_a_word_that_no_document_has(corpus: Corpus) -> None:
+    mix = Mix.parse(["type=factual,yes-no,summary", "answerability=unanswerable"])
+    drafts = list(OfflineGenerator(corpus).drafts(mix))
+    assert len(drafts) > 300
+    whole = " ".join(one.text for one in corpus.documents.values()).casefold()
+    for draft in drafts:
+        assert not draft.references and not draft.spans
+        missing = corpus.lacks(draft.query)
+        assert missing and all(
+            not re.search(rf"\b{one}(?:e|s|es|ing)?\b", whole) for one in missing
+        )
+
+
+def test_the_same_command_again_adds_nothing_and_a_larger_number_adds_the_rest(
+    tmp_path: Path, capsys
+) -> None:
+    folder = tmp_path / "golden"
+    pilot = synthesized(folder, "--n", "40", "--pilot")
+    assert len(pilot) == 20
+    lines = (folder / "queries.jsonl").read_bytes().splitlines()
+    assert synthesized(folder, "--n", "40", "--pilot") == pilot
+    items = synthesized(folder, "--n", "40")
+    assert len(items) == 40
+    assert (folder / "queries.jsonl").read_bytes().splitlines()[:20] == lines
+
+
+def test_an_item_that_a_person_rejected_is_replaced_and_not_written_again(tmp_path: Path) -> None:
+    folder = tmp_path / "golden"
+    synthesized(folder, "--n", "10")
+    opened = GoldenSet.open(folder)
+    opened.items[0].status = "rejected"
+    opened.save()
+    items = synthesized(folder, "--n", "10")
+    assert len(items) == 11
+    assert [item.query for item in items].count(opened.items[0].query) == 1
+
+
+def test_rejections_are_kept_with_their_reason(tmp_path: Path, corpus: Corpus) -> None:
+    folder = tmp_path / "golden"
+    synthesized(folder, "--n", "10")
+    records = [orjson.loads(line) for line in (folder / "rejected.jsonl").open("rb")]
+    assert records and {one["why"] for one in records} == {"duplicate"}
+    assert all(one["detail"] and one["query"] and one["provenance"] for one in records)
+    card = (folder / "scorecard.md").read_text()
+    assert f"| duplicate | {len(records)} |" in card or "| duplicate |" in card
+    assert "## offline-rules/" in card and "| library |" in card
+
+
+def draft_of(corpus: Corpus, **changes: object) -> object:
+    draft = next(OfflineGenerator(corpus).drafts(Mix.parse([])))
+    for name, value in changes.items():
+        setattr(draft, name, value)
+    return draft
+
+
+@pytest.mark.parametrize(
+    ("why", "changes"),
+    [
+        ("form", {"query": "Why?"}),
+        ("form", {"query": "What does the passage say about lanes?"}),
+        ("form", {"spans": ()}),
+        ("leak", {"query": "Are there twenty minutes left before closing of the water?"}),
+        ("duplicate", {"query": "When do the baths open on Mondays?"}),
+        ("unrealistic", {"query": "how many minutes " * 15}),
+    ],
+)
+def test_each_filter_rejects_what_it_is_for(corpus: Corpus, why: str, changes: dict) -> None:
+    filters = Filters(corpus, ["On Mondays, when do the baths open?"], ["How much is a swim?"] * 3)
+    draft = draft_of(corpus, **changes)
+    rejection = filters.against(draft)  # type: ignore[arg-type]
+    assert rejection is not None and rejection.why == why
+    fine = draft_of(corpus, query="When must swimmers leave?")
+    assert filters.against(fine) is None  # type: ignore[arg-type]
+
+
+def test_the_mix_is_met_by_largest_remainders() -> None:
+    mix = Mix.parse(["type=factual:2,yes-no:1", "answerability=answerable"])
+    kinds = Counter(dict(one)["type"] for one in mix.kinds(10, 0))
+    assert kinds == {"factual": 7, "yes-no": 3}
+    assert mix.kinds(10, 0) == mix.kinds(10, 0) != mix.kinds(10, 1)
+
+
+def test_a_classifier_tells_unlike_queries_apart_and_not_alike_ones() -> None:
+    ours = [f"is it true that the {word} costs 4 euros" for word in "abcdefghij"]
+    real = [f"how do i renew my {word} card please" for word in "abcdefghij"]
+    assert told_apart(ours, real) == 1.0
+    town = [one.query_text for one in load(TOWN / "queries.jsonl")]
+    alike = told_apart(town[::2], town[1::2])
+    assert alike is not None and 0.3 < alike < 0.7
+    assert told_apart(ours[:4], real) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--mix", "type=factul:2"], "no type is called 'factul'"),
+        (["--mix", "kind=factual"], "write PART=VALUE:WEIGHT"),
+        (["--mix", "type=factual:-1"], "weight of at least 0"),
+        (["--mix", "type=factual:0"], "no weight is above 0"),
+        (["--mix", "type=reasoning"], "cannot write type=reasoning"),
+        (["--mix", "shape=across"], "cannot write shape=across"),
+        (["--n", "0"], "at least 1 item"),
+        (["--budget", "much"], "Write dollars"),
+        (["--no-answers"], "Name a model with --generator"),
+    ],
+)
+def test_what_cannot_be_done_is_said(tmp_path: Path, capsys, words: list[str], said: str) -> None:
+    command = ["golden", "synthesize", str(DOCUMENTS), "-o", str(tmp_path / "golden"), *words]
+    assert call(command) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "golden").exists()
+
+
+def test_items_are_not_added_after_the_documents_changed(tmp_path: Path, capsys) -> None:
+    text = "# Shop\n\n## Prices\n\nA new card costs 4 euros. A lost card costs 12 euros.\n"
+    docs, folder = documents_of(tmp_path / "docs", shop=text), str(tmp_path / "golden")
+    command = ["golden", "synthesize", str(docs), "-o", folder]
+    assert call([*command, "--n", "2"]) == 0
+    (docs / "shop.md").write_text(text.replace("4 euros", "5 euros"))
+    assert call([*command, "--n", "4"]) == 2
+    assert "ragassay golden anchor" in " ".join(capsys.readouterr().err.split())
+
+
+def test_fewer_items_than_wanted_is_incomplete(tmp_path: Path) -> None:
+    text = "# Shop\n\n## Prices\n\nA new card costs 4 euros.\n"
+    docs = documents_of(tmp_path / "docs", shop=text)
+    command = ["golden", "synthesize", str(docs), "-o", str(tmp_path / "golden"), "--n", "50"]
+    assert call(command) == 3
+    assert 0 < len(GoldenSet.open(tmp_path / "golden").items) < 50

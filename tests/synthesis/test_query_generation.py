@@ -1,0 +1,139 @@
+"""Open RAG Eval's configurations of query generation."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from test_llm_synthesis import honest
+
+from llm_server import LLMServer
+from ragassay import examples
+from ragassay.cli import call
+from ragassay.golden import GoldenSet
+
+DOCUMENTS = Path(examples.__file__).parent / "town" / "documents"
+CONFIG = """
+document_source:
+  type: LocalFileSource
+  path: {path}
+  file_extensions: [".md"]
+  min_doc_size: 100
+  max_num_docs: 4
+  seed: 7
+model:
+  type: OpenAIModel
+  name: writer
+  base_url: {url}
+  api_key: ${{oc.env:WRITERS_KEY}}
+generation:
+  n_questions: 8
+  min_words: 5
+  max_words: 60
+  questions_per_doc: 2
+  language: English
+  question_types: {{directly_answerable: 50, reasoning_required: 25, unanswerable: 25}}
+  generate_expected_answers: {answers}
+output: {{format: csv, base_filename: asked, include_metadata: true}}
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WRITERS_KEY", "sk-of-a-test")
+    server.settings.rule = honest
+    path = tmp_path / "generation.yaml"
+    path.write_text(CONFIG.format(path=DOCUMENTS, url=server.url, answers="true"))
+    return path
+
+
+def queries() -> list[dict[str, str]]:
+    with Path("asked.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_a_published_configuration_gives_a_golden_set_and_the_csv(
+    config: Path, server: LLMServer, capsys
+) -> None:
+    assert call(["golden", "synthesize", str(config), "-o", "golden"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "questions_per_doc: has no effect" in said and "include_metadata: has no effect" in said
+    items = GoldenSet.open(Path("golden")).items
+    kinds = sorted((item.type, str(item.answerability)) for item in items)
+    assert kinds == [
+        *[("factual", "answerable")] * 4,
+        *[("factual", "unanswerable")] * 2,
+        *[("reasoning", "answerable")] * 2,
+    ]
+    assert {item.language for item in items} == {"English"}
+    assert len(list(Path("golden/documents").iterdir())) == 4
+    rows = queries()
+    assert list(rows[0]) == ["query_id", "query", "expected_answer"]
+    told = {row["query_id"]: (row["query"], row["expected_answer"]) for row in rows}
+    assert told == {item.id: (item.query, "".join(item.references)) for item in items}
+    assert "sk-of-a-test" in server.state.keys
+
+
+def test_without_expected_answers_there_is_no_column_and_no_answer(
+    config: Path, server: LLMServer
+) -> None:
+    config.write_text(CONFIG.format(path=DOCUMENTS, url=server.url, answers="false"))
+    assert call(["golden", "synthesize", str(config)]) == 0
+    assert list(queries()[0]) == ["query_id", "query"] and len(queries()) == 8
+    assert not any(item.references for item in GoldenSet.open(Path("asked")).items)
+
+
+def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
+    with (tmp_path / "texts.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["name", "body"])
+        for path in sorted(DOCUMENTS.iterdir()):
+            writer.writerow([path.stem, path.read_text()])
+        writer.writerow(["short", "Too short."])
+    config.write_text(
+        "document_source: {type: CSVSource, csv_path: texts.csv, text_column: body, "
+        "min_doc_size: 50}\n"
+        "generation: {n_questions: 6, max_words: 60, question_types: {directly_answerable: 1}}\n"
+    )
+    assert call(["golden", "synthesize", str(config), "-o", "golden"]) == 0
+    items = GoldenSet.open(Path("golden")).items
+    assert len(items) == 6 and {item.author for item in items} == {"offline-rules/1"}
+    assert len(list(Path("golden/documents").glob("row-*.txt"))) == 7
+    assert [row["query"] for row in queries_of("queries.csv")] == [item.query for item in items]
+
+
+def queries_of(path: str) -> list[dict[str, str]]:
+    with Path(path).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_a_plan_writes_nothing(config: Path, server: LLMServer) -> None:
+    assert call(["golden", "synthesize", str(config), "-o", "golden", "--dry-run"]) == 0
+    assert not Path("golden").exists() and not Path("asked.csv").exists()
+    assert server.stats()["requests"] == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("type: LocalFileSource", "type: VectaraCorpusSource", "Export a Vectara corpus"),
+        ("path: ", "folder: ", "folder"),
+        ("unanswerable: 25", "unanswered: 25", "no type of question"),
+        ("min_words: 5", "min_words: 90", "larger than max_words"),
+        ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not stand in the file"),
+        ("OpenAIModel", "OpenMindModel", "no model 'OpenMindModel'"),
+        ("min_doc_size: 100", "min_doc_size: 1000000", "no document that counts"),
+        ("n_questions: 8", "n_questions: none", "n_questions"),
+    ],
+)
+def test_a_wrong_file_is_told_with_its_place(
+    config: Path, capsys, old: str, new: str, said: str
+) -> None:
+    text = config.read_text()
+    assert old in text
+    config.write_text(text.replace(old, new, 1))
+    assert call(["golden", "synthesize", str(config), "-o", "golden"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert said in told and "generation.yaml" in told and "sk-written-out" not in told
