@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -97,6 +98,7 @@ def ask(
         "key_file": key_file,
     }
     samples = read_queries(queries, limit)
+    gc.freeze()  # what is loaded by now need not be searched for garbage; the process is ours
     total = len({sample.id for sample in samples}) * len(target) * repeat
     with show.progress("asking", lambda: total) as progress:
         answers = asked(

@@ -1,0 +1,82 @@
+"""What an answer took: read from what asking recorded, and never invented."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.metrics import parse
+from ragassay.samples import Answer, Sample
+from ragassay.scores import Reason, Score, Unscored
+
+
+def sample(**asked: Any) -> Sample:
+    return Sample(id="q", answer=Answer("yes"), metadata={"asked": asked})
+
+
+TOLD = sample(latency=0.25, first_token=0.1, input_tokens=30, output_tokens=12, cost=0.002)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("latency", 0.25), ("first_token", 0.1), ("cost", 0.002), ("error_rate", False),
+        ("tokens", 42), ("tokens.total", 42), ("tokens.input", 30), ("tokens.output", 12),
+    ],
+)  # fmt: skip
+def test_the_value_is_what_was_recorded(name: str, value: float) -> None:
+    outcome = parse(name).score(TOLD)
+    assert isinstance(outcome, Score) and outcome.value == value
+
+
+@pytest.mark.parametrize("name", ["latency", "first_token", "cost", "tokens", "error_rate"])
+def test_nothing_is_made_up_where_nothing_was_recorded(name: str) -> None:
+    outcome = parse(name).score(Sample(id="q", answer=Answer("yes")))
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("value", [-1, float("inf"), float("nan"), "fast", True, None])
+def test_what_is_no_amount_is_not_scored(value: Any) -> None:
+    assert isinstance(parse("latency").score(sample(latency=value, attempts=1)), Unscored)
+
+
+def test_a_total_needs_both_of_its_parts() -> None:
+    assert isinstance(parse("tokens").score(sample(input_tokens=3)), Unscored)
+
+
+def test_a_failure_is_an_error_without_a_latency() -> None:
+    asked = {"failure": "timeout", "attempts": 1}
+    failed = Sample(id="q", failure="timeout: did not answer", metadata={"asked": asked})
+    outcome = parse("error_rate").score(failed)
+    assert isinstance(outcome, Score)
+    assert outcome.value is True and outcome.parts == {"failure": "timeout"}
+    assert isinstance(parse("latency").score(failed), Unscored)
+
+
+def test_what_was_not_asked_is_no_error_of_the_system() -> None:
+    stopped = Sample(
+        id="q", failure="stopped: it is gone", metadata={"asked": {"failure": "stopped"}}
+    )
+    outcome = parse("error_rate").score(stopped)
+    assert isinstance(outcome, Unscored) and outcome.reason.incomplete
+
+
+def test_the_failures_of_other_tools_count_too() -> None:
+    outcome = parse("error_rate").score(Sample(id="q", failure="API_ERROR"))
+    assert isinstance(outcome, Score) and outcome.value is True
+
+
+def test_two_systems_are_compared_by_their_latency() -> None:
+    def run(extra: float) -> ragassay.Result:
+        samples = [
+            Sample(id=f"q{n}", query="?", metadata={"asked": {"latency": n / 9 + extra}})
+            for n in range(30)
+        ]
+        return ragassay.evaluate(samples, "serving")
+
+    slow, fast = run(0.5), run(0.0)
+    assert slow.summary.metrics["latency"].low is not None
+    found = {one.name: one for one in ragassay.compare(slow, fast).differences}
+    assert found["latency"].diff == pytest.approx(0.5)
