@@ -144,7 +144,7 @@ def test_a_session_of_an_agent(client: Callable[[], Any], folder: Path) -> None:
             return result.structured_content
 
         found: dict[str, Any] = {"metrics": await call("list_metrics", suite="qa")}
-        found["file"] = await call("validate_file", data="hybrid.jsonl", suite=["qa"])
+        found["file"] = await call("validate_file", data="hybrid.jsonl", suite="qa")
         for name in ("hybrid", "keyword"):
             found[name] = await call("run_suite", data=f"{name}.jsonl", suite=["qa"])
         found["score"] = await call(
@@ -201,6 +201,12 @@ def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> N
         ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls lacks row 0"),
         ("evaluate_trec", {"run_path": "a.run", "qrels_path": "b"}, "run_path: there is no file"),
         ("validate_file", {"data": "hybrid.jsonl", "suite": ["qaa"]}, "Did you mean 'qa'"),
+        ("validate_file", {"file": "x"}, "needs the argument 'data', and 'file' is none of its"),
+        (
+            "run_suite",
+            {"data": "hybrid.jsonl", "limit": "few"},
+            "run_suite: limit: input should be",
+        ),
         ("run_suite", {"data": "config.yaml"}, "data: there is no file"),
         ("list_metrics", {"suite": "nothing"}, "nothing"),
         ("explain_score", {"run": "hybrid.jsonl", "sample": "x"}, "hybrid.jsonl"),

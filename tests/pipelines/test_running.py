@@ -171,6 +171,61 @@ def test_a_run_goes_on_from_a_step_with_what_was_kept(words: Path) -> None:
     assert changed.variables["word_ls"] == ["a+", "bb+", "three+"]
 
 
+def test_a_step_whose_file_has_changed_is_not_gone_on_from(words: Path) -> None:
+    data = words / "data.jsonl"
+    data.write_text('{"q": "one", "g": ["1"], "a": "1"}\n')
+    path = words / "made.yaml"
+    path.write_text(
+        "servers:\n  benchmark: servers/benchmark\n  evaluation: servers/evaluation\n"
+        "pipeline:\n- benchmark.get_data\n- evaluation.evaluate\n"
+    )
+    parameters = words / "p.yaml"
+    parameters.write_text(
+        "benchmark:\n  benchmark: {path: data.jsonl, key_map: {pred_ls: a, gt_ls: g}}\n"
+        "evaluation: {metrics: [em], save_path: ''}\n"
+    )
+    assert pipelines.run(path, pipelines.Options(parameters)).variables["eval_res"]["avg_em"] == 1
+    data.write_text('{"q": "one", "g": ["1"], "a": "another"}\n')
+    with pytest.raises(RagassayError, match=r"step 1 .* was kept with other files than it has now"):
+        pipelines.run(path, pipelines.Options(parameters, begin="2"))
+
+
+def test_rows_that_a_step_loses_are_noted(words: Path) -> None:
+    server_folder(
+        words / "servers" / "short",
+        '@app.tool(output="word_ls->first_ls")\n'
+        "def take(word_ls: list[str]) -> dict:\n    return {'first_ls': word_ls[:1]}\n",
+    )
+    path = pipeline(
+        words, "- words.split\n- short.take\n", "words: servers/words\n  short: servers/short"
+    )
+    assert pipelines.run(path).notes == (
+        "step 2 (short.take) gives 'first_ls' with 1 row, and its inputs have 3.",
+    )
+
+
+def test_a_dry_run_lists_steps_by_number_and_what_stands_within(words: Path) -> None:
+    path = pipeline(
+        words,
+        "- words.split\n- loop:\n    times: 2\n    steps:\n    - words.extend\n"
+        "- branch:\n    router:\n    - words.by_length\n    branches:\n      long: []\n"
+        "      short:\n      - words.shout\n",
+    )
+    assert pipelines.steps(path) == [
+        "1 words.split: text -> word_ls",
+        "2 loop, 2 times:",
+        "    words.extend: suffix, word_ls -> word_ls",
+        "3 branch:",
+        "    router:",
+        "      words.by_length: word_ls -> word_ls",
+        "    long:",
+        "    short:",
+        "      words.shout: word_ls -> loud_ls",
+    ]
+    with pytest.raises(RagassayError, match=r"this step is inside of step 2 \(loop\)"):
+        pipelines.run(path, pipelines.Options(begin="words.extend"))
+
+
 def test_what_only_changed_a_server_is_done_again(words: Path) -> None:
     path = pipeline(words, "- words.remember\n- words.split\n- words.recall\n")
     pipelines.run(path)
@@ -195,7 +250,8 @@ def test_a_failing_step_keeps_what_was_computed_before(words: Path) -> None:
     with pytest.raises(RagassayError) as error:
         pipelines.run(path)
     assert str(error.value) == (
-        "made.yaml, line 9: step 4 (other.fail), server 'other': KeyError: 'no such index'. "
+        "made.yaml, line 9: step 4 (other.fail), server 'other': KeyError: 'no such index' "
+        "(other.py, line 6). "
         "What the steps before gave is kept: --from 4 goes on."
     ).replace("made.yaml", str(path))
     kept = json.loads((words / "output/made_steps/03_words.measure.json").read_text())

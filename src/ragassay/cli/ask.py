@@ -38,6 +38,7 @@ def ask(
     key_file: Path | None = None,
     stream: Switch = False,
     refresh: Switch = False,
+    gold_passages: Switch = False,
     json: Switch = False,
 ) -> int:
     """Ask a system every query of QUERIES, and write its answers as samples.
@@ -76,6 +77,8 @@ def ask(
         key_file: File with the key of an OpenAI-compatible chat.
         stream: Ask OpenAI-compatible chats for a stream, which tells the time to the first token.
         refresh: Ask again what was answered before.
+        gold_passages: Give each system the gold passages to answer from, in place of what it would
+            retrieve: what is wrong then, its generation does wrong ('ragassay golden isolate').
         json: Print the summary as JSON.
     """
     from ragassay.judges.ledger import DEFAULT
@@ -96,6 +99,7 @@ def ask(
         "refresh": refresh,
         "stream": stream,
         "key_file": key_file,
+        "gold_passages": gold_passages,
     }
     samples = read_queries(queries, limit)
     gc.freeze()  # what is loaded by now need not be searched for garbage; the process is ours

@@ -45,8 +45,8 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
 
     def prepared(
         data: str,
-        suite: list[str] | None,
-        metrics: list[str] | None,
+        suite: list[str] | str | None,
+        metrics: list[str] | str | None,
         columns: dict[str, str] | None,
         given: Mapping[str, Any],
         *,
@@ -59,8 +59,8 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             data=str(path),
             **settings,
             **{key: value for key, value in given.items() if value is not None},
-            **({"suite": suite} if suite else {}),
-            **({"metrics": metrics} if metrics else {}),
+            **({"suite": _listed(suite)} if suite else {}),
+            **({"metrics": _listed(metrics)} if metrics else {}),
             **({"columns": columns} if columns else {}),
         )
         return prepare(config, dry=dry)
@@ -90,8 +90,8 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
     async def validate_file(
         context: Context[Any, Any],
         data: str,
-        suite: list[str] | None = None,
-        metrics: list[str] | None = None,
+        suite: list[str] | str | None = None,
+        metrics: list[str] | str | None = None,
         columns: dict[str, str] | None = None,
         qrels: str | None = None,
     ) -> ValidatedFile:
@@ -126,8 +126,8 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
     async def run_suite(
         context: Context[Any, Any],
         data: str,
-        suite: list[str] | None = None,
-        metrics: list[str] | None = None,
+        suite: list[str] | str | None = None,
+        metrics: list[str] | str | None = None,
         columns: dict[str, str] | None = None,
         qrels: str | None = None,
         limit: int | None = None,
@@ -168,8 +168,8 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
         context: Context[Any, Any],
         new: str,
         old: str,
-        metrics: list[str] | None = None,
-        primary: list[str] | None = None,
+        metrics: list[str] | str | None = None,
+        primary: list[str] | str | None = None,
     ) -> Compared:
         """Say whether the new run is really better: paired tests query by query, corrected for the
         number of metrics, with an interval of each difference and a verdict in words.
@@ -186,7 +186,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
                 open_run(folders.existing(path, name))
                 for path, name in ((new, "new"), (old, "old"))
             )
-            return Compared.of(compare(a, b, metrics=metrics, primary=primary))
+            return Compared.of(compare(a, b, metrics=_listed(metrics), primary=_listed(primary)))
 
         return await in_thread(context, work)
 
@@ -238,3 +238,8 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
 
 def _existing(folders: AllowedFolders, path: str | None, argument: str) -> str | None:
     return None if path is None else str(folders.existing(path, argument))
+
+
+def _listed(names: list[str] | str | None) -> list[str] | None:
+    """Names as a list: of one alone, or of several joined with commas, too."""
+    return names.split(",") if isinstance(names, str) else names

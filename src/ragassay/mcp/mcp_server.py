@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import ValidationError
 
 from ragassay import __version__
 from ragassay.mcp import agent_tools, ultrarag_tools
@@ -37,13 +39,54 @@ class McpOptions:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
+class _Server(MCPServer[Any]):
+    """A server whose refusals of arguments are sentences."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **more: Any) -> Any:
+        """Calls a tool.
+
+        Args:
+            name: of the tool.
+            arguments: by name.
+            *rest: as the base class has it.
+            **more: as the base class has it.
+
+        Raises:
+            ToolError: what is wrong, and what to do.
+        """
+        try:
+            return await super().call_tool(name, arguments, *rest, **more)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            tools = {tool.name: tool for tool in await self.list_tools()}
+            known = list(tools[name].input_schema.get("properties") or ())
+            raise ToolError(_refusal(name, arguments, error.__cause__, known)) from error
+
+
+def _refusal(
+    name: str, arguments: Mapping[str, Any], error: ValidationError, known: list[str]
+) -> str:
+    """What is wrong with the arguments of a tool, in one sentence, and what it takes."""
+    first = error.errors()[0]
+    field = ".".join(str(piece) for piece in first["loc"][:1])
+    unknown = next((one for one in arguments if one not in known), None)
+    if first["type"] == "missing":
+        what = f"{name} needs the argument {field!r}"
+        what += f", and {unknown!r} is none of its arguments" if unknown else ""
+    else:
+        said = str(first["msg"])
+        what = f"{name}: {field}: {said[0].lower()}{said[1:]}, not {arguments.get(field)!r:.80}"
+    return f"{what}. It takes: {', '.join(known)}."
+
+
 def create_server(options: McpOptions) -> MCPServer[Any]:
     """The server with all its tools.
 
     Args:
         options: how it is offered.
     """
-    server: MCPServer[Any] = MCPServer(
+    server: MCPServer[Any] = _Server(
         "ragassay",
         title="ragassay",
         instructions=_INSTRUCTIONS,

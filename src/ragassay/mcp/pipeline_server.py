@@ -146,4 +146,6 @@ def _in_words() -> Iterator[None]:
         raise ToolError(str(error)) from error
     except Exception as error:
         traceback.print_exc(file=sys.stderr)
-        raise ToolError(f"{type(error).__name__}: {error}") from error
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+        raise ToolError(f"{type(error).__name__}: {error}{place}") from error

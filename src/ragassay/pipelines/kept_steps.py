@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,19 +103,23 @@ class KeptSteps:
         return variables
 
     def _identity(self, number: int) -> dict[str, Any]:
-        """What a kept step must agree in: how it is written, and its parameters."""
+        """What a kept step must agree in: how it is written, its parameters, the files that they
+        name."""
         calls = [
             call
             for place, call in self._bound.calls.items()
             if place[:2] == self._place(number)[:2]
         ]
+        parameters = {
+            f"{call.step.server}.{name}": self._values.get(call.step.server, {}).get(name)
+            for call in calls
+            for name in call.parameters.values()
+        }
+        read = {name: value for name, value in parameters.items() if not _is_written(name)}
         return {
             "words": self._words(number),
-            "parameters": {
-                f"{call.step.server}.{name}": self._values.get(call.step.server, {}).get(name)
-                for call in calls
-                for name in call.parameters.values()
-            },
+            "parameters": parameters,
+            "files": dict(_files(read)),
         }
 
     def _words(self, number: int) -> Any:
@@ -126,6 +132,24 @@ class KeptSteps:
         name = re.sub(r"[^\w.-]", "_", self._pipeline.steps[number - 1].name)
         return self.folder / f"{number:02}_{name}.json"
 
+
+def _is_written(parameter: str) -> bool:
+    return parameter.endswith(".save_path")
+
+
+def _files(value: Any) -> Iterator[tuple[str, str]]:
+    """The files that parameters name, each with its size and the time of its last change."""
+    if isinstance(value, Mapping):
+        for one in value.values():
+            yield from _files(one)
+    elif isinstance(value, str) and len(value) < _LONGEST:
+        with suppress(OSError, ValueError):
+            if stat.S_ISREG((found := Path(value).stat()).st_mode):
+                yield value, f"{found.st_size} {found.st_mtime_ns}"
+
+
+_LONGEST = 4096
+"""Characters of a path."""
 
 _BEGINS = b'{\n  "step": {'
 """How a file of this form begins: no other file of the folder is deleted."""
@@ -156,6 +180,13 @@ def number_of(pipeline: Pipeline, wanted: str) -> int:
             return int(wanted)
         raise UsageError(f"--from {wanted}: the pipeline has the steps 1 to {len(names)}.")
     at = [number for number, name in enumerate(names, start=1) if name == wanted]
+    inside = next((one for one in pipeline.tools() if one.name == wanted), None)
+    if not at and inside is not None:
+        whole = int(inside.place[1]) + 1
+        raise UsageError(
+            f"--from {wanted}: this step is inside of step {whole} ({names[whole - 1]}), which "
+            f"runs as one. Begin with --from {whole}."
+        )
     if len(at) > 1:
         several = ", ".join(map(str, at))
         raise UsageError(

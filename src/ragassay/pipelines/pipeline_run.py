@@ -94,6 +94,7 @@ class StepRunner:
         values: of parameters, by server.
         kept: where outputs are kept.
         observer: is told how far it is.
+        notes: what a person should know of the steps that ran.
     """
 
     pipeline: Pipeline
@@ -102,6 +103,7 @@ class StepRunner:
     values: Mapping[str, Mapping[str, Any]]
     kept: KeptSteps
     observer: Observer = field(default_factory=Observer)
+    notes: list[str] = field(default_factory=list)
 
     async def run(self, begin: int) -> Variables:
         """Runs the steps from a number on.
@@ -175,6 +177,24 @@ class StepRunner:
             raise self._failed(number, step, f"the result lacks {lacking[0]!r}; it has: {had}.")
         for key, variable in outputs.items():
             variables[variable] = result[key]
+        self._note_lengths(number, step, arguments, {key: result[key] for key in outputs})
+
+    def _note_lengths(
+        self, number: int, step: ToolStep, arguments: Variables, given: Variables
+    ) -> None:
+        """Notes an output with another number of rows than the inputs: rows may have been lost."""
+        rows = {len(value) for value in arguments.values() if isinstance(value, list)}
+        if len(rows) != 1:
+            return
+        (n,) = rows
+        for name, value in given.items():
+            if isinstance(value, list) and len(value) != n:
+                sentence = (
+                    f"step {number} ({step.name}) gives {name!r} with {plural(len(value), 'row')}, "
+                    f"and its inputs have {n}."
+                )
+                if sentence not in self.notes:
+                    self.notes.append(sentence)
 
     async def _branch(self, number: int, branch: Branch, variables: Variables) -> None:
         """Each row goes the way of its state; the rows of all states meet again afterwards."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ragassay.counts import plural
 from ragassay.errors import RagassayError
 from ragassay.pipelines import mcp_servers, parameter_file, pipeline_file
 from ragassay.pipelines.binding import Binder, Bound, check, refuse_unknown
@@ -19,7 +20,7 @@ from ragassay.pipelines.builtin_servers import BuiltinServer
 from ragassay.pipelines.kept_steps import KeptSteps, number_of
 from ragassay.pipelines.mcp_servers import needs_mcp
 from ragassay.pipelines.parameter_file import Built
-from ragassay.pipelines.pipeline_file import Pipeline
+from ragassay.pipelines.pipeline_file import Loop, Pipeline, Step, ToolStep
 from ragassay.pipelines.pipeline_run import Finished, Observer, Options, StepRunner
 from ragassay.pipelines.pipeline_tools import Server, ServerError
 from ragassay.pipelines.server_address import ServerAddress, address
@@ -94,11 +95,30 @@ def steps(path: Path, options: Options | None = None) -> list[str]:
 async def _steps(pipeline: Pipeline, options: Options) -> list[str]:
     async with _ready(pipeline, options) as ready:
         return [
-            f"{step.name}: {', '.join([*call.parameters.values(), *call.variables.values()])} -> "
-            f"{'?' if call.outputs is None else ', '.join(call.outputs.values()) or 'nothing'}"
-            for step in pipeline.tools()
-            for call in [ready.bound.calls[step.place]]
+            line
+            for number, step in enumerate(pipeline.steps, start=1)
+            for line in _lines(step, ready.bound, f"{number} ")
         ]
+
+
+def _lines(step: Step, bound: Bound, before: str) -> Iterator[str]:
+    """A line for a step, with the steps within below it."""
+    indent = " " * (len(before) + 2)
+    if isinstance(step, ToolStep):
+        call = bound.calls[step.place]
+        takes = ", ".join([*call.parameters.values(), *call.variables.values()]) or "nothing"
+        gives = "?" if call.outputs is None else ", ".join(call.outputs.values()) or "nothing"
+        yield f"{before}{step.name}: {takes} -> {gives}"
+    elif isinstance(step, Loop):
+        yield f"{before}loop, {plural(step.times, 'time')}:"
+        for inside in step.steps:
+            yield from _lines(inside, bound, indent)
+    else:
+        yield f"{before}branch:"
+        for name, steps in {"router": step.router, **step.branches}.items():
+            yield f"{indent}{name}:"
+            for inside in steps:
+                yield from _lines(inside, bound, f"{indent}  ")
 
 
 async def _run(pipeline: Pipeline, options: Options, observer: Observer) -> Finished:
@@ -109,7 +129,7 @@ async def _run(pipeline: Pipeline, options: Options, observer: Observer) -> Fini
         kept = KeptSteps(folder, pipeline, ready.bound, values)
         runner = StepRunner(pipeline, ready.bound, ready.servers, values, kept, observer)
         variables = await runner.run(begin)
-    return Finished(variables, folder, ready.notes)
+    return Finished(variables, folder, (*ready.notes, *runner.notes))
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ragassay import __version__
 from ragassay.errors import UsageError
 from ragassay.judges.ledger import Ledger, SystemAnswers
-from ragassay.samples import Sample, Turn
+from ragassay.samples import Passage, Sample, Turn
 from ragassay.scores import Reason
 from ragassay.targets.measurements import STOPPED, answered, failed, kept_of, read, written
 from ragassay.targets.target import Request, SystemReply, Target
@@ -98,7 +98,8 @@ class SystemsRun:
     def stop(self) -> None:
         """Asks nothing new; what is in flight is waited for. From any thread."""
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._stop)
+            with suppress(RuntimeError):  # the loop has ended, and all is stopped
+                self._loop.call_soon_threadsafe(self._stop)
 
     def _stop(self) -> None:
         for system in self._systems:
@@ -140,6 +141,12 @@ class SystemsRun:
             # Also where opening fails halfway: what was started ends.
             stack.push_async_callback(system.target.close)
             await system.target.open()
+            if self._options.gold_passages and not system.target.takes_passages:
+                raise UsageError(
+                    f"The target {system.target.url} takes no passages, so it cannot be given the "
+                    "gold ones. Give it a place for them ({{passages}} in a mapping file, a "
+                    "parameter called passages)."
+                )
         for query in self._queries[: self._options.warm_up]:
             for system in self._systems:
                 body = self._request(query, query.history, 0).body()
@@ -170,7 +177,8 @@ class SystemsRun:
         return self._tasks[key]
 
     def _request(self, query: Sample, history: tuple[Turn, ...], repeat: int) -> Request:
-        return Request(query.id, query.query_text, history, repeat, query.metadata)
+        passages = _gold(query) if self._options.gold_passages else None
+        return Request(query.id, query.query_text, history, repeat, query.metadata, passages)
 
     async def _sample(self, at: int, query: Sample, repeat: int) -> Sample:
         """The answer of a system as a sample, or its failure."""
@@ -179,6 +187,7 @@ class SystemsRun:
             "fingerprint": system.target.fingerprint,
             "ragassay": __version__,
             **({"history": "own"} if self._options.history == "own" and query.history else {}),
+            **({"passages": "gold"} if self._options.gold_passages else {}),
         }
         tally = Tally()
         try:
@@ -190,6 +199,9 @@ class SystemsRun:
                 kept = read(record)
             else:
                 kept = await self._asked(system, query.id, repeat, body, tally)
+            if self._options.gold_passages:
+                given = tuple(Passage(text) for text in _gold(query))
+                kept = replace(kept, passages=given)
             return answered(query, name, repeat, history, kept, told)
         except EndpointError as error:
             advice = _ADVICE.get(error.reason, "")
@@ -239,6 +251,11 @@ class SystemsRun:
             raise EndpointError(Reason(kind), f"its earlier turn {earlier.id!r} failed: {why}")
         before = said.history
         return (*before, Turn("user", earlier.query_text), Turn("agent", said.answer.text))
+
+
+def _gold(query: Sample) -> tuple[str, ...]:
+    """The texts of a query's gold passages."""
+    return tuple(one.text for one in query.gold or () if one.grade > 0 and one.text)
 
 
 def _words(query: Sample) -> tuple[str, ...]:

@@ -54,6 +54,11 @@ class CommandTarget(Target):
         """The command."""
         return {"kind": "command", "command": self.url}
 
+    @property
+    def takes_passages(self) -> bool:
+        """It is given the whole request."""
+        return True
+
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
         """Runs the command. It is killed, with what it started, where the time is up."""
         process = await asyncio.create_subprocess_exec(

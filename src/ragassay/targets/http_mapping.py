@@ -18,7 +18,10 @@ from ragassay.yaml_positions import validated
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _SLOT = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
-_SLOTS = ("query", "id", "history", "messages", "repeat", "metadata", "metadata.NAME")
+_SLOTS = (
+    *("query", "id", "history", "messages", "repeat", "passages", "metadata"),
+    "metadata.NAME",
+)
 
 Paths = str | list[str] | None
 
@@ -57,8 +60,9 @@ class UsagePaths(_Part):
 class HttpMapping(_Part):
     """How an endpoint is asked, and where its reply holds what.
 
-    ``{{query}}``, ``{{id}}``, ``{{history}}``, ``{{messages}}``, ``{{repeat}}`` and
-    ``{{metadata.NAME}}`` are filled in in ``url``, ``params`` and ``body``; ``${NAME}`` from the
+    ``{{query}}``, ``{{id}}``, ``{{history}}``, ``{{messages}}``, ``{{repeat}}``, ``{{passages}}``
+    (texts, where the system is given them) and ``{{metadata.NAME}}`` are filled in in ``url``,
+    ``params`` and ``body``; ``${NAME}`` from the
     environment in ``url`` and ``headers``. A path is written as in `JsonPath`; of a list of paths
     the first that leads somewhere counts.
 
@@ -194,6 +198,7 @@ def _part(name: str, request: Request) -> Any:
         "metadata": dict(request.metadata),
         "messages": request.messages,
         "history": request.messages[:-1],
+        "passages": None if request.passages is None else list(request.passages),
     }
     if name.startswith("metadata."):
         return request.metadata.get(name.removeprefix("metadata."))
@@ -202,5 +207,8 @@ def _part(name: str, request: Request) -> Any:
 
 def _as_text(value: Any) -> str:
     if isinstance(value, list):
-        return "\n".join(f"{turn['role']}: {turn['content']}" for turn in value)
+        return "\n".join(
+            f"{one['role']}: {one['content']}" if isinstance(one, dict) else str(one)
+            for one in value
+        )
     return "" if value is None else str(value)

@@ -82,6 +82,12 @@ class HttpTarget(Target):
         """The mapping as it is written, without the values of environment variables."""
         return {"kind": "http", "url": self._url, **self.mapping.model_dump(exclude={"name"})}
 
+    @property
+    def takes_passages(self) -> bool:
+        """Whether the mapping has a place for them."""
+        written = str([self.mapping.url, self.mapping.params, self.mapping.body])
+        return any(f"{{{{{slot}}}}}" in written for slot in ("passages", "messages"))
+
     async def open(self) -> None:
         """Makes the client."""
         self._client = http_client(self.url, "target")

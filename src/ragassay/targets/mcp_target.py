@@ -22,7 +22,7 @@ from ragassay.pipelines import (
 )
 from ragassay.scores import Reason
 from ragassay.targets.reply_shapes import reply_of
-from ragassay.targets.target import Request, Stopwatch, SystemReply, Target
+from ragassay.targets.target import PASSAGES, Request, Stopwatch, SystemReply, Target
 from ragassay.transport.endpoints import EndpointError
 
 _QUESTIONS = ("query", "question", "input", "q", "prompt", "text")
@@ -67,6 +67,11 @@ class McpTarget(Target):
     def identity(self) -> Mapping[str, Any]:
         """Server and tool."""
         return {"kind": "mcp", "where": self.url}
+
+    @property
+    def takes_passages(self) -> bool:
+        """Whether the tool has an argument for them."""
+        return self._tool is not None and not PASSAGES.isdisjoint(self._tool.arguments)
 
     async def open(self) -> None:
         """Starts the server and looks for the tool."""
@@ -122,6 +127,8 @@ class McpTarget(Target):
         history = next((one for one in _HISTORIES if one in takes and one != question), None)
         if history is not None:
             given[history] = request.messages[:-1]
+        if request.passages is not None:
+            given |= {name: list(request.passages) for name in PASSAGES & takes.keys()}
         return given
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.samples import Sample
+from ragassay.samples import Passage, Sample
 from ragassay.scores import Reason
 from ragassay.targets.reply_shapes import reply_of
-from ragassay.targets.target import Request, Stopwatch, SystemReply, Target, shown
+from ragassay.targets.target import PASSAGES, Request, Stopwatch, SystemReply, Target, shown
 from ragassay.transport.endpoints import EndpointError
 
 _QUESTIONS = ("query", "question", "input", "q", "prompt")
@@ -51,6 +51,11 @@ class PythonTarget(Target):
         super().__init__(name or own, where or own)
         self._call = _call_of(found, self.url)
         self._source = _source_of(found)
+
+    @property
+    def takes_passages(self) -> bool:
+        """Whether it has a parameter or key for them, or takes the whole sample."""
+        return bool(getattr(self._call, "takes_passages", False))
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -144,15 +149,21 @@ def _function(found: Callable[..., Any]) -> Call:
             given = Sample(
                 id=request.id, query=request.query, history=request.history,
                 repeat=request.repeat, metadata=request.metadata,
+                passages=None
+                if request.passages is None
+                else tuple(Passage(text) for text in request.passages),
             )  # fmt: skip
         more: dict[str, Any] = {}
         if "history" in names and (first is None or first.name != "history"):
             more["history"] = list(request.history)
         if "metadata" in names:
             more["metadata"] = dict(request.metadata)
+        if request.passages is not None:
+            more |= {name: list(request.passages) for name in PASSAGES & names}
         return found(given, **more)
 
     call.is_async = _is_async(found)  # type: ignore[attr-defined]
+    call.takes_passages = wants_sample or not PASSAGES.isdisjoint(names)  # type: ignore[attr-defined]
     return call
 
 
@@ -171,9 +182,12 @@ def _runnable(found: Any, method: Callable[..., Any]) -> Call:
         if history is not None:
             roles = {"agent": "ai", "user": "human"}
             given[history] = [(roles.get(t.speaker, t.speaker), t.text) for t in request.history]
+        if request.passages is not None:
+            given |= {name: list(request.passages) for name in PASSAGES & set(keys)}
         return method(given)
 
     call.is_async = method.__name__ != "invoke"  # type: ignore[attr-defined]
+    call.takes_passages = not PASSAGES.isdisjoint(_input_keys(found))  # type: ignore[attr-defined]
     return call
 
 

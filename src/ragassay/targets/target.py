@@ -20,6 +20,9 @@ from ragassay.scores import Reason
 from ragassay.transport import NO_KEY, Secret
 from ragassay.transport.endpoints import Completion, EndpointError
 
+PASSAGES = frozenset({"passages", "contexts", "context", "documents"})
+"""What systems call the passages that they answer from."""
+
 SHOWN = 200
 """Characters of a system's own words that a message shows."""
 
@@ -34,6 +37,8 @@ class Request:
         history: earlier turns, oldest first.
         repeat: which time the same is asked, from 0.
         metadata: of the query.
+        passages: texts that the answer is to come from, in place of what the system would retrieve;
+            ``None`` where it retrieves.
     """
 
     id: str
@@ -41,16 +46,19 @@ class Request:
     history: tuple[Turn, ...] = ()
     repeat: int = 0
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    passages: tuple[str, ...] | None = None
 
     def body(self) -> bytes:
         """The request as JSON: the same bytes for the same request."""
-        fields = {
+        fields: dict[str, Any] = {
             "id": self.id,
             "query": self.query,
             "history": [{"speaker": turn.speaker, "text": turn.text} for turn in self.history],
             "repeat": self.repeat,
             "metadata": dict(self.metadata),
         }
+        if self.passages is not None:
+            fields["passages"] = list(self.passages)
         return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
 
     @classmethod
@@ -58,17 +66,21 @@ class Request:
         """The request that `body` wrote."""
         fields = orjson.loads(body)
         turns = tuple(Turn(one["speaker"], one["text"]) for one in fields.pop("history"))
-        return cls(**fields, history=turns)
+        texts = fields.pop("passages", None)
+        passages = None if texts is None else tuple(texts)
+        return cls(**fields, history=turns, passages=passages)
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The conversation as chat APIs have it: roles ``user``, ``assistant``, ``system``."""
+        """The conversation as chat APIs have it: roles ``user``, ``assistant``, ``system``. The
+        passages, where there are any, stand before the query."""
         roles = {"agent": "assistant"}
         before = [
             {"role": roles.get(turn.speaker, turn.speaker), "content": turn.text}
             for turn in self.history
         ]
-        return [*before, {"role": "user", "content": self.query}]
+        words = "\n\n".join([*(self.passages or ()), self.query])
+        return [*before, {"role": "user", "content": words}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +153,11 @@ class Target(ABC):
         """16 digits that differ where the identity does. Answers are kept under it."""
         body = orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
         return hashlib.sha256(body).hexdigest()[:16]
+
+    @property
+    def takes_passages(self) -> bool:
+        """Whether it can answer from passages that it is given; known once it is open."""
+        return False
 
     async def open(self) -> None:
         """Makes what the first request needs.

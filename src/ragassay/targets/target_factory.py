@@ -52,6 +52,7 @@ class AskOptions:
         refresh: ask again what was answered before.
         stream: ask OpenAI-compatible chats for a stream, which tells the time to the first token.
         key_file: file that holds the key of an OpenAI-compatible chat.
+        gold_passages: give each system the gold passages to answer from, in place of its retrieval.
     """
 
     repeat: int = 1
@@ -64,6 +65,7 @@ class AskOptions:
     refresh: bool = False
     stream: bool = False
     key_file: str | os.PathLike[str] | None = None
+    gold_passages: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("repeat", 1), ("concurrency", 1), ("retries", 0), ("warm_up", 0)):

@@ -26,7 +26,8 @@ _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged
 _PARAMETERS = "Parameters of a pipeline are read with it: ragassay run PIPELINE.yaml --param FILE."
 _OF_PIPELINES = {
     "pipeline": "A pipeline is run by: ragassay run PIPELINE.yaml.",
-    "servers": "A pipeline is run by: ragassay run PIPELINE.yaml.",
+    "servers": "A pipeline has the keys 'servers' and 'pipeline': ragassay run PIPELINE.yaml.",
+    "pipelines": "Did you mean 'pipeline'? It stands beside 'servers'.",
     "benchmark": _PARAMETERS,
     "evaluation": _PARAMETERS,
 }
