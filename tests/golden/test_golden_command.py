@@ -124,6 +124,20 @@ def test_answers_are_joined_by_id_and_only_accepted_items_count(desk: Path) -> N
     assert drafts.summary.n_samples == 1
 
 
+def test_a_system_is_asked_the_accepted_items(desk: Path) -> None:
+    made = GoldenSet.open(Path("golden"))
+    for item in made.items[1:]:
+        item.status = "draft"
+    made.save()
+    answers = ragassay.ask("golden", lambda query: f"You asked: {query}").samples
+    assert [one.id for one in answers] == [made.items[0].id]
+    assert answers[0].gold == made.items[0].to_sample().gold
+    made.items[0].status = "rejected"
+    made.save()
+    with pytest.raises(InputError, match=r"none of its items is accepted"):
+        ragassay.ask("golden", lambda query: query)
+
+
 def test_two_chunk_sizes_are_compared_on_the_same_gold(desk: Path) -> None:
     documents = GoldenSet.open(Path("golden")).documents()
     means = {}

@@ -5,6 +5,7 @@ from .golden_diff import Change as Change, difference as difference
 from .golden_folder import (
     QUERIES as QUERIES,
     GoldenSet as GoldenSet,
+    is_golden as is_golden,
     schema as schema,
     with_contexts as with_contexts,
 )

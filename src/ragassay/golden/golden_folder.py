@@ -144,6 +144,11 @@ class GoldenSet:
         return {str(one["id"]): str(one["sha256"]) for one in listed}
 
 
+def is_golden(folder: Path) -> bool:
+    """Whether a folder holds a golden set: queries, and a manifest of their documents."""
+    return (folder / QUERIES).is_file() and (folder / MANIFEST).is_file()
+
+
 def schema() -> dict[str, Any]:
     """The JSON schema of a line of ``queries.jsonl``."""
     return GoldenItem.model_json_schema()

@@ -15,6 +15,7 @@ from ragassay import formats
 from ragassay.engine.run import Data
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.formats import native
+from ragassay.golden import QUERIES, GoldenSet, is_golden
 from ragassay.judges.ledger import MEMORY, Ledger
 from ragassay.samples import Sample
 from ragassay.targets.ask_summary import AskSummary, summarise
@@ -64,8 +65,8 @@ def ask(
     """Asks a system, or several, every query.
 
     Args:
-        queries: a file that `ragassay.load` reads, a folder with ``queries.jsonl``, or samples or
-            mappings. What systems made of the queries before is left out.
+        queries: a golden set (its accepted items), a file that `ragassay.load` reads, a folder with
+            ``queries.jsonl``, or samples or mappings. What systems made of the queries before is left out.
         target: a Python object (a function, a LangChain runnable, a LlamaIndex query engine), words
             as of ``--target``, a list of these, or a mapping that names them.
         output: a file for the samples (native JSON Lines). With several systems each has its own,
@@ -132,8 +133,17 @@ def read_queries(queries: Data, limit: int | None = None) -> list[Sample]:
         samples = list(formats.from_records(queries))
         return samples[:limit]
     path = Path(queries)
-    if path.is_dir() and (path / "queries.jsonl").is_file():
-        path = path / "queries.jsonl"
+    if is_golden(path):
+        accepted = GoldenSet.open(path).with_status("accepted")
+        if not accepted:
+            raise InputError(
+                "none of its items is accepted",
+                path=path,
+                hint=f"Accept some (ragassay golden review), or name {path / QUERIES}.",
+            )
+        return [item.to_sample() for item in accepted][:limit]
+    if path.is_dir() and (path / QUERIES).is_file():
+        path = path / QUERIES
     elif path.is_dir() and not list(path.glob("*.tsv")) and not list(path.glob("*/*.tsv")):
         raise InputError(
             "is a folder without queries.jsonl", path=path, hint="Name the file of the queries."
