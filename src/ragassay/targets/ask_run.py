@@ -66,7 +66,8 @@ def ask(
 
     Args:
         queries: a golden set (its accepted items), a file that `ragassay.load` reads, a folder with
-            ``queries.jsonl``, or samples or mappings. What systems made of the queries before is left out.
+            ``queries.jsonl``, or samples or mappings. What systems made of the queries before is
+            left out.
         target: a Python object (a function, a LangChain runnable, a LlamaIndex query engine), words
             as of ``--target``, a list of these, or a mapping that names them.
         output: a file for the samples (native JSON Lines). With several systems each has its own,
