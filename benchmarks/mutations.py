@@ -89,8 +89,9 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
 
     Left as they are, as no test can see a change there: annotations, the arguments of decorators,
     what is imported for type checkers, and decorators that keep what was computed (speed) or forbid
-    an instance of a class that has none. So is ``strict=True`` of `zip`, which asserts that our own
-    sequences are of one length: without it, sequences of one length are joined alike.
+    an instance of a class that has none. So are ``strict=True`` of `zip`, which asserts that our
+    own sequences are of one length (without it, sequences of one length are joined alike), and
+    ``maxsize`` of `lru_cache` where it is called on a function: how much is kept.
     """
     code, fixed = (tree / path).read_text(encoding="utf-8"), []
     lines = code.splitlines()
@@ -98,6 +99,8 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
         parts = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "zip":
             parts += [one.value for one in node.keywords if ast.unparse(one) == "strict=True"]
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "lru_cache":
+            parts += [one.value for one in node.keywords]
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             parts.append(node.test)
         for part in [*parts, *getattr(node, "decorator_list", ())]:

@@ -87,7 +87,7 @@ class ReplayFile:
             latest[line.who or line.number] = line
         return sorted(latest.values(), key=lambda line: line.number)
 
-    def matching(self, question: Question[Any], repeat: int = 0) -> list[Line]:
+    def matching(self, question: Question[Any], repeat: int) -> list[Line]:
         """All lines on a question, in the order of the file, with those that a later line corrects.
 
         Labels by people take precedence over recorded answers to the same question.
