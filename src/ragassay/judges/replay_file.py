@@ -200,7 +200,7 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
                 field="answer",
                 hint=f"As in {example(cls)}",
             )
-        answer = {needed[0]: answer}
+        answer = dict.fromkeys(needed, answer)
     fields_of = dict(answer)
     for name, kind in shape.fields().items():
         if name in shape.implied and shape.implied[name] in fields_of:
