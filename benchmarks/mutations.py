@@ -89,8 +89,9 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
 
     Left as they are, as no test can see a change there: annotations, the arguments of decorators,
     what is imported for type checkers, and decorators that keep what was computed (speed) or forbid
-    an instance of a class that has none. So is ``strict=True`` of `zip`, which asserts that our own
-    sequences are of one length: without it, sequences of one length are joined alike.
+    an instance of a class that has none. So are ``strict=True`` of `zip`, which asserts that our
+    own sequences are of one length (without it, sequences of one length are joined alike), and
+    ``maxsize`` of `lru_cache` where it is called on a function: how much is kept.
     """
     code, fixed = (tree / path).read_text(encoding="utf-8"), []
     lines = code.splitlines()
@@ -98,6 +99,8 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
         parts = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "zip":
             parts += [one.value for one in node.keywords if ast.unparse(one) == "strict=True"]
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "lru_cache":
+            parts += [one.value for one in node.keywords]
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             parts.append(node.test)
         for part in [*parts, *getattr(node, "decorator_list", ())]:
@@ -119,13 +122,20 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
     return list(places.values())
 
 
+def _contexts(data: CoverageData, path: Path, lines: range | None = None) -> set[str]:
+    """The tests that run any line of a file, or any of some lines, with the phase of each."""
+    contexts = data.contexts_by_lineno(str(path)).items()
+    ran = [them for line, them in contexts if lines is None or line in lines]
+    return set[str]().union(*ran) - {""}
+
+
 def tests_of(
     mutant: Mutant, tree: Path, data: CoverageData, seconds: Mapping[str, float], limit: float
 ) -> list[str]:
     """The tests that run a mutant's statement, shortest first, up to ``limit`` seconds in all.
 
     What runs in a fixture belongs to all tests of the fixture's file, and what runs at import to
-    all tests that run anything of the module.
+    all tests that run anything of the module (where none does, of its package).
     """
     path = tree / mutant.path
     lines, in_function = range(0), False
@@ -136,9 +146,9 @@ def tests_of(
             inside = mutant.line >= end
             lines = range(mutant.line, mutant.line + 1) if inside else range(node.lineno, end)
             in_function |= inside and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    contexts = data.contexts_by_lineno(str(path))
-    ran = [them for line, them in contexts.items() if line in lines or not in_function]
-    found = set[str]().union(*ran) - {""}
+    found = _contexts(data, path, lines if in_function else None)
+    if not found and not in_function:  # a module of declarations alone: who uses its package?
+        found = set[str]().union(*(_contexts(data, one) for one in path.parent.glob("*.py")))
     tests = {one.rpartition("|")[0] for one in found}
     files = {one.partition("::")[0] for one in found if one.endswith("|setup")}
     chosen, total = list[str](), 0.0

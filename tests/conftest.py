@@ -68,8 +68,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--approve",
         action="store_true",
-        help="take what is generated for approved: the pages' pictures (tests/reports/approved), "
-        "the tables of the options and metrics and the schema of the options (docs)",
+        help="take what is made for approved: values, verdicts and what commands print, the pages' "
+        "pictures (tests/*/approved), the tables of the options and metrics and the schema of the "
+        "options (docs)",
     )
 
 

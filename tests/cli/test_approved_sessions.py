@@ -31,7 +31,6 @@ VARYING = (
     (r"\d+(\.\d+)? (s|ms|min|seconds?|bytes|kB|MB)\b", "N \\2"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00)?", "TIME"),
     (r"(?m)\b20\d\d-\d\d-\d\d$", "DATE"),
-    (r"version:[\d.]+", "version:*"),
 )
 """What differs from one machine and moment to another."""
 

@@ -18,6 +18,7 @@ import orjson
 import pytest
 from hypothesis import given, strategies as st
 
+from postgres_server import PostgresServer
 from ragassay.cli import call
 from ragassay.errors import InputError, RagassayError, UsageError
 from ragassay.judges.ledger import ledger_admin, ledger_file
@@ -671,3 +672,12 @@ def test_an_export_replaces_an_earlier_one_and_nothing_else(
 def test_a_ledger_that_cannot_be_written_says_where_another_may_be(problem: str) -> None:
     told = ledger_file._explanation(Path("l.sqlite"), sqlite3.OperationalError(problem))
     assert isinstance(told, UsageError) and "Choose another place with --ledger" in str(told)
+
+
+def test_a_ledger_in_a_schema_of_its_own_makes_it(postgres: PostgresServer) -> None:
+    plain = postgres.new_database()
+    own = f"{plain}?options=-csearch_path%3Dassay"
+    for address, n in ((own, 1), (own, 2), (plain, 1)):
+        with Ledger(address) as ledger:
+            asyncio.run(ledger.commit(entry(n)))
+            assert len(ledger.select("SELECT key FROM verdicts")) == n

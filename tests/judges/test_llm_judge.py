@@ -504,6 +504,25 @@ def test_a_repair_that_is_no_better_is_a_failure_with_both_problems(
     assert server.bodies[1]["messages"][-2] == {"role": "assistant", "content": "(no reply)"}
 
 
+NO_OBJECT, EMPTY = "the reply holds no JSON object of the agreed form", "the reply is empty"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ("", "I would say 2.", f"{NO_OBJECT} (at first: {EMPTY})"),
+        ("I would say 2.", "", f"{EMPTY} (at first: {NO_OBJECT})"),
+        ("I would say 2.", "Two.", NO_OBJECT),
+    ],
+)
+def test_the_problem_of_the_first_reply_is_told_where_the_second_has_another(
+    first: str, second: str, told: str, server: LLMServer, bench: Bench
+) -> None:
+    server.settings.rule = lambda request: second if request.index else first
+    failure = failed(ask_one(bench.judge(), GRADE))
+    assert failure.detail == f"no valid answer, even when asked again: {told}"
+
+
 def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(
     server: LLMServer, bench: Bench
 ) -> None:

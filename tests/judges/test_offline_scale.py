@@ -18,7 +18,7 @@ from ragassay.cli import call
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.offline.claims import supported_share
 from ragassay.judges.offline.context_report.report_rules import worth
-from ragassay.judges.offline.language import lists
+from ragassay.judges.offline.language import PreparedPassages, lists, piece
 from ragassay.judges.offline.language.word_weights import LONGEST
 from ragassay.judges.offline.matching_rules import match
 from ragassay.judges.question import Question
@@ -228,3 +228,15 @@ def test_four_times_the_length_takes_four_times_the_work(name: str) -> None:
     work_of(name, 50)  # what is loaded and compiled once
     once, four = (work_of(name, n) for n in (250, 1000))
     assert four < 5 * once
+
+
+def test_neighbouring_sentences_share_a_window_in_passages_of_any_length() -> None:
+    letters = str.maketrans("0123456789", "bcdfghjklm")
+    words = [f"z{at:04}".translate(letters) for at in range(2500)]
+    for n in (999, 1000, 2000, 2500):
+        evidence = PreparedPassages((" ".join(f"{word.capitalize()}." for word in words[:n]),))
+        for at in (0, 1, 500, n - 4, n - 3):
+            three = piece(" ".join(words[at : at + 3]))
+            assert len(three.stems) == 3 and evidence.coverage(three) == 1, (n, at)
+    evidence = PreparedPassages((" ".join(f"{word.capitalize()}." for word in words[:999]),))
+    assert evidence.coverage(piece(" ".join(words[:4]))) == 0.75

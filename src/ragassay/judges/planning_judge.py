@@ -65,7 +65,7 @@ class PlanningJudge(Judge):
 
     label = "plan"
 
-    def __init__(self, judge: Judge, price: Price | None = None, *, fresh: bool = False) -> None:
+    def __init__(self, judge: Judge, price: Price | None, *, fresh: bool) -> None:
         self.demands: dict[str, Demand] = {}
         self._judge, self._price, self._fresh = judge, price, fresh
 

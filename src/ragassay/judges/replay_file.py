@@ -87,7 +87,7 @@ class ReplayFile:
             latest[line.who or line.number] = line
         return sorted(latest.values(), key=lambda line: line.number)
 
-    def matching(self, question: Question[Any], repeat: int = 0) -> list[Line]:
+    def matching(self, question: Question[Any], repeat: int) -> list[Line]:
         """All lines on a question, in the order of the file, with those that a later line corrects.
 
         Labels by people take precedence over recorded answers to the same question.
@@ -200,7 +200,7 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
                 field="answer",
                 hint=f"As in {example(cls)}",
             )
-        answer = {needed[0]: answer}
+        answer = dict.fromkeys(needed, answer)
     fields_of = dict(answer)
     for name, kind in shape.fields().items():
         if name in shape.implied and shape.implied[name] in fields_of:

@@ -78,7 +78,7 @@ class ConsistencyRun:
     models: Models
     replace_older: Callable[[], None] | None = None
 
-    def run(self, progress: Compared | None = None, *, keep: bool = True) -> Result:
+    def run(self, progress: Compared | None, *, keep: bool) -> Result:
         """Scores the runs of each query together. Writes the folder ``consistency`` within the
         run's, where there is one.
 

@@ -212,7 +212,7 @@ _RECENT = 200
 """The newest answers of a model that are looked at."""
 
 
-def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None = None) -> Throughput:
+def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Throughput:
     """The pace of a judge: the median latency of each model's last answers; the slowest model of a
     panel counts.
 

@@ -54,7 +54,7 @@ class Given:
         return (f"given={self.share}", *([f"{key}={'+'.join(self.by)}"] if self.by else []))
 
 
-def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str = "") -> Given:
+def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str) -> Given:
     """The share of given values among the scored ones, with the judges who gave them.
 
     Args:

@@ -91,7 +91,7 @@ class JudgeSession:
 
 def open_session(
     config: RunConfig,
-    suites: Sequence[Suite] = (),
+    suites: Sequence[Suite],
     judge: Judge | None = None,
     *,
     dry: bool = False,

@@ -124,7 +124,7 @@ def text_for_models(answer: Answer) -> str:
     return " ".join(one.text for one in answer.statements or published_parts(answer.text))
 
 
-def without_citations(text: str, passages: Sequence[Passage] = ()) -> str:
+def without_citations(text: str, passages: Sequence[Passage]) -> str:
     """The text without citations of any form, and without a list of sources at its end.
 
     Args:

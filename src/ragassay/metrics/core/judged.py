@@ -130,7 +130,7 @@ class Use(NamedTuple):
     metric: str
 
 
-def uses_of(metric: Metric, local: Mapping[str, str] | None = None) -> frozenset[Use]:
+def uses_of(metric: Metric, local: Mapping[str, str] | None) -> frozenset[Use]:
     """The questions that a metric's value rests on, each with the metric that asks it.
 
     Those that it asks itself, those of its inputs, and those of the metric that a figure over

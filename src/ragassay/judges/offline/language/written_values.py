@@ -324,12 +324,12 @@ class _Reading:
         if hour and not currency and self._word() in HALVES_OF_DAY:
             self._time(hour[1], (hour[2] or "").ljust(2, "0"))
             return
-        self._day(value)
-        if currency:
-            self._tokens.append(currency)
+        if currency:  # no day, also after a month: "in May $5 was paid"
+            self._tokens += [value, currency]
             if UNITS.get(self._word()) == currency:
                 self._at += 1
             return
+        self._day(value)
         if self._word() in _DEGREES and self._next() in _HEAT:
             self._at += 1
         word = self._word()
