@@ -354,7 +354,10 @@ def test_a_step_that_was_changed_is_not_gone_on_from(complaint: Complaint) -> No
     assert call(["run", "p.yaml"]) == 0
     write(parameters=BENCHMARK.replace("}}", "}, limit: 1}") + EVALUATION)
     said = complaint("run", "p.yaml", "--from", "2")
-    assert "The step 1 (benchmark.get_data) was kept with other parameters than it has now." in said
+    assert (
+        "The step 1 (benchmark.get_data) was kept with other parameters and files than it has now."
+        in said
+    )
     write(STEPS.replace("get_data", "get_data: {output: {pred_ls: pred_ls}}"))
     said = complaint("run", "p.yaml", "--from", "2")
     assert "The step 1 (benchmark.get_data) was kept with other words than it has now." in said

@@ -406,6 +406,9 @@ def test_an_async_tool_of_a_server_folder_is_a_step(complaint: Complaint) -> Non
     )
     Path("odd/parameter.yaml").write_text("text: hello\n")
     write("odd")
-    assert """server 'odd': KeyError: 'no index'. What the steps before""" in complaint()
+    assert (
+        """server 'odd': KeyError: 'no index' (odd.py, line 8). What the steps before"""
+        in complaint()
+    )
     kept = json.loads(Path("output/p_steps/01_odd.echo.json").read_bytes())
     assert kept["variables"] == {"text_ls": ["hello"]}

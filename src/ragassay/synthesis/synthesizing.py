@@ -217,7 +217,7 @@ class Synthesis:
     def plan(self) -> Planned:
         """What `run` would ask, as far as that is known without an answer."""
         with self._judges() as (judge, _):
-            planning = PlanningJudge(judge)
+            planning = PlanningJudge(judge, None, fresh=False)
             with PlanningAsker(planning) as asker:
                 drafts, rejections = self._drafts(asker)
                 checks = Checks(self.corpus)
