@@ -360,7 +360,10 @@ def test_a_step_that_was_changed_is_not_gone_on_from(complaint: Complaint) -> No
     )
     write(STEPS.replace("get_data", "get_data: {output: {pred_ls: pred_ls}}"))
     said = complaint("run", "p.yaml", "--from", "2")
-    assert "The step 1 (benchmark.get_data) was kept with other words than it has now." in said
+    assert (
+        "The step 1 (benchmark.get_data) was kept with other words and files than it has now."
+        in said
+    )
 
 
 def test_a_parameter_that_json_writes_otherwise_is_still_the_same() -> None:

@@ -408,7 +408,7 @@ def test_one_option_leaves_all_missing_components_unscored_and_shows_in_the_name
 def test_a_run_without_the_report_says_so(tmp_path: Path) -> None:
     result = ragassay.evaluate([SAMPLE], ["answer_words"])
     assert not ragreport_csv.metrics_of(result)
-    with pytest.raises(ragassay.UsageError, match="the suite ragreport"):
+    with pytest.raises(ragassay.UsageError, match="--suite ragreport"):
         ragreport_csv.write_csv(result, tmp_path / "report.csv")
 
 
@@ -573,7 +573,12 @@ def test_faithfulness_outside_its_suite_is_an_error_that_names_both_ways(
 ) -> None:
     with pytest.raises(ragassay.UsageError) as caught:
         ragassay.evaluate([SAMPLE], "faithfulness")
-    for way in ("ragreport_faithfulness", "--suite ragreport", "rl_f", "absence of contradiction"):
+    for way in (
+        "ragreport_faithfulness",
+        "the suite ragreport",
+        "rl_f",
+        "absence of contradiction",
+    ):
         assert way in str(caught.value)
     path = tmp_path / "one.jsonl"
     path.write_text(json.dumps({"id": "1", "query": "q", "answer": "a", "contexts": ["c"]}) + "\n")
