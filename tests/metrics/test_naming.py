@@ -198,8 +198,8 @@ def test_what_lacks_something_is_never_scored(cls: type[Metric]) -> None:
     empty = Sample(id="q")
     found = metric.score(empty)
     if metric.lacks(empty) is None:
-        # ML cube gives the lowest value there; it is marked as no measurement. What a system took is
-        # told by metadata, which no part stands for.
+        # ML cube gives the lowest value there; it is marked as no measurement. What a system took
+        # is told by metadata, which no part stands for.
         assert isinstance(found, Unscored) or found.assumed
         return
     assert isinstance(found, Unscored)
