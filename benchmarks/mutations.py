@@ -164,6 +164,9 @@ def outcome(mutant: Mutant, tree: Path, tests: Sequence[str], limit: float) -> t
 
     Killed mutants are "killed" by a test, "timed out", or "not collected" (the tests do not load).
     The others "survived", or are "uncovered": no test runs them.
+
+    Raises:
+        LookupError: a test of the map is not there.
     """
     path = tree / mutant.path
     code = path.read_text(encoding="utf-8")
@@ -183,6 +186,8 @@ def outcome(mutant: Mutant, tree: Path, tests: Sequence[str], limit: float) -> t
         return "timed out", diff
     finally:
         path.write_text(code, encoding="utf-8")
+    if "ERROR: not found: " in ran.stdout + ran.stderr:  # nothing was run
+        raise LookupError(f"the map names a test that is not there: {ran.stderr[-500:]}")
     return {0: "survived", 1: "killed"}.get(ran.returncode, "not collected"), diff
 
 
