@@ -180,16 +180,26 @@ def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> N
     for at in (link, inner / "away.jsonl"):
         at.unlink(missing_ok=True)
         at.symlink_to(outside)
+    asked: list[tuple[str, dict[str, Any]]] = []
     for path in (str(outside), "../secret.jsonl", "link.jsonl", "/etc/passwd"):
-        assert "lies outside" in refused(client, "validate_file", data=path), path
-        assert "lies outside" in refused(client, "run_suite", data=path), path
-        asked = {"path": path, "key_map": {"q": "question"}}
-        assert "lies outside" in refused(client, "get_data", benchmark=asked), path
-    assert "leads out of" in refused(client, "validate_file", data="deep")
+        keys = {"path": path, "key_map": {"q": "question"}}
+        asked += [("validate_file", {"data": path}), ("run_suite", {"data": path})]
+        asked.append(("get_data", {"benchmark": keys}))
     saved = {"pred_ls": ["a"], "gt_ls": [["a"]], "save_path": "../result.json"}
-    assert "lies outside" in refused(client, "evaluate", **saved)
+    asked.append(("evaluate", saved))
+    asked.append(("run_suite", {"data": "hybrid.jsonl", "output": "../runs"}))
+    asked.append(("validate_file", {"data": "deep"}))
+
+    async def use(connected: Any) -> list[str]:
+        results = [await connected.call_tool(name, arguments) for name, arguments in asked]
+        assert all(one.is_error for one in results)
+        return [str(one.content[0].text) for one in results]
+
+    *outside_ones, through_a_link = used(client, use)
+    for (name, arguments), sentence in zip(asked[:-1], outside_ones, strict=True):
+        assert "lies outside" in sentence, (name, arguments, sentence)
+    assert "leads out of" in through_a_link
     assert not (folder.parent / "result.json").exists()
-    assert "lies outside" in refused(client, "run_suite", data="hybrid.jsonl", output="../runs")
     inner_link = inner / "away.jsonl"
     inner_link.unlink()
 
