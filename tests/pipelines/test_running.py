@@ -190,6 +190,12 @@ def test_a_step_whose_file_has_changed_is_not_gone_on_from(words: Path) -> None:
         pipelines.run(path, pipelines.Options(parameters, begin="2"))
 
 
+def test_a_file_that_is_missing_is_told_with_its_parameter(words: Path) -> None:
+    path = pipeline(words, "- evaluation.evaluate_trec\n", "evaluation: servers/evaluation")
+    with pytest.raises(RagassayError, match=r"evaluation\.run_path: data/run_a\.txt: there is no"):
+        pipelines.run(path)
+
+
 def test_rows_that_a_step_loses_are_noted(words: Path) -> None:
     server_folder(
         words / "servers" / "short",

@@ -168,7 +168,14 @@ class StepRunner:
         try:
             result = await self.servers[server].call(call.tool, arguments, self._said)
         except ServerError as error:
-            raise self._failed(number, step, str(error)) from error
+            words = str(error)
+            # A sentence about a file begins with its path: say which parameter names it.
+            about = [
+                f"{server}.{name}: "
+                for argument, name in call.parameters.items()
+                if arguments[argument] and words.startswith(f"{arguments[argument]}:")
+            ]
+            raise self._failed(number, step, "".join([*about[:1], words])) from error
         outputs = call.outputs
         if outputs is None:
             outputs = {key: step.outputs.get(key, key) for key in result}
