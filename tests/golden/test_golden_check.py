@@ -70,6 +70,11 @@ def test_edited_and_missing_documents_are_told(golden: GoldenSet) -> None:
     assert "the document museum is gone" in sentences
 
 
+def test_documents_are_not_gone_where_no_item_has_a_span(golden: GoldenSet) -> None:
+    golden.items = [GoldenItem(id="a", query="Where is it?", status="accepted")]
+    assert told(check(golden), "documents") == []
+
+
 def test_leaks_contradictions_and_duplicates_are_found(golden: GoldenSet) -> None:
     item(golden, "library-dvd").query = "Can I keep a DVD for one week or longer?"
     other = item(golden, "library-child-fines")
@@ -100,6 +105,24 @@ def test_an_unanswerable_query_that_the_documents_answer_is_found(golden: Golden
     golden.items.append(GoldenItem(**one.model_dump()))
     sentences = dict(told(check(golden), "answered"))
     assert "twelve items on loan" in sentences["planted"]
+
+
+def test_spans_that_are_not_relevant_support_nothing(golden: GoldenSet) -> None:
+    one = item(golden, "library-dvd")
+    one.gold = [span.model_copy(update={"grade": 0}) for span in one.gold or []]
+    golden.items = [one, item(golden, "library-items-at-once")]
+    one.references = ["Films are lent for nine years."]
+    assert "library-dvd" not in dict(told(check(golden), "support"))
+    one.gold = [span.model_copy(update={"grade": 1}) for span in one.gold]
+    assert "library-dvd" in dict(told(check(golden), "support"))
+
+
+def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
+    golden.items = [item(golden, "library-child-fines")]
+    golden.items[0].references = ["no"]  # holds no claim
+    found = check(golden)
+    assert told(found, "support") == []
+    assert found.skipped["support"] == "the offline judge could not say it of 1"
 
 
 def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None:

@@ -93,7 +93,7 @@ def _show(folder: Path, found: Checked) -> None:
     if found.uncovered is not None:
         show.lines(f"{len(found.uncovered)} queries of the log are like no item:")
         show.lines(*(f"  {query}" for query in found.uncovered[:_FEW]))
-    show.warn(f"{name} was not checked: {why}." for name, why in found.skipped.items())
+    show.warn(f"{name} was not checked throughout: {why}." for name, why in found.skipped.items())
 
 
 def _blindness(found: Checked) -> Table:

@@ -70,7 +70,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
 
         Args:
             suite: Only those of a suite: qa, retrieval, ragreport, trecrag, mtrag, golden, chunks,
-                consistency.
+                consistency, serving.
             search: Only those whose name, title or recommendation holds this text.
         """
         with in_words():

@@ -13,7 +13,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from ragassay.engine.run import evaluate
-from ragassay.golden import Document, GoldenItem, GoldenSet
+from ragassay.golden import Document, GoldenItem, GoldenSet, GoldSpan
 from ragassay.samples import Answerability, Sample
 
 METRICS = ("contains_answer", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU")
@@ -86,7 +86,7 @@ class Checked:
             of how many.
         coverage: for each property (``document``, ``type`` ...) the items of each value.
         uncovered: queries of the log that the set has nothing like; ``None`` without a log.
-        skipped: checks that could not be made, and why.
+        skipped: checks that could not be made, in whole or in part, and why.
     """
 
     n_items: int
@@ -127,9 +127,11 @@ def check(
     """
     chosen = options or CheckOptions()
     items = golden.with_status("accepted", "draft")
-    documents = golden.documents() if any(item.gold for item in items) else {}
+    are_needed = golden.known_documents() or any(item.gold for item in items)
+    documents = golden.documents() if are_needed else {}
     found = Checked(len(items), coverage=_coverage(items, documents))
     say = progress or _nobody
+    open_ones: Counter[str] = Counter()
     checks: dict[str, Callable[[], Iterator[Told]]] = {
         "spans": lambda: _spans(items, documents),
         "documents": lambda: _changed_documents(golden, documents),
@@ -137,9 +139,9 @@ def check(
         "contradiction": lambda: _contradictions(items),
         "duplicate": lambda: _duplicates(items),
         "age": lambda: _ages(items, chosen),
-        "support": lambda: _support(items, chosen),
-        "complete": lambda: _complete(items, chosen),
-        "answered": lambda: _answered(items, documents, chosen),
+        "support": lambda: _support(items, chosen, open_ones),
+        "complete": lambda: _complete(items, chosen, open_ones),
+        "answered": lambda: _answered(items, documents, chosen, open_ones),
     }
     for name, findings in checks.items():
         say(name)
@@ -149,6 +151,8 @@ def check(
     if chosen.log:
         say("log")
         found.uncovered = _uncovered(items, chosen.log)
+    who = chosen.judge or "the offline judge"
+    found.skipped = {name: f"{who} could not say it of {n}" for name, n in open_ones.items()}
     if chosen.judge is None:
         found.skipped["complete"] = "what references leave out is told by an LLM only (--judge)"
     return found
@@ -241,22 +245,24 @@ def _ages(items: Sequence[GoldenItem], options: CheckOptions) -> Iterator[Told]:
             yield item.id, f"it was verified {days:,} days ago", "look"
 
 
-def _support(items: Sequence[GoldenItem], options: CheckOptions) -> Iterator[Told]:
+def _support(
+    items: Sequence[GoldenItem], options: CheckOptions, open_ones: Counter[str]
+) -> Iterator[Told]:
     """Claims of references that the gold spans alone do not support."""
     samples = [
         {
             "id": f"{number}/{at}",
             "query": item.query,
             "answer": reference,
-            "passages": [{"text": span.text} for span in item.gold],
+            "passages": [{"text": span.text} for span in _evidence(item)],
         }
         for number, item in enumerate(items)
-        if item.gold
+        if _evidence(item)
         for at, reference in enumerate(item.references)
     ]
     worst: dict[int, tuple[float, str]] = {}
     best: dict[int, float] = {}
-    for name, value, explanation in _scores(samples, "rl_f", options):
+    for name, value, explanation in _scores(samples, "rl_f", options, open_ones, "support"):
         number, _, at = name.partition("/")
         best[int(number)] = max(value, best.get(int(number), 0.0))
         if value < worst.get(int(number), (1.0, ""))[0]:
@@ -270,7 +276,9 @@ def _support(items: Sequence[GoldenItem], options: CheckOptions) -> Iterator[Tol
             yield items[place].id, f"{sentence}, says {who}", "look"
 
 
-def _complete(items: Sequence[GoldenItem], options: CheckOptions) -> Iterator[Told]:
+def _complete(
+    items: Sequence[GoldenItem], options: CheckOptions, open_ones: Counter[str]
+) -> Iterator[Told]:
     """Facts of the gold spans that no reference says; only an LLM can tell."""
     if options.judge is None:
         return
@@ -279,19 +287,24 @@ def _complete(items: Sequence[GoldenItem], options: CheckOptions) -> Iterator[To
             "id": str(number),
             "query": item.query,
             "answer": " ".join(item.references),
-            "references": [" ".join(span.text for span in item.gold)],
+            "references": [" ".join(span.text for span in _evidence(item))],
         }
         for number, item in enumerate(items)
-        if item.gold and item.references
+        if _evidence(item) and item.references
     ]
-    for name, value, explanation in _scores(samples, "factual_correctness.recall", options):
+    for name, value, explanation in _scores(
+        samples, "factual_correctness.recall", options, open_ones, "complete"
+    ):
         if value < 1:
             sentence = f"the references leave out facts of the gold spans: {explanation}"
             yield items[int(name)].id, sentence, "look"
 
 
 def _answered(
-    items: Sequence[GoldenItem], documents: Mapping[str, Document], options: CheckOptions
+    items: Sequence[GoldenItem],
+    documents: Mapping[str, Document],
+    options: CheckOptions,
+    open_ones: Counter[str],
 ) -> Iterator[Told]:
     """Unanswerable queries that some paragraph answers."""
     asked = [item for item in items if item.answerability is Answerability.UNANSWERABLE]
@@ -315,7 +328,7 @@ def _answered(
             for at in best
             if worth[at]
         ]
-    for name, value, _ in _scores(samples, "umbrela", options):
+    for name, value, _ in _scores(samples, "umbrela", options, open_ones, "answered"):
         if value >= _ANSWERS:
             place, _, paragraph = name.partition("/")
             block = " ".join(paragraphs[int(paragraph)].split())
@@ -339,7 +352,9 @@ def _blindness(
         ]
     blind: dict[tuple[str, str], tuple[int, int]] = {}
     for metric in options.metrics if samples else ():
-        values = {name: value for name, value, _ in _scores(samples, metric, options)}
+        values = {
+            name: value for name, value, _ in _scores(samples, metric, options, Counter(), "")
+        }
         for number, item in enumerate(tried):
             right = [
                 values[f"{number}/+{at}"]
@@ -395,9 +410,14 @@ _LENGTHS = ((5, "1 to 5 words"), (15, "6 to 15 words"), (float("inf"), "over 15 
 
 
 def _scores(
-    samples: Sequence[Mapping[str, Any] | Sample], metric: str, options: CheckOptions
+    samples: Sequence[Mapping[str, Any] | Sample],
+    metric: str,
+    options: CheckOptions,
+    open_ones: Counter[str],
+    check_name: str,
 ) -> Iterator[tuple[str, float, str]]:
-    """Id, value and explanation of each sample that a metric scores."""
+    """Id, value and explanation of each sample that a metric scores. Counts those without a score
+    for the check."""
     if not samples:
         return
     costs: dict[str, Any] = {} if options.budget is None else {"budget": options.budget}
@@ -405,6 +425,13 @@ def _scores(
     for row in result.scores:
         if isinstance(row.value, int | float):
             yield row.sample, float(row.value), row.explanation
+        else:
+            open_ones[check_name] += 1
+
+
+def _evidence(item: GoldenItem) -> list[GoldSpan]:
+    """The gold spans that are relevant: a person may have graded others as not relevant."""
+    return [span for span in item.gold or () if span.grade > 0]
 
 
 def _nobody(name: str) -> None:
