@@ -10,7 +10,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-MAX_DISTRIBUTIONS, MAX_MIB = 50, 400
+MAX_DISTRIBUTIONS, MAX_MIB = 35, 320
 NEVER = {"torch", "scipy", "pandas", "matplotlib", "langchain", "transformers", "scikit-learn"}
 SETUP = {"pip", "setuptools", "wheel"}
 

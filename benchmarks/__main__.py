@@ -22,6 +22,8 @@ BENCHMARKS = (
     "golden_alignment",
     "golden_checking",
     "ask",
+    "report_pages",
+    "peer_values",
 )
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,12 @@ from ragassay.metrics.core import metric, naming, own
 # Machines differ in speed, and a deadline is an assertion about time.
 settings.register_profile("ragassay", deadline=None)
 settings.load_profile("ragassay")
+
+# Tests start hundreds of interpreters; each would compile the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+# A disk takes milliseconds for each file that must survive a power cut, and no test cuts the power.
+os.fsync = lambda file: None
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -62,6 +70,15 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``-n`` and no ``--dist``: each worker takes a part of the tests as they lie, so that a
+    module's fixtures are made once, and who has none left takes some of another's."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

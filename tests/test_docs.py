@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from contextlib import chdir
 from dataclasses import MISSING, fields
 from pathlib import Path
 
@@ -18,17 +19,20 @@ import tiny_hhem
 from llm_server import LLMServer
 from ragassay.cli import call
 
+pytestmark = pytest.mark.usefixtures("no_metric_left")
+
 ROOT = Path(__file__).resolve().parents[1]
 FRONT = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
 PAGES = sorted([*FRONT, *(ROOT / "docs").rglob("*.md")])
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 PAGES_WITH_DATA = (
     *("judges", "labels", "nuggets", "plots", "consistency", "embeddings", "pipelines", "golden"),
-    *("golden-review", "ask"),
+    *("golden-review", "ask", "coming-from"),
 )
 PAGES_WITH_FILES = (
+    "tutorial",
     *("configuration", "own-metrics", "open-rag-eval", "trec", "pipelines", "golden"),
-    *("golden-review", "golden-synthesize", "ask"),
+    *("golden-review", "golden-synthesize", "ask", "judges"),
 )
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 QRELS = "".join(f"q{q} 0 d{d} {int(d % 3 == q % 3)}\n" for q in range(6) for d in range(9))
@@ -77,28 +81,40 @@ def town() -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the documentation speaks of."""
+    folder = tmp_path_factory.mktemp("files")
+    for page in ("README", *(f"docs/{name}" for name in PAGES_WITH_DATA)):
+        for name, body in blocks(ROOT / f"{page}.md", "jsonl"):
+            placed(folder / name, body)
+    for page in PAGES_WITH_FILES:
+        for language in ("yaml", "text", "csv", "md", "python"):
+            for name, body in blocks(ROOT / "docs" / f"{page}.md", language):
+                if name:
+                    placed(folder / name, body)
+    (folder / "qrels.txt").write_text(QRELS)
+    (folder / "run.txt").write_text(RUN)
+    (folder / "old.txt").write_text(RUN.replace("d1 0", "d1 9"))
+    with chdir(folder):
+        assert call(["run", "answers.jsonl", "-s", "qa", "-o", "runs/old"]) == 0
+    shutil.copytree(folder / "runs/old", folder / "runs/new")
+    documents = Path(ragassay.__file__).parent / "examples" / "town" / "documents"
+    shutil.copytree(documents, folder / "town")
+    return folder
+
+
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer, town: str) -> Path:
-    """A folder with the files that the documentation speaks of, and judges that it names."""
+def desk(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer, town: str
+) -> Path:
+    """A copy of these files as the working directory, and judges that the documentation names."""
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     monkeypatch.setenv("TOWN_URL", town)
     for variable in ("OPENAI_BASE_URL", "VLLM_BASE_URL"):
         monkeypatch.setenv(variable, judge.url)
-    for page in ("README", *(f"docs/{name}" for name in PAGES_WITH_DATA)):
-        for name, body in blocks(ROOT / f"{page}.md", "jsonl"):
-            placed(tmp_path / name, body)
-    for page in PAGES_WITH_FILES:
-        for language in ("yaml", "text", "csv", "md", "python"):
-            for name, body in blocks(ROOT / "docs" / f"{page}.md", language):
-                if name:
-                    placed(tmp_path / name, body)
-    (tmp_path / "qrels.txt").write_text(QRELS)
-    (tmp_path / "run.txt").write_text(RUN)
-    (tmp_path / "old.txt").write_text(RUN.replace("d1 0", "d1 9"))
-    assert call(["run", "answers.jsonl", "-s", "qa", "-o", "runs/old"]) == 0
-    shutil.copytree("runs/old", "runs/new")
-    shutil.copytree(Path(ragassay.__file__).parent / "examples" / "town" / "documents", "town")
     return tmp_path
 
 
@@ -109,7 +125,9 @@ def hhem(folder: Path) -> None:
         tiny_hhem.save_foundation(tiny_hhem.save_hhem(folder))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if commands(page)], ids=lambda page: page.name
+)
 def test_every_command_on_a_page_succeeds(page: Path, desk: Path, capsys) -> None:
     if page.name == "models.md":
         hhem(desk / "hhem")
@@ -119,6 +137,19 @@ def test_every_command_on_a_page_succeeds(page: Path, desk: Path, capsys) -> Non
             continue
         words = shlex.split(line, comments=True)[1:]
         assert call(words) == 0, f"{line}\n{capsys.readouterr().err}"
+    if page.name == "tutorial.md":
+        check_what_the_tutorial_says_of_its_systems(desk)
+
+
+def check_what_the_tutorial_says_of_its_systems(folder: Path) -> None:
+    """Its steps 4 and 6: the largest class of the first system, and what the second one moved."""
+    first, second = (
+        {name: n for name, _, n in ragassay.diagnose(ragassay.open_run(folder / run)).counts}
+        for run in ("runs/v1", "runs/v2")
+    )
+    assert max(first, key=lambda name: first[name]) == "not_retrieved"
+    assert second["not_retrieved"] < first["not_retrieved"]
+    assert second["ignored"] > first["ignored"]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
@@ -134,12 +165,23 @@ def test_the_readme_shows_the_main_commands() -> None:
     assert {"run", "compare", "trec", "report", "validate", "metrics"} <= shown
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
-def test_the_python_of_a_page_runs(name: str, desk: Path, capsys) -> None:
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("README.md", "em"),
+        ("docs/python.md", "em"),
+        ("docs/judges.md", "1.0 python:my_judges"),
+    ],
+)
+def test_the_python_of_a_page_runs(
+    name: str, printed: str, desk: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(desk))
     found = blocks(ROOT / name, "python")
-    for _, body in found:
-        exec(compile(body, name, "exec"), {})
-    assert found and "em" in capsys.readouterr().out
+    for file, body in found:
+        if not file:
+            exec(compile(body, f"<{name}>", "exec"), {"__name__": "__main__"})
+    assert found and printed in capsys.readouterr().out
 
 
 def test_the_template_of_the_labels_page_becomes_labels_that_answer_every_question(
@@ -149,7 +191,7 @@ def test_the_template_of_the_labels_page_becomes_labels_that_answer_every_questi
     page = ROOT / "docs" / "labels.md"
     assert call(shlex.split(commands(page)[0])[1:]) == 0
     ((_, body),) = blocks(page, "python")
-    exec(compile(body, "labels.md", "exec"), {})
+    exec(compile(body, "<labels.md>", "exec"), {})
     template = [json.loads(line) for line in Path("template.jsonl").read_text().splitlines()]
     assert {line["question"] for line in template} == {"relevance_grade", "answer_attempted"}
     given = {"relevance_grade": 3, "answer_attempted": "yes"}

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -36,3 +39,37 @@ def test_a_link_stays_a_link_and_a_device_or_folder_is_never_replaced(tmp_path: 
     for target in ("/dev/null", tmp_path):
         with pytest.raises(UsageError, match="not a regular file"):
             files.write_text(target, "x")
+
+
+def test_an_interrupt_at_any_line_leaves_no_half_written_file(tmp_path: Path) -> None:
+    code = files.atomic.__wrapped__.__code__  # type: ignore[attr-defined]
+    lines = interrupted = 0
+
+    def trace(frame: FrameType, event: str, given: object) -> Any:
+        nonlocal lines
+        if frame.f_code is not code:
+            return None
+        if event == "line":
+            lines += 1
+            if lines == last:
+                raise KeyboardInterrupt
+        return trace
+
+    for last in range(1, 100):
+        lines, before = 0, sys.gettrace()
+        sys.settrace(trace)
+        try:
+            files.write_text(tmp_path / "a.txt", "x")
+            break
+        except KeyboardInterrupt:
+            interrupted += 1
+        finally:
+            sys.settrace(before)
+        assert [path.name for path in tmp_path.iterdir()] in ([], ["a.txt"]), last
+    assert interrupted > 10 and (tmp_path / "a.txt").read_text() == "x"
+
+
+def test_a_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
+    (tmp_path / "usual").write_text("x")
+    files.write_text(tmp_path / "ours", "x")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode

@@ -37,6 +37,12 @@ def test_a_client_of_the_service_imports_no_server_and_no_engine() -> None:
     assert not found & (NEVER | {"fastapi", "sqlalchemy", "uvicorn", "numpy", "polars", "pydantic"})
 
 
+def test_the_process_of_a_report_imports_no_database_and_no_server() -> None:
+    pytest.importorskip("sqlalchemy", reason="needs the extra 'service'")
+    found = modules_after("import ragassay.service.worker.report_process")
+    assert not found & (NEVER | {"fastapi", "sqlalchemy", "uvicorn", "polars", "vl_convert"})
+
+
 def test_help_imports_nothing_heavy() -> None:
     found = modules_after("from ragassay.cli import call\nassert call(['--help']) == 0")
     assert not found & ((HEAVY | NEVER) - {"asyncio"})

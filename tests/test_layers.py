@@ -21,16 +21,18 @@ GROUND = {
         "discovery",
         "extensions",
         "exports",
+        "json_paths",
         "yaml_files",
         "printable",
         "counts",
+        "python_objects",
     ),
     "yaml_positions",
 }
 LAYERS = [
     *("formats", "stats", "golden", "transport", "judges", "models", "metrics", "suites", "engine"),
-    *("synthesis", "reports", "compat", "pipelines", "targets", "mcp", "client"),
-    *("service", "review", "cli"),
+    *("reports", "compat", "pipelines", "targets", "synthesis", "mcp", "client"),
+    *("testing", "service", "review", "cli"),
 ]
 BESIDE = {
     *(("formats", "stats"), ("stats", "formats")),
@@ -44,17 +46,24 @@ def layer(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-def imports() -> Iterator[tuple[str, str]]:
+@cache
+def imports() -> tuple[tuple[str, str], ...]:
     """Every import inside the package, also those inside functions, without those for types alone:
     (importer, imported)."""
+    return tuple(_imports())
+
+
+def _imports() -> Iterator[tuple[str, str]]:
     for path in ROOT.rglob("*.py"):
         name = ".".join(["ragassay", *path.relative_to(ROOT).with_suffix("").parts])
         name = name.removesuffix(".__init__")
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path)
         for_types = {
             id(node)
             for test in ast.walk(tree)
-            if isinstance(test, ast.If) and ast.unparse(test.test) == "TYPE_CHECKING"
+            if isinstance(test, ast.If)
+            and isinstance(test.test, ast.Name)
+            and test.test.id == "TYPE_CHECKING"
             for node in ast.walk(test)
         }
         for node in ast.walk(tree):
@@ -65,6 +74,11 @@ def imports() -> Iterator[tuple[str, str]]:
                     yield name, home_of(str(node.module), alias.name)
             elif isinstance(node, ast.Import):
                 yield from ((name, a.name) for a in node.names if a.name.startswith("ragassay"))
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache
@@ -81,6 +95,7 @@ def exported(package: str) -> dict[str, str]:
     }
 
 
+@cache
 def home_of(module: str, name: str) -> str:
     """The module that an imported name comes from."""
     below = f"{module}.{name}"
@@ -101,7 +116,7 @@ def test_nobody_imports_past_a_package() -> None:
     for path in [*ROOT.rglob("*.py"), *elsewhere]:
         inside = path.is_relative_to(ROOT)
         own = ".".join(["ragassay", *path.relative_to(ROOT).parts[:-1]]) if inside else ""
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if not isinstance(node, ast.ImportFrom) or not node.module:
                 continue
             place = ROOT.parent / Path(*node.module.split("."))

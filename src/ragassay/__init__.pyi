@@ -16,6 +16,7 @@ from . import (
     stats as stats,
     suites as suites,
     targets as targets,
+    testing as testing,
     transport as transport,
 )
 from .compat.open_rag_eval import (
@@ -39,16 +40,19 @@ from .engine import (
     Comparison as Comparison,
     Result as Result,
     compare as compare,
+    diagnose as diagnose,
     evaluate_run as evaluate_run,
     open_run as open_run,
     save_run as save_run,
 )
+from .engine.plan import plan as plan
 from .errors import (
     InputError as InputError,
     RagassayError as RagassayError,
     UsageError as UsageError,
 )
 from .formats import load as load
+from .metrics import metric as metric
 from .samples import (
     Answer as Answer,
     Answerability as Answerability,

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+FEW = 5
+"""Names of a long list that are told."""
+
 
 def plural(n: int, noun: str) -> str:
     """``1 query``, ``2 queries``.
@@ -22,6 +27,16 @@ def share(n: int, total: int, noun: str) -> str:
         noun: one of them.
     """
     return f"{n:,} of {plural(total, noun)}"
+
+
+def few(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are: ``a, b, c, d, e and 3 more``.
+
+    Args:
+        names: of anything.
+    """
+    more = f" and {len(names) - FEW:,} more" if len(names) > FEW else ""
+    return ", ".join(names[:FEW]) + more
 
 
 def either(n: int, one: str, several: str) -> str:

@@ -10,13 +10,12 @@ A package says in its ``pyproject.toml`` what it adds to a group, for example::
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
 from typing import Any, TypeVar
 
-from ragassay.errors import RagassayWarning, UsageError
+from ragassay.errors import UsageError, warn_user
 
 T = TypeVar("T")
 
@@ -52,11 +51,7 @@ def added(group: str) -> Mapping[str, Any]:
             except Exception as error:  # whatever a foreign package does when it is imported
                 problem = f"{type(error).__name__}: {error}"
         of = f" of the package {point.dist.name}" if point.dist is not None else ""
-        warnings.warn(
-            f"{point.name}{of} ({point.value}) cannot be used in {group}: {problem}",
-            RagassayWarning,
-            stacklevel=2,
-        )
+        warn_user(f"{point.name}{of} ({point.value}) cannot be used in {group}: {problem}")
     return found
 
 

@@ -6,14 +6,14 @@ import hashlib
 import os
 import platform
 import re
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, system_problem
 
 _KEPT = 64
 """Characters of a file's name that its half-written form keeps: a long name leaves no more room."""
@@ -39,20 +39,19 @@ def atomic(path: str | Path) -> Iterator[BinaryIO]:
             raise UsageError(f"{path} is not a regular file. Choose another name with -o.")
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target.parent)
-        prefix = f".{target.name[:_KEPT]}.{_machine()}-{os.getpid()}-"
-        handle, name = tempfile.mkstemp(prefix=prefix, dir=target.parent)
     except OSError as error:
         raise cannot_write(target, error) from error
+    name = f".{target.name[:_KEPT]}.{_machine()}-{os.getpid()}-{secrets.token_hex(8)}"
+    half = target.with_name(name)
+    # The name is known before there is a file: whatever moment Ctrl-C comes at, it is deleted.
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with half.open("xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        # mkstemp makes private files; a report is meant to be as readable as any other file.
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(target)
+        half.replace(target)
     except BaseException as error:
-        Path(name).unlink(missing_ok=True)
+        half.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise cannot_write(target, error) from error
         raise
@@ -72,7 +71,7 @@ def write_text(path: str | Path, content: str) -> None:
 def cannot_write(path: Path, error: OSError) -> UsageError:
     """The sentence for a file or folder that cannot be written."""
     return UsageError(
-        f"{path}: cannot be written ({error.strerror or error}). Choose another folder with -o."
+        f"{path}: cannot be written ({system_problem(error)}). Choose another folder with -o."
     )
 
 
@@ -104,9 +103,3 @@ def _lives(process: int) -> bool:
 def _machine() -> str:
     """Eight hexadecimal digits for this machine: others on a shared disk have other processes."""
     return hashlib.blake2b(platform.node().encode(), digest_size=4).hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -127,6 +127,18 @@ Identity = tuple[str, str, int]
 class Sample:
     """One thing to evaluate: what a system did with one query, and what is known about the query.
 
+    Examples:
+        >>> from ragassay import Passage, Sample
+        >>> sample = Sample(
+        ...     id="1",
+        ...     query="Who wrote Dune?",
+        ...     passages=[Passage("Dune is a novel by Frank Herbert.", id="d1")],
+        ...     answer="Frank Herbert.",
+        ...     references=["Frank Herbert"],
+        ... )
+        >>> sample.answer.text, sample.references, sample.gold
+        ('Frank Herbert.', ('Frank Herbert',), None)
+
     Lists become tuples, and a label's text the label.
 
     Attributes:

@@ -94,6 +94,14 @@ _INCOMPLETE = _PASSING | {
 class Score:
     """A value that was measured.
 
+    Examples:
+        >>> from ragassay import Sample
+        >>> from ragassay.metrics import parse
+        >>> sample = Sample(id="1", answer="Paris!", references=("paris",))
+        >>> found = parse("token_f1.f").score(sample)
+        >>> found.value, sorted(found.parts)
+        (1.0, ['f', 'p', 'r'])
+
     Attributes:
         value: finite number, flag, label, or list of whole numbers.
         parts: what the value is made of (per passage, per reference, indices), strict JSON.
@@ -142,6 +150,13 @@ def label_of(value: str | list[int]) -> str:
 @dataclass(frozen=True, slots=True)
 class Unscored:
     """No value, and why.
+
+    Examples:
+        >>> from ragassay import Sample
+        >>> from ragassay.metrics import parse
+        >>> found = parse("token_f1.f").score(Sample(id="1", references=("paris",)))
+        >>> str(found.reason), found.detail
+        ('missing_input', 'the sample has no answer')
 
     Attributes:
         reason: the typed reason.

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, system_problem
 
 Place = tuple[str, ...]
 """Where something stands: the keys that lead to it; items of lists count from 0."""
@@ -62,7 +62,7 @@ def text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error})", path=path) from error
+        raise InputError(f"cannot be read ({system_problem(error)})", path=path) from error
 
 
 def value_of(text: str, path: object) -> Any:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from ragassay.errors import InputError, did_you_mean
+from ragassay.errors import InputError, did_you_mean, mistakes
 from ragassay.yaml_files import Marked, Place, marked
 
 M = TypeVar("M", bound=BaseModel)
-
-_SHOWN = 60
-"""Longest piece of a wrong value in a message."""
-
-_KEY_LIKE = re.compile(r"(?<![\w./-])[A-Za-z0-9_-]{24,}(?![\w./-])")
-"""What may be a secret that stands in the wrong place."""
 
 
 def parse(text: str, model: type[M], path: object) -> M:
@@ -62,31 +55,16 @@ def validated(found: Marked, body: Any, model: type[M], at: Place = ()) -> M:
 def _explained(
     error: ValidationError, model: type[BaseModel], found: Marked, at: Place
 ) -> InputError:
-    errors = error.errors()
     # A key that is missing is most often one that is misspelt.
-    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
-    inside = tuple(str(piece) for piece in first["loc"] if piece != "[key]")
-    return found.wrong((*at, *inside), *_words(first, _model_at(model, inside[:-1])))
-
-
-def _words(first: Any, model: type[BaseModel] | None) -> tuple[str, str | None]:
-    """What is wrong, and what to do."""
-    name = str(first["loc"][-1]) if first["loc"] else ""
-    if first["type"] == "missing":
-        return "is missing", None
-    if first["type"] == "extra_forbidden" and model is not None:
-        near = did_you_mean(name, model.model_fields)
-        return "is not a key that is known", near or f"There are {_named(model)}."
-    said = str(first["msg"]).removeprefix("Value error, ")
-    if first["type"] == "value_error":
-        return said, None
-    return f"{said[0].lower()}{said[1:]}, not {shown(first['input'])}", None
-
-
-def shown(value: object) -> str:
-    """A wrong value as messages show it: not all of a long one, and nothing like a key."""
-    text = _KEY_LIKE.sub("...", repr(value))
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    unknown = next((one for one in error.errors() if one["type"] == "extra_forbidden"), None)
+    if unknown is None:
+        place, problem = mistakes(error)[0]
+        return found.wrong((*at, *place), problem)
+    inside = tuple(str(piece) for piece in unknown["loc"])
+    known = _model_at(model, inside[:-1])
+    near = "" if known is None else did_you_mean(inside[-1], known.model_fields)
+    hint = near or (f"There are {_named(known)}." if known is not None else None)
+    return found.wrong((*at, *inside), "is not a key that is known", hint)
 
 
 def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:

@@ -287,8 +287,8 @@ def test_a_warning_of_a_reader_is_one_note_and_no_python_warning(tmp_path: Path,
         ("--budget", "-5", "--budget: '-5' is not a budget"),
         ("--budget", "5 apples", "--budget: '5 apples' is not a budget"),
         ("--price", "cheap", "--price: a price is two numbers"),
-        ("-j", "0", "--concurrency (-j): input should be greater than or equal to 1, not 0"),
-        ("--limit", "0", "--limit (-n): input should be greater"),
+        ("-j", "0", "--concurrency (-j): must be at least 1, not 0"),
+        ("--limit", "0", "--limit (-n): must be at least 1, not 0"),
     ],
 )
 def test_an_impossible_value_is_refused_whoever_judges_and_its_flag_is_named(
@@ -404,5 +404,51 @@ def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Pa
     said = complaint(capsys, "validate", data, "--columns", "answer=none")
     data.write_text("query,Ground Truth,ground truth\nq,a,b\n")
     said = complaint(capsys, "validate", data)
-    words = shlex.split(said.partition("command line ")[2].rstrip(".\n"))
+    words = shlex.split(said.partition("Say which one is: ")[2].rstrip(".\n"))
     assert words == ["--columns", "references=Ground Truth"]
+
+
+def test_the_bundled_data_is_copied_and_never_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "town"
+    assert run("demo", "--data", folder) == 0
+    assert {path.name for path in folder.iterdir()} == {
+        "documents", "queries.jsonl", "keyword.jsonl", "hybrid.jsonl",
+    }  # fmt: skip
+    assert run("demo", "--data", folder) == 0
+    (folder / "queries.jsonl").write_text("mine")
+    assert run("demo", "--data", folder) == 2
+    assert "queries.jsonl is there already" in capsys.readouterr().err
+    assert (folder / "queries.jsonl").read_text() == "mine"
+
+
+def test_the_first_outputs_fit_80_columns_and_show_eight_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run("demo", "-o", "out") == 0
+    demo = capsys.readouterr().out.splitlines()
+    assert len([line for line in demo if line.startswith("  nDCG@10")]) == 2
+    assert max(len(line) for line in demo if not line.startswith(("  /", "The same"))) <= 80
+    data = Path("out/hybrid/samples.jsonl")
+    assert run("run", data, "--suite", "qa", "-o", "qa") == 0
+    few = capsys.readouterr().out
+    assert run("run", data, "--suite", "qa", "--metrics", "all") == 0
+    every = capsys.readouterr().out
+    rows = [sum("/72" in line for line in text.splitlines()) for text in (few, every)]
+    assert rows == [8, 17]
+    assert "9 further metrics, by '--metrics all': acc, em, stringem" in few
+    assert "further metric" not in every and max(map(len, few.splitlines())) <= 80
+    assert len(ragassay.open_run("qa").summary.metrics) == 17
+    assert run("report", "qa", "--metrics", "all") == 0
+    assert "stringem ↑" in capsys.readouterr().out
+
+
+def test_metrics_that_are_named_are_all_shown(tmp_path: Path, capsys) -> None:
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"id": "1", "query": "a?", "answer": "b", "references": ["b"]}\n')
+    assert run("run", data, "--suite", "qa", "--metrics", "em,f1") == 0
+    out = capsys.readouterr().out
+    assert "em ↑" in out and "f1 ↑" in out and "further" not in out

@@ -92,9 +92,7 @@ def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(command(*words), stdout=full, stderr=subprocess.PIPE, check=False)
     assert ended.returncode == 2
-    assert ended.stderr.decode() == (
-        "ragassay: The output cannot be written: No space left on device.\n"
-    )
+    assert ended.stderr.decode() == ("ragassay: The output cannot be written: the disk is full.\n")
 
 
 def test_a_closed_standard_output_is_one_sentence() -> None:
@@ -114,7 +112,7 @@ def test_a_name_longer_than_names_may_be_is_one_sentence(
 ) -> None:
     assert call([word.format("x" * 300) for word in words]) == 2
     error = capsys.readouterr().err
-    assert "File name too long" in error and "defect" not in error and error.count("\n") == 1
+    assert "the name is too long" in error and "defect" not in error and error.count("\n") == 1
 
 
 def test_an_interrupt_inside_code_made_from_text_ends_with_its_exit_code_too(

@@ -77,13 +77,16 @@ def test_the_schema_takes_the_examples_of_its_page() -> None:
     ("words", "complaint"),
     [
         (["--columns", "answer"], "--columns 'answer': write FIELD=COLUMN"),
-        (["--columns", "a=x,a=y"], "--columns: two columns are named for a"),
+        (
+            ["--option", "min_grade=1", "--option", "min_grade=2"],
+            "--option: two values are named for min_grade",
+        ),
         (["--option", "min_grade"], "--option 'min_grade': write NAME=VALUE, as in min_grade=2"),
         (["--ks", "1,x"], "--ks '1,x': write whole numbers"),
         (["--suite", "qa,"], "a name is empty"),
-        (["--level", "2"], "--level: input should be less than 1"),
+        (["--level", "2"], "--level: must be less than 1"),
         (["--from", "yesterday"], "--from: 'yesterday' is no point in time"),
-        (["--temperature", "-1"], "--temperature: input should be greater than or equal to 0"),
+        (["--temperature", "-1"], "--temperature: must be at least 0"),
     ],
 )
 def test_a_flag_that_cannot_be_read_is_named(

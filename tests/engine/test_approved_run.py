@@ -47,6 +47,10 @@ def compared() -> Iterator[str]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "made"), [("run", lines), ("comparison", compared)])
 def test_all_is_as_it_was_approved(
-    name: str, made: Callable[[], Iterator[str]], request: pytest.FixtureRequest
+    name: str,
+    made: Callable[[], Iterator[str]],
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     check(APPROVED / f"{name}.txt", made(), request.config.getoption("--approve"))

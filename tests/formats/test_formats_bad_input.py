@@ -182,12 +182,6 @@ def test_a_wrong_encoding_is_named_with_line_and_byte(tmp_path: Path, file: str)
     assert "Save the file as UTF-8" in message
 
 
-def test_utf_16_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes("id,query\n1,a\n".encode("utf-16"))
-    assert "the file is UTF-16" in error(path)
-
-
 @pytest.mark.parametrize(
     ("file", "content"), [("a.jsonl", '{"id": 1, "query": "a"}\n'), ("a.csv", "id,query\n1,a\n")]
 )
@@ -197,7 +191,7 @@ def test_a_byte_order_mark_is_no_part_of_the_data(tmp_path: Path, file: str, con
     assert [(sample.id, sample.query) for sample in load(path)] == [("1", "a")]
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("file", ["a.csv", "a.jsonl"])
 def test_utf_16_without_a_mark_is_named_too(tmp_path: Path, file: str, encoding: str) -> None:
     path = tmp_path / file
@@ -334,11 +328,11 @@ def test_json_that_is_cut_off_is_said_to_end(tmp_path: Path, ending: str) -> Non
     path = tmp_path / "a.jsonl"
     path.write_text(LINE % (1, 1) + '{"id": 2, "query": "q' + ending)
     message = error(path)
-    assert "line 2: not valid JSON (it ends in the middle of a value, at column 21)" in message
+    assert "line 2: not valid JSON (column 21: it ends in the middle of a value)" in message
     path.write_text('[{"id": 1,\n "query":' + ending)
-    assert "it ends in the middle of a value, at line 2, column 9" in error(path)
+    assert "(line 2, column 9: it ends in the middle of a value)" in error(path)
     path.write_text('[\n{"id": 1,\n "query": x}]')
-    assert "at line 3, column 11" in error(path)
+    assert "(line 3, column 11: a value is missing)" in error(path)
 
 
 def test_an_unknown_format_is_a_usage_error_with_the_nearest(tmp_path: Path) -> None:

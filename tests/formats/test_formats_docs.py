@@ -27,7 +27,9 @@ def test_every_format_in_the_list_is_known_and_shown() -> None:
     table = PAGE.split("| format | what |")[1].split("\n\n")[0]
     listed = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row[:40])}
     assert listed <= known().keys()
-    assert listed - {name for _, name, _ in EXAMPLES} == {"parquet", "trec_run"}
+    assert listed - {name for _, name, _ in EXAMPLES} == {
+        *("parquet", "trec_run", "beir", "hf_dataset", "xlsx"),
+    }
 
 
 def test_the_table_of_names_is_the_one_in_force() -> None:

@@ -593,3 +593,45 @@ def test_json_texts_that_look_like_lists_stay_texts(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps({"id": 1, "query": "q", "references": '["a", "b"]'}))
     assert load(path)[0].references == ('["a", "b"]',)
+
+
+def test_columns_called_nearly_like_a_field_are_told(tmp_path: Path) -> None:
+    record = {"id": "a", "query": "x", "answer": "y", "contxts": ["p"], "reference_id": "7"}
+    notes = Notes()
+    (sample,) = from_records([record, {**record, "id": "b"}][:1], notes=notes)
+    assert sample.passages is None
+    (told,) = [line for line in notes if "nearly like" in line]
+    assert "'contxts'" in told and "--columns passages=contxts" in told
+    # Where the field is there, and where the name is another one, nothing is told.
+    for other in ({"passages": []}, {"retrieved_ids": []}):
+        notes = Notes()
+        list(from_records([{**record, **other}], notes=notes))
+        assert not [line for line in notes if "nearly like" in line]
+    with pytest.raises(InputError, match=r"Perhaps: .*--columns query=qury.*answer=anser"):
+        list(from_records([{"id": "a", "qury": "x", "anser": "y"}], notes=Notes()))
+
+
+def test_a_repeated_query_without_ids_is_told_as_one() -> None:
+    records = [{"query": "Who wrote Emma?", "answer": "Austen"}] * 2
+    with pytest.raises(InputError) as caught:
+        list(from_records(records, notes=Notes()))
+    said = str(caught.value)
+    assert "line 2: the query 'Who wrote Emma?' was already given in line 1" in said
+    assert "neither record has an id" in said and "q-" not in said
+
+
+def test_contexts_joined_by_a_line_of_signs_are_told() -> None:
+    def told(context: str) -> list[str]:
+        notes = Notes()
+        list(from_records([{"id": "1", "query": "q", "contexts": context}], notes=notes))
+        return [line for line in notes if "several chunks" in line]
+
+    (line,) = told("Emma is by Austen.\n---\nIt appeared in 1815.")
+    assert r"name the separator ('\n---\n')" in line
+    # A heading with its line, a table, the end of a text.
+    for one in ("Emma\n----\nBy Austen.", "| a |\n|---|\n| b |", "By Austen.\n---\n"):
+        assert not told(one)
+    (sample,) = from_records(
+        [{"id": "1", "contexts": "One.\n---\nTwo."}], separator=r"\n---\n", notes=Notes()
+    )
+    assert [one.text for one in sample.passages or ()] == ["One.", "Two."]

@@ -309,7 +309,7 @@ def test_lists_that_went_through_a_csv_file_are_lists_again() -> None:
     assert list(from_records(frame)) == SAMPLES[:1]
 
 
-@pytest.mark.parametrize("records", ["a.jsonl", {"question": ["a"]}, 3, [3], ["a"]])
+@pytest.mark.parametrize("records", ["a.jsonl", {"question": "a"}, 3, [3], ["a"]])
 def test_what_is_no_list_of_records_is_an_error(records: object) -> None:
     with pytest.raises(InputError, match=r"load|Give a list of dicts"):
         list(from_records(records))

@@ -118,7 +118,7 @@ LONG = "".join(f"q{i} Q0 d 1 1.0 t\n" for i in range(5000))
         ("# nothing\n\n", None, "no lines but comments"),
         ("\n", None, "the file is empty"),
         (b"", None, "the file is empty"),
-        (RUN.encode("utf-16"), None, "UTF-16"),
+        (RUN.encode("utf-16-le"), None, "UTF-16"),
         (gzip.compress(RUN.encode() * 5000)[:200], None, "damaged or cut off"),
         (gzip.compress(b"", mtime=0), None, "holds nothing"),
     ],

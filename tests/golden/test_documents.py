@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from ragassay.cli import call
 from ragassay.errors import InputError
-from ragassay.golden import load_documents
-
-
-def pdf(path: Path, *, password: str = "") -> None:
-    """A page with a line of text, made by hand: pypdf writes no text."""
-    from pypdf import PdfReader, PdfWriter
-
-    stream = b"BT /F1 12 Tf 72 720 Td (The pool opens at nine.) Tj ET"
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
-        b"/Resources << /Font << /F1 5 0 R >> >> >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    body, offsets = b"%PDF-1.4\n", []
-    for number, one in enumerate(objects, start=1):
-        offsets.append(len(body))
-        body += b"%d 0 obj\n%s\nendobj\n" % (number, one)
-    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    size = len(objects) + 1
-    body += b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\n" % (
-        size, table, size,
-    )  # fmt: skip
-    path.write_bytes(body + b"startxref\n%d\n%%%%EOF\n" % body.index(b"xref\n"))
-    if password:
-        writer = PdfWriter(clone_from=PdfReader(path))
-        writer.encrypt(password)
-        writer.write(path)
+from ragassay.golden import GoldenSet, load_documents, readable_documents
+from written_pdf import pdf
 
 
 def test_each_kind_is_read(tmp_path: Path) -> None:
@@ -48,7 +22,7 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
         "<html><head><style>p{}</style></head><body><p>The <b>pool</b> opens.</p>"
         "<script>alert(1)</script><p>Bring a towel.</p></body></html>"
     )
-    pdf(tmp_path / "c.pdf")
+    pdf(tmp_path / "c.pdf", ["The pool opens at nine."])
     made = docx.Document()
     made.add_paragraph("The pool opens at nine.")
     table = made.add_table(rows=1, cols=2)
@@ -70,7 +44,8 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
         ("a.md", b"", "a.md: holds no text"),
         ("a.md", b"\x00\x01 text", "holds zero bytes: it is binary"),
         ("a.txt", b"caf\xe9", "is not text in UTF-8 (byte 3)"),
-        ("a.pdf", b"no pdf", "a.pdf: cannot be read"),
+        ("a.pdf", b"no pdf", "a.pdf: is no PDF file"),
+        ("a.pdf", b"%PDF-1.7 cut", "a.pdf: cannot be read"),
         ("a.docx", b"no docx", "a.docx: cannot be read"),
     ],
 )
@@ -84,9 +59,29 @@ def test_what_cannot_be_read_is_told(
     assert complaint in str(error.value)
 
 
+def test_what_is_no_pdf_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "scan.pdf").write_bytes(bytes(range(256)) * 10)
+    with pytest.raises(InputError, match=r"scan\.pdf: is no PDF file\. Rename it"):
+        load_documents(tmp_path)
+
+
 def test_an_encrypted_document_is_told(tmp_path: Path) -> None:
     pytest.importorskip("pypdf", reason="needs the extra 'docs'")
-    pdf(tmp_path / "a.pdf", password="secret")
+    pdf(tmp_path / "a.pdf", ["The pool."], password="secret")
+    with pytest.raises(InputError, match=r"is encrypted\. Save it without a password"):
+        load_documents(tmp_path)
+
+
+def test_an_encrypted_document_is_told_where_nothing_here_can_decrypt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pypdf = pytest.importorskip("pypdf", reason="needs the extra 'docs'")
+
+    def refuse(*_: object) -> None:
+        raise pypdf.errors.DependencyError("cryptography>=3.1 is required for AES algorithm")
+
+    monkeypatch.setattr(pypdf, "PdfReader", refuse)
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
     with pytest.raises(InputError, match=r"is encrypted\. Save it without a password"):
         load_documents(tmp_path)
 
@@ -103,3 +98,164 @@ def test_the_same_text_twice_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no document"):
         load_documents(tmp_path / "empty")
+
+
+def test_markup_within_a_sentence_breaks_no_line(tmp_path: Path) -> None:
+    pytest.importorskip("selectolax", reason="needs the extra 'docs'")
+    (tmp_path / "a.html").write_text(
+        "<h1>Bridge <em>toll</em></h1><p>The <b>toll</b> for a\n <a href='x'>small car</a> is "
+        "<i>7</i>&nbsp;euros.</p><ul><li>Bikes: free</li><li>Trucks: <b>20</b></ul>One<br>two"
+        "<table><tr><th>Day</th><td>Monday</td></tr></table><pre>x = 1\ny = 2</pre>"
+    )
+    assert load_documents(tmp_path)["a"].text.split("\n") == [
+        "Bridge toll",
+        "The toll for a small car is 7 euros.",
+        "Bikes: free",
+        "Trucks: 20",
+        "One",
+        "two",
+        "Day Monday",
+        "x = 1",
+        "y = 2",
+    ]
+
+
+def test_all_that_cannot_be_taken_is_told_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.golden.documents.MOST_CHARACTERS", 100)
+    for name, content in {
+        "a.md": b"The pool.",
+        "b.md": b"The pool.",
+        "c.txt": b"",
+        "d.txt": b"caf\xe9",
+        "e.txt": b"long " * 100,
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as error:
+        load_documents(tmp_path)
+    for said in (
+        "4 documents cannot be taken",
+        "b.md: holds the same text as a.md",
+        "c.txt: holds no text",
+        "d.txt: is not text in UTF-8 (byte 3). Save it as UTF-8.",
+        "e.txt: holds 500 characters, more than 100. Split it.",
+    ):
+        assert said in str(error.value)
+
+
+def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    Path("docs/shop.md").write_text("# Shop\n\n## Prices\n\nA new card costs 4 euros.\n")
+    Path("docs/empty.md").write_bytes(b"")
+    Path("q.jsonl").write_text('{"id": "a", "query": "Q?"}\n')
+    commands = {
+        "made": ["golden", "synthesize", "docs", "-o", "made", "--n", "1"],
+        "taken": ["golden", "import", "q.jsonl", "--documents", "docs", "-o", "taken", "--accept"],
+    }
+    for name, command in commands.items():
+        assert call(command) == 2
+        told = " ".join(capsys.readouterr().err.split())
+        assert "docs/empty.md: holds no text." in told and "--skip-unreadable" in told
+        assert not Path(name).exists()
+    Path("docs/binary.txt").write_bytes(b"\xff\xfe")
+    for name, command in commands.items():
+        assert call(command) == 2
+        assert "or leave them out (--skip-unreadable):" in " ".join(capsys.readouterr().err.split())
+        assert call([*command, "--skip-unreadable"]) == 0
+        told = " ".join(capsys.readouterr().err.split())
+        assert "2 documents left out, because they cannot be read: binary.txt is not text" in told
+        manifest = json.loads((tmp_path / name / "documents.json").read_text())
+        assert [one["path"] for one in manifest["left_out"]] == ["binary.txt", "empty.md"]
+        assert (
+            "left out, because they cannot be read: 2: binary.txt (is not"
+            in (tmp_path / name / "card.md").read_text()
+        )
+    # Commands that open the set leave them out, too, and a part of it does.
+    assert call(["golden", "sample", "taken", "1", "-o", "part"]) == 0
+    assert GoldenSet.open(Path("part")).left_out == GoldenSet.open(Path("taken")).left_out
+    assert call(["golden", "anchor", "part"]) == 0
+    assert len(GoldenSet.open(Path("part")).left_out) == 2
+    capsys.readouterr()
+    assert call(["golden", "check", "part", "--fail-on", "look"]) == 1
+    assert "2 documents left out as unreadable (binary.txt, empty.md)" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def test_documents_that_collide_are_told_also_where_unreadable_ones_are_left_out(
+    tmp_path: Path,
+) -> None:
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text("The same.")
+    with pytest.raises(InputError, match="holds the same text") as error:
+        readable_documents(tmp_path, skip=True)
+    assert "--skip" not in str(error.value)
+    (tmp_path / "a.md").write_bytes(b"")
+    (tmp_path / "b.md").write_bytes(b"")
+    with pytest.raises(InputError, match=r"no document that can be read \(2 files cannot\)"):
+        readable_documents(tmp_path, skip=True)
+
+
+def a_set(*names: str) -> Path:
+    """A golden set of documents, of which ``later.md`` cannot be read yet."""
+    Path("docs").mkdir()
+    for name in names:
+        Path(f"docs/{name}.md").write_text(f"# {name}\n\nThe {name} opens at nine.\n")
+    Path("docs/later.md").write_text("  \n")
+    gold = '[{"text": "The shop opens at nine."}]'
+    Path("q.jsonl").write_text(f'{{"id": "a", "query": "Q?", "gold": {gold}}}\n')
+    words = ["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]
+    assert call([*words, "--skip-unreadable"]) == 0
+    return Path("golden")
+
+
+def test_a_document_that_can_be_read_again_is_told_and_taken_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = a_set("shop")
+    Path("docs/later.md").write_text("# Later\n\nThe pool is closed.\n")
+    capsys.readouterr()
+    assert call(["golden", "check", "golden", "--fail-on", "never"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "1 document left out as unreadable can be read now (later.md)" in told
+    assert "'ragassay golden anchor golden' takes it in" in told
+    assert call(["golden", "anchor", "golden", "--dry-run"]) == 0
+    assert "It would be taken into documents.json" in " ".join(capsys.readouterr().err.split())
+    assert GoldenSet.open(folder).left_out
+    assert call(["golden", "anchor", "golden"]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "1 document was left out as unreadable and can be read now: later.md." in told
+    opened = GoldenSet.open(folder)
+    assert not opened.left_out
+    assert opened.known_documents().keys() == {"shop", "later"}
+    assert "left out" not in (folder / "card.md").read_text()
+
+
+def test_a_left_out_document_that_is_a_copy_by_now_stays_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = a_set("shop")
+    Path("docs/later.md").write_text(Path("docs/shop.md").read_text())
+    assert call(["golden", "anchor", "golden"]) == 0
+    assert GoldenSet.open(folder).left_out
+
+
+def test_anchor_names_documents_that_were_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    a_set("shop")
+    Path("docs/pool.md").write_text("# Pool\n\nThe pool opens at ten.\n")
+    capsys.readouterr()
+    assert call(["golden", "anchor", "golden"]) == 0
+    assert "1 document was added: pool. It is taken into" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    assert call(["golden", "anchor", "golden"]) == 0
+    assert "added" not in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from datetime import date
@@ -12,7 +13,7 @@ import pytest
 import ragassay
 from ragassay.cli import call
 from ragassay.engine.golden import Checked, CheckOptions, check
-from ragassay.golden import GoldenItem, GoldenSet, GoldSpan, NegativeReference
+from ragassay.golden import GoldenItem, GoldenSet, GoldSpan, NegativeReference, anchor
 from ragassay.samples import Answerability
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
@@ -43,6 +44,8 @@ def test_a_sound_set_has_no_errors(golden: GoldenSet) -> None:
     assert "bike-hour-with-pass" in dict(told(found, "support"))
     assert "library-dvd" not in dict(told(found, "support"))
     assert found.coverage["document"]["library"] == 11
+    assert found.coverage["section"]["library: Borrowing"] > 0
+    assert found.coverage["section"].keys() > {"museum: Tickets", "garden: Animals"}
     assert sum(found.coverage["type"].values()) == 72
 
 
@@ -57,8 +60,41 @@ def test_spans_that_do_not_agree_with_the_documents_are_errors(golden: GoldenSet
         one.gold = [(one.gold or [])[0].model_copy(update=change)]
     sentences = dict(told(check(golden), "spans"))
     assert "stands there, not 'films and magazines for one week'" in sentences["library-dvd"]
-    assert sentences["library-child-fines"] == "gold 0: there is no document 'nowhere'"
+    assert sentences["library-child-fines"] == (
+        "gold 0: there is no document 'nowhere' ('ragassay golden anchor' finds it)"
+    )
     assert "it ends at 1000000, and library has" in sentences["library-items-at-once"]
+
+
+def test_check_says_of_a_span_what_anchor_does(golden: GoldenSet) -> None:
+    """Also of spans without surroundings, as files give them: a text that stands once is found."""
+    spans = [
+        GoldSpan(document="library", start=0, end=5, text="films and magazines for one week"),
+        GoldSpan(document="library", start=9000, end=9005, text="films and magazines"),
+        GoldSpan(document="library", start=3, end=6, text="the"),
+        GoldSpan(document="library", start=3, end=11, text="It stands nowhere at all, this one."),
+    ]
+    one = item(golden, "library-dvd")
+    one.gold = spans
+    told_by_check = [sentence for name, sentence in told(check(golden), "spans") if name == one.id]
+    words = [sentence.partition("golden anchor' ")[2].rstrip(")") for sentence in told_by_check]
+    found = list(anchor([one], golden.documents()))
+    assert [each.found for each in found] == ["moved", "moved", "ambiguous", "lost"]
+    assert words == ["finds it", "finds it", "says: ambiguous", "says: lost"]
+
+
+@pytest.mark.parametrize("label", [None, "answerable", "partial", "unanswerable"])
+def test_what_can_be_answered_has_references_and_gold(golden: GoldenSet, label: str | None) -> None:
+    for name, gold in (("bare", None), ("empty", [])):
+        golden.items.append(
+            GoldenItem(
+                id=name, query=f"Where is {name}?", gold=gold, answerability=label, status="draft"
+            )
+        )
+    found = [one for one in check(golden).findings if one.item in ("bare", "empty")]
+    kinds = [(one.item, one.severity) for one in found if one.check == "spans"]
+    both = [(name, kind) for name in ("bare", "empty") for kind in ("error", "look")]
+    assert kinds == ([] if label == "unanswerable" else both)
 
 
 def test_edited_and_missing_documents_are_told(golden: GoldenSet) -> None:
@@ -146,6 +182,45 @@ def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None
     }
 
 
+def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
+    """The text of the gold spans is the right answer; where it is the reference, there is none."""
+    text = "From the station it is 3 miles to the gate of the park."
+    span = GoldSpan(document="library", start=0, end=len(text), text=text)
+
+    def item_of(name: str, reference: str, *gold: GoldSpan) -> GoldenItem:
+        wrong = [NegativeReference(text="90 miles", kind="inaccurate")]
+        return GoldenItem(
+            id=name, query="How far is it?", status="accepted", gold=list(gold),
+            references=[reference] if reference else [], negative_references=wrong,
+        )  # fmt: skip
+
+    golden.items = [
+        item_of("a", "3 miles", span),
+        item_of("b", text, span),
+        item_of("c", "3 miles"),
+        item_of("d", ""),
+    ]
+    found = check(golden, CheckOptions(metrics=["contains_answer", "exact_match"]))
+    assert found.blindness == {
+        ("contains_answer", "inaccurate"): (0, 1),
+        ("exact_match", "inaccurate"): (1, 1),
+    }
+    assert found.by_gold == found.to_json()["blindness_by_gold"] == 1
+    assert found.skipped["blindness"].startswith("2 items with wrong answers have one reference")
+    assert "; 1 item with wrong answers has no reference" in found.skipped["blindness"]
+
+
+def test_two_spellings_of_a_reference_are_one(golden: GoldenSet) -> None:
+    golden.items = [
+        GoldenItem(
+            id="a", query="When?", references=["at nine", "At nine."], status="accepted",
+            negative_references=[NegativeReference(text="at ten")],
+        )
+    ]  # fmt: skip
+    found = check(golden, CheckOptions(metrics=["token_f1.f"]))
+    assert found.blindness == {} and "one reference" in found.skipped["blindness"]
+
+
 def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
     today = date(2026, 11, 22)
     for one in golden.items:
@@ -178,3 +253,70 @@ def test_the_exit_code_is_a_gate(golden: GoldenSet, capsys: pytest.CaptureFixtur
     body = json.loads(capsys.readouterr().out)
     assert {"check", "item", "sentence", "severity"} == set(body["findings"][0])
     assert call(["golden", "check", "golden", "--fail-on", "never"]) == 0
+
+
+def test_documents_that_are_edited_in_place_are_told_by_check_and_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "set"
+    documents = folder / "documents"
+    documents.mkdir(parents=True)
+    (documents / "pool.md").write_text("The pool opens at nine.", encoding="utf-8")
+    span = GoldSpan(document="pool", start=0, end=23, text="The pool opens at nine.")
+    opened = GoldenSet(folder, [GoldenItem(id="q", query="When?", references=["nine"], gold=[span],
+                                           status="accepted")])  # fmt: skip
+    opened.save()
+
+    def told() -> list[str]:
+        return [one.sentence for one in check(GoldenSet.open(folder)).findings
+                if one.check in ("documents", "spans")]  # fmt: skip
+
+    assert "nobody can tell" in told()[0] and len(told()) == 1
+    opened.save_manifest(opened.documents())
+    assert told() == []
+    (documents / "pool.md").write_text("News. The pool opens at nine.", encoding="utf-8")
+    (documents / "sauna.md").write_text("The sauna is warm.", encoding="utf-8")
+    first, second, third = told()
+    assert "pool was edited" in first and "sauna was added" in second and "stands there" in third
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"id": "q", "answer": "nine", "passages": ["The pool opens at nine."]}\n')
+    run = ["run", str(answers), "--golden", str(folder), "-m", "CharR@5"]
+    assert call([*run, "-o", str(tmp_path / "run")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "1 of 1 gold span of" in shown and "recall comes out too low" in shown
+    assert call(["golden", "anchor", str(folder)]) == 0 and told() == []
+    assert call([*run, "-o", str(tmp_path / "again")]) == 0
+    assert "too low" not in " ".join(capsys.readouterr().out.split())
+
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    GoldenSet(folder, opened.items, other).save_manifest({})
+    (other / "pool.md").write_text("The pool opens at nine.", encoding="utf-8")
+    assert any("is not used" in one for one in told())
+
+
+def test_items_that_were_verified_before_their_document_changed_are_told(
+    golden: GoldenSet,
+) -> None:
+    documents = golden.documents()
+    for item in golden.items:
+        item.verified_on = date(2020, 1, 1)
+    golden.items[0].verified_on = date(2999, 1, 1)
+    golden.save_manifest(documents)
+    assert told(check(golden), "age") == []
+    edited = dataclasses.replace(documents["library"], sha256="another")
+    golden.save_manifest({**documents, "library": edited})
+    golden.save_manifest({**documents, "library": edited})  # and it stays known
+    found = told(check(golden), "age")
+    of_library = [
+        item.id
+        for item in golden.items[1:]
+        if any(span.document == "library" for span in item.gold or ())
+    ]
+    assert len(of_library) > 5
+    assert found == [
+        (name, "library changed after it was verified on 2020-01-01") for name in of_library
+    ]
+    part = GoldenSet(golden.folder / "part", golden.items, golden.documents_in)
+    part.save_manifest(documents, golden.folder)
+    assert part.changed_documents().keys() == {"library"}

@@ -185,6 +185,14 @@ def test_parts_and_exports_are_written(desk: Path, capsys: pytest.CaptureFixture
     assert call(["golden", "export", "golden", "-o", "q.jsonl"]) == 0
     assert len(ragassay.load("q.jsonl")) == 72
     assert call(["golden", "export", "golden", "-o", "pairs.jsonl", "--pairs"]) == 0
+    assert call(["golden", "export", "golden", "-o", "q.csv"]) == 0
+    assert list(ragassay.load("q.csv")) == list(ragassay.load("q.jsonl"))
+    assert call(["golden", "export", "golden", "-o", "r.jsonl", "--format", "ragas"]) == 0
+    named, native = ragassay.load("r.jsonl")[0], ragassay.load("q.jsonl")[0]
+    assert (named.query, named.references) == (native.query, native.references[:1])
+    assert [one.text for one in named.gold or ()] == [one.text for one in native.gold or ()]
+    assert call(["golden", "export", "golden", "-o", "qrels.txt", "--format", "qrels"]) == 0
+    assert Path("qrels.txt").read_text().startswith("library-items-at-once 0 library 1\n")
     first = json.loads(Path("pairs.jsonl").read_text().splitlines()[0])
     assert first["chosen"] == "twelve" and first["rejected"] == "up to twenty items"
 
@@ -230,3 +238,294 @@ def test_a_wrong_line_is_named(
     (tmp_path / "queries.jsonl").write_text(line)
     assert call(["golden", "diff", str(tmp_path), str(tmp_path)]) == 2
     assert complaint in capsys.readouterr().err
+
+
+def test_gold_without_a_place_is_found_by_its_text_or_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    Path("docs/pool.md").write_text("The pool opens at nine. A towel. A towel.")
+    gold = {"a": {"text": "opens at nine"}, "b": {"text": "A towel."}, "c": {"id": "pool"}}
+    lines = [json.dumps({"id": name, "query": "Q?", "gold": [one]}) for name, one in gold.items()]
+    Path("q.jsonl").write_text("\n".join(lines))
+    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "made"]) == 0
+    [span] = GoldenSet.open(Path("made")).items[0].gold or ()
+    assert (span.document, span.start, span.end, span.before) == ("pool", 9, 22, "The pool ")
+    told = capsys.readouterr().out
+    assert "2 gold passages left out" in told and "c (q.jsonl, line 3, field 'gold.0')" in told
+    assert [one.gold for one in GoldenSet.open(Path("made")).items[1:]] == [None, None], "unjudged"
+
+
+def test_parts_hold_no_rejected_item(desk: Path) -> None:
+    opened = GoldenSet.open(Path("golden"))
+    for item in opened.items[:10]:
+        item.status = "rejected"
+    opened.save()
+    assert call(["golden", "split", "golden", "--into", "x=0.5,y=0.5"]) == 0
+    parts = [one for name in "xy" for one in GoldenSet.open(Path(f"golden-{name}")).items]
+    assert len(parts) == 62 and {one.status for one in parts} == {"accepted"}
+
+
+def test_records_of_several_systems_are_one_item_unless_they_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    Path("docs/pool.md").write_text("The pool opens at nine.")
+    base = {"id": "a", "query": "When?", "references": ["nine"], "type": "factual", "team": "x"}
+    gold = [{"text": "at nine"}]
+    records = [
+        {**base, "system": "one", "answer": "Nine.", "speed": 1},
+        {**base, "system": "one", "repeat": 1, "answer": "Ten.", "gold": gold, "speed": 2},
+        {"id": "a", "system": "two", "query": "When?", "answer": "Two.", "speed": 1},
+        {"id": "b", "system": "two", "query": "Where?", "answer": "Here."},
+    ]
+
+    def made(name: str) -> int:
+        Path("q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+        return call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", name])
+
+    assert made("one") == 0
+    told = capsys.readouterr().out
+    assert "one: 2 items, 1 gold span in 1 document" in told
+    assert "q.jsonl has 4 records: those of one id are one item." in told
+    first = GoldenSet.open(Path("one")).items[0]
+    assert (first.id, first.references, first.type) == ("a", ["nine"], "factual")
+    assert [span.text for span in first.gold or ()] == ["at nine"]
+    assert first.metadata == {"team": "x"}, "what differs belongs to the answers"
+
+    records[2]["references"] = ["ten"]
+    assert made("two") == 2
+    told = capsys.readouterr().err
+    assert "field 'references'" in told
+    assert "record 1 (system 'one') and record 3 (system 'two') have the id 'a'" in told
+    assert not Path("two").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("ask golden -t command:cat -o golden/queries.jsonl", "lies in golden, which is read"),
+        ("ask golden/queries.jsonl -t command:cat -o golden/queries.jsonl", "is what is read"),
+        ("ask q.jsonl -t command:cat -o ./q.jsonl", "is what is read"),
+        ("ask q*.jsonl -t command:cat -o q.jsonl", "is what is read"),
+        ("ask q.jsonl -t command:cat -o golden/new.jsonl", "lies in the golden set golden"),
+        ("run q.jsonl -m answer_words -o golden", "lies in the golden set golden"),
+        ("run done/samples.jsonl -m answer_words -o done", "is what is read"),
+        ("golden export golden -o golden/queries.jsonl", "lies in golden, which is read"),
+        ("golden import q.jsonl --documents docs -o docs", "is what is read"),
+        ("golden import q.jsonl --documents docs -o golden/part", "lies in the golden set golden"),
+        ("golden sample golden 3 -o docs", "is what is read"),
+        ("golden synthesize docs -o docs/set --n 2", "lies in docs, which is read"),
+    ],
+)
+def test_no_command_writes_over_what_it_reads_or_into_a_golden_set(
+    words: str, told: str, desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy("golden/queries.jsonl", "q.jsonl")
+    assert call(["run", "q.jsonl", "-m", "answer_words", "-o", "done"]) in (0, 3)
+    before = {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()}
+    capsys.readouterr()
+    assert call(words.split()) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()} == before
+
+
+FULL = {
+    "id": "a", "query": "When does it open?", "references": ["nine"],
+    "history": [{"speaker": "user", "text": "The pool?"}],
+    "negative_references": [
+        {"text": "ten", "kind": "inaccurate", "by": "bob"}, {"text": "soon", "kind": "off-style"},
+        {"text": "never"},
+    ],
+    "gold": [{"document": "pool", "start": 9, "end": 22, "text": "opens at nine",
+              "before": "The pool ", "after": ". A towel.", "grade": 2}],
+    "answerability": "answerable", "type": "factual", "complexity": "direct", "style": "formal",
+    "language": "en", "source": "log", "tags": ["hours", "[1]"], "author": "bob", "reviewer": "ann",
+    "origin": "edited", "verified_on": "2026-01-01", "status": "accepted",
+    "provenance": {"model": "m", "seed": 1, "passage": {"start": 0}},
+    "metadata": {"team": "x", "turns": 3},
+}  # fmt: skip
+
+
+@pytest.fixture
+def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a document."""
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    Path("docs/pool.md").write_text("The pool opens at nine. A towel.")
+    return tmp_path
+
+
+def imports(records: list[dict[str, object]], name: str, *words: str) -> int:
+    """Imports records; the exit code."""
+    Path("q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    return call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", name, *words])
+
+
+@pytest.mark.parametrize("end", ["jsonl", "csv", "tsv", "parquet", "xlsx"])
+def test_every_field_of_an_item_survives_export_and_import(pool: Path, end: str) -> None:
+    bare = {"id": "b", "query": "And the sauna?", "gold": [], "status": "accepted"}
+    assert imports([FULL, bare], "one") == 0
+    lines = [json.loads(line) for line in Path("one/queries.jsonl").read_text().splitlines()]
+    assert lines == [FULL, bare]
+    assert call(["golden", "export", "one", "-o", f"out.{end}"]) == 0
+    words = ["golden", "import", f"out.{end}", "--documents", "docs", "-o", "two"]
+    assert call(words) == 0
+    assert Path("two/queries.jsonl").read_bytes() == Path("one/queries.jsonl").read_bytes()
+    first = ragassay.load(f"out.{end}")[0]
+    assert first.negative_references == ("ten", "soon", "never") and first.history[0].text
+
+
+def test_a_beir_folder_without_a_run_is_taken(pool: Path) -> None:
+    Path("docs/c.md").write_text("# Tower\n\nThe tower is 330 metres high.\n")
+    span = {"document": "c", "text": "The tower is 330 metres high."}
+    assert imports([{"id": "q", "query": "How tall?", "gold": [span]}], "one", "--accept") == 0
+    assert call(["golden", "export", "one", "-o", "beir", "--format", "beir"]) == 0
+    assert call(["golden", "export", "one", "-o", "beir", "--format", "beir"]) == 2
+    words = ["golden", "import", "beir", "--documents", "docs", "-o", "two"]
+    assert call(words) == 0
+    (item,) = GoldenSet.open(Path("two")).items
+    assert item.query == "How tall?" and item.gold is not None
+    assert [(one.document, one.start) for one in item.gold] == [("c", 0)]
+
+
+def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = [{"id": one, "query": "Q?", "status": one} for one in ("accepted", "rejected")]
+    records += [{"id": "draft", "query": "Q?", "status": "draft"}, {"id": "none", "query": "Q?"}]
+    for words, other in ((["--accept"], "accepted"), ([], "draft")):
+        assert imports(records, f"with{len(words)}", *words) == 0
+        made = {one.id: one.status for one in GoldenSet.open(Path(f"with{len(words)}")).items}
+        assert made == {
+            "accepted": "accepted", "rejected": "rejected", "draft": other, "none": other,
+        }  # fmt: skip
+        assert "1 rejected. What q.jsonl accepts or rejects stays so." in capsys.readouterr().out
+    records.append({"id": "accepted", "query": "Q?", "system": "x", "status": "rejected"})
+    assert imports(records, "differs") == 2
+    assert "field 'status'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"negative_references": [{"text": "x", "kind": "wrong"}]},
+         "field 'negative_references.0.kind': must be 'inaccurate', 'incomplete' or 'off-style', "
+         "not 'wrong'"),
+        ({"status": "done"},
+         "field 'status': must be 'draft', 'accepted' or 'rejected', not 'done'"),
+        ({"verified_on": "soon"}, "field 'verified_on'"),
+        ({"query": ""}, "field 'query': is empty"),
+        ({"gold": [{"document": "pool", "start": 9, "end": 90, "text": "shuts"}]},
+         "field 'gold.0': characters 9 to 90 of pool do not exist: the document has 32, and the "
+         "text stands nowhere"),
+        ({"gold": [{"document": "pool", "start": 1, "end": 2, "text": "o"}]},
+         "field 'gold.0': 'o' is not what stands at characters 1 to 2 of pool, and the text stands "
+         "at 4 places"),
+        ({"gold": [{"document": "sea", "start": 1, "end": 2, "text": "fish"}]},
+         "field 'gold.0': there is no document 'sea', and the text stands nowhere"),
+        ({"gold": [{"document": "sea", "start": 1, "end": 2}]},
+         "field 'gold.0': there is no document 'sea', and the gold gives no text"),
+        ({"gold": [{"document": "pool", "start": 1, "end": 99}]},
+         "field 'gold.0': characters 1 to 99 of pool do not exist: the document has 32, and the "
+         "gold gives no text"),
+    ],
+)  # fmt: skip
+def test_what_an_item_cannot_hold_is_named_by_line_and_field(
+    fields: dict[str, object], told: str, pool: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert imports([{"id": "a", "query": "Q?"}, {"id": "b", "query": "R?", **fields}], "made") == 2
+    err = " ".join(capsys.readouterr().err.split())
+    assert f"q.jsonl, line 2, {told}" in err and "defect" not in err
+    assert not Path("made").exists()
+
+
+def test_gold_with_a_place_and_no_text_has_the_text_of_the_document(
+    pool: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = [
+        {"document": "pool", "start": 9, "end": 22},
+        {"document": "pool", "start": 24, "end": 32},
+    ]
+    assert imports([{"id": "a", "query": "Q?", "gold": places}], "made") == 0
+    texts = [span.text for span in GoldenSet.open(Path("made")).items[0].gold or ()]
+    assert texts == ["opens at nine", "A towel."]
+    told = capsys.readouterr().out
+    assert "2 gold passages without a text: it was taken from the place" in told
+    assert "left out" not in told
+
+
+def test_gold_at_a_wrong_place_is_put_where_its_text_stands(
+    pool: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = {"document": "pool", "start": 0, "end": 13, "text": "opens at nine"}
+    assert imports([{"id": "a", "query": "Q?", "gold": [gold]}], "made") == 0
+    [span] = GoldenSet.open(Path("made")).items[0].gold or ()
+    assert (span.start, span.end, span.before) == (9, 22, "The pool ")
+    told = capsys.readouterr().out
+    assert (
+        "1 gold passage put where the text stands, which is not where q.jsonl says (of a)" in told
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "-o x.jsonl",
+            "made: none of its 1 item is accepted. Accept some (ragassay golden review)",
+        ),
+        ("-o x.docx --drafts", "x.docx: export writes jsonl to a file whose name ends in"),
+        ("-o x.xlsx --drafts --format csv", "whose name ends in .csv. There are jsonl, csv, tsv, "),
+        ("-o x.csv --drafts --pairs", "x.csv: export writes pairs to a file"),
+        ("-o x.txt --drafts --format qrels", "none of its items has gold: there is nothing"),
+    ],
+)
+def test_an_export_of_nothing_or_under_a_wrong_name_is_refused(
+    words: str, told: str, pool: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert imports([{"id": "a", "query": "Q?"}], "made") == 0
+    assert call(["golden", "export", "made", *words.split()]) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert not list(pool.glob("x.*"))
+
+
+def test_lines_about_changed_spans_fit_80_columns_and_show_what_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    line = "The battery of station {} lasts {} days without sun, and it is changed each autumn."
+    text = "\n\n".join(line.format(n, 9) for n in range(3))
+    Path("docs/power.md").write_text(f"# Power\n\n{text}\n")
+    gold = [{"text": text}, {"text": line.format(1, 9)}]
+    Path("q.jsonl").write_text(
+        json.dumps({"id": "a-long-name-of-a-query", "query": "Q?", "gold": gold})
+    )
+    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]) == 0
+    changed = text.replace(line.format(1, 9), line.format(1, "twelve"))
+    Path("docs/power.md").write_text(f"# Power\n\nNew.\n\n{changed}\n")
+    capsys.readouterr()
+    assert call(["golden", "check", "golden"]) == 1
+    findings = capsys.readouterr().out.partition("coverage")[0].splitlines()
+    assert call(["golden", "anchor", "golden"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, [*findings, *lines])) <= 80
+    told = " ".join(" ".join(lines).split())
+    assert "1 lasts 9 days" in told and "1 lasts twelve days" in told and "station 2" not in told
+
+
+def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.jsonl").write_text('{"id": "1", "query": "Who?", "references": ["Ann"]}')
+    with pytest.raises(InputError) as caught:
+        GoldenSet.open(Path("q.jsonl"))
+    said = str(caught.value)
+    assert "--references q.jsonl" in said
+    assert "ragassay golden import q.jsonl --documents DOCUMENTS -o golden" in said
+    assert call(["golden", "import", "q.jsonl", "-o", "g"]) == 2
+    told = capsys.readouterr().err
+    assert "ragassay golden import q.jsonl --documents FOLDER -o g" in told
+    assert "evidence" in told and "--references q.jsonl" in told

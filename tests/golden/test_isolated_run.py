@@ -49,3 +49,60 @@ def test_a_metric_that_a_run_lacks_is_named(tmp_path: Path) -> None:
     one = run(tmp_path / "one", "rw")
     with pytest.raises(UsageError, match=r"has no metric 'contains_answers'. Did you mean"):
         isolated(one, one, "contains_answers")
+
+
+def asked_run(
+    folder: Path, answers: str, system: str = "mine", gold: bool = False, fingerprint: str = "f"
+) -> ragassay.Result:
+    """A run of answers of 'ragassay ask'."""
+    asked = {"fingerprint": fingerprint} | ({"passages": "gold"} if gold else {})
+    records = [
+        {"id": f"query-with-a-long-id-{at}", "query": "When?", "references": ["nine"],
+         "answer": "At nine." if one == "r" else "At ten.", "system": system,
+         "metadata": {"asked": asked}}
+        for at, one in enumerate(answers)
+    ]  # fmt: skip
+    return ragassay.evaluate(records, metrics=["contains_answer"], save=folder)
+
+
+def test_runs_that_are_not_what_they_are_taken_for_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full = asked_run(tmp_path / "full", "rww")
+    alone = asked_run(tmp_path / "alone", "rrw", gold=True)
+    assert isolated(full, alone, "contains_answer").notes == ()
+    places = [str(tmp_path / name) for name in ("full", "alone")]
+    assert call(["golden", "isolate", *places[::-1]]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "The runs are swapped: the first one, alone, was given the gold passages." in told
+    assert f"ragassay golden isolate {places[0]} {places[1]} -m contains_answer" in told
+    with pytest.raises(UsageError, match="3 of 3 answers of full were made without the gold"):
+        isolated(full, full, "contains_answer")
+    with pytest.raises(UsageError, match="Both runs were given the gold passages"):
+        isolated(alone, alone, "contains_answer")
+
+
+def test_runs_of_different_systems_are_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full = asked_run(tmp_path / "full", "rww")
+    other = asked_run(tmp_path / "other", "rrw", system="yours", gold=True)
+    changed = asked_run(tmp_path / "changed", "rrw", gold=True, fingerprint="g")
+    [note] = isolated(full, other, "contains_answer").notes
+    assert note.startswith("The runs have different systems: mine in full, yours in other.")
+    [note] = isolated(full, changed, "contains_answer").notes
+    assert note.startswith("The system was asked in another way in changed than in full")
+    assert call(["golden", "isolate", str(tmp_path / "full"), str(tmp_path / "other")]) == 0
+    assert "different systems: mine in full" in " ".join(capsys.readouterr().err.split())
+
+
+def test_lists_of_queries_are_short_and_fit_80_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked_run(tmp_path / "full", "rwwwwwwww")
+    asked_run(tmp_path / "alone", "rrrrrrrrr", gold=True)
+    capsys.readouterr()
+    assert call(["golden", "isolate", str(tmp_path / "full"), str(tmp_path / "alone")]) == 0
+    listed = capsys.readouterr().out.splitlines()[:6]
+    assert max(map(len, listed)) <= 80
+    assert "query-with-a-long-id-5 and 3 more)" in " ".join(" ".join(listed).split())

@@ -7,6 +7,7 @@ reply, lines in a fence are one), ``approved/labels.txt`` lines of a file of lab
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from approved import check, number, result
 from question_examples import EXAMPLES, MODELS, name_of
+from ragassay.judges import replay_file
 from ragassay.judges.combining import RULES, combinable, combine, differ
 from ragassay.judges.judge_factory import JudgeOptions, make_judge
 from ragassay.judges.ledger.store import Ledger
@@ -35,6 +37,14 @@ def texts(name: str) -> list[str]:
     for at, part in enumerate(content.split("```")):
         found += [f"```{part}```"] if at % 2 else part.removesuffix("\n").split("\n")
     return found
+
+
+@pytest.fixture(autouse=True)
+def only_our_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves out the questions that other tests define: their classes may still be there."""
+    own = {kind: cls for kind, cls in kinds().items() if cls.__module__.startswith("ragassay.")}
+    monkeypatch.setattr(sys.modules[__name__], "kinds", lambda: own)
+    monkeypatch.setattr(replay_file, "kinds", lambda: own)
 
 
 def asked() -> Iterator[str]:

@@ -52,6 +52,20 @@ def ask(judge: Replay, question: Question[Any] = QUESTION, repeat: int = 0) -> A
 # --- labels by people ---
 
 
+def test_a_final_label_settles_its_question_until_it_is_taken_back(tmp_path: Path) -> None:
+    votes = [{**LABEL, "judge": who, "answer": n} for who, n in (("ann", 3), ("bob", 3))]
+    final = {**LABEL, "judge": "eve", "answer": 0, "final": True}
+    late = {**LABEL, "judge": "tim", "answer": 3}
+    settled = ask(replay(tmp_path, *votes, final, late))
+    assert (settled.answer.grade, settled.votes) == (0, ())
+    other = {**final, "judge": "ann", "answer": 1}
+    assert ask(replay(tmp_path, *votes, final, other)).answer.grade == 1, "the last one counts"
+    undone = {**LABEL, "judge": "eve", "answer": None}
+    assert ask(replay(tmp_path, *votes, final, undone)).answer.grade == 3
+    with pytest.raises(InputError, match="line 1, field 'final'"):
+        replay(tmp_path, {**LABEL, "final": "yes"})
+
+
 def test_a_persons_label_is_found_by_what_it_is_about(tmp_path: Path) -> None:
     judge = replay(
         tmp_path, LABEL, {**LABEL, "data": {"query": QUERY, "passage": OTHER}, "answer": 0}
@@ -339,11 +353,11 @@ def test_the_line_that_is_shown_has_the_right_shape(
         ({"question": "satisfaction", "answer": 3}, "data", "does not say which question"),
         ({**LABEL, "data": {"query": "q"}}, "data.passage", "is missing"),
         ({**LABEL, "data": {**LABEL["data"], "pasage": "x"}}, "data.pasage", "'passage'"),
-        ({**LABEL, "data": {"query": "q", "passage": 7}}, "data.passage", "valid string"),
+        ({**LABEL, "data": {"query": "q", "passage": 7}}, "data.passage", "must be a text, not 7"),
         ({**LABEL, "data": "q"}, "data", "must be an object"),
-        ({**LABEL, "answer": 4}, "answer.grade", "less than or equal to 3"),
-        ({**LABEL, "answer": "good"}, "answer.grade", "valid integer"),
-        ({**LABEL, "answer": {"match": 1}}, "answer.grade", "required"),
+        ({**LABEL, "answer": 4}, "answer.grade", "must be at most 3, not 4"),
+        ({**LABEL, "answer": "good"}, "answer.grade", "must be a whole number, not 'good'"),
+        ({**LABEL, "answer": {"match": 1}}, "answer.grade", "is missing"),
         ({**LABEL, "repeat": -1}, "repeat", "whole number"),
         ({**LABEL, "answer": None, "reason": "tired"}, "reason", "no reason 'tired'"),
         ({"question": "satisfaction", "key": "0" * 32}, "answer", "neither an answer nor"),
@@ -382,7 +396,7 @@ def test_a_wrong_line_is_named_with_its_field_and_what_to_do(
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing\.jsonl.*cannot be read"):
         Replay(tmp_path / "missing.jsonl")
-    with pytest.raises(InputError, match=r"cannot be read \(Is a directory\)"):
+    with pytest.raises(InputError, match=r"cannot be read \(it is a folder\)"):
         Replay(tmp_path)
     packed = tmp_path / "packed.jsonl.gz"
     packed.write_bytes(b"\x1f\x8b\x08\x00")

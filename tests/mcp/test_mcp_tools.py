@@ -90,18 +90,6 @@ def called(client: Callable[[], Any], name: str, **arguments: Any) -> Any:
     return used(client, use)
 
 
-def refused(client: Callable[[], Any], name: str, **arguments: Any) -> str:
-    """The sentence that one call is answered with."""
-
-    async def use(connected: Any) -> str:
-        result = await connected.call_tool(name, arguments)
-        assert result.is_error
-        [content] = result.content
-        return str(content.text)
-
-    return used(client, use)
-
-
 def test_the_tools_are_typed_and_described(client: Callable[[], Any]) -> None:
     async def use(connected: Any) -> Any:
         return (await connected.list_tools()).tools
@@ -204,29 +192,32 @@ def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> N
     inner_link.unlink()
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "complaint"),
-    [
-        ("evaluate", {"pred_ls": ["a"], "gt_ls": ["Paris"]}, "gt_ls[0] is 'Paris', and not a list"),
-        ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls lacks row 0"),
-        ("evaluate_trec", {"run_path": "a.run", "qrels_path": "b"}, "run_path: there is no file"),
-        ("validate_file", {"data": "hybrid.jsonl", "suite": ["qaa"]}, "Did you mean 'qa'"),
-        ("validate_file", {"file": "x"}, "needs the argument 'data', and 'file' is none of its"),
-        (
-            "run_suite",
-            {"data": "hybrid.jsonl", "limit": "few"},
-            "run_suite: limit: input should be",
-        ),
-        ("run_suite", {"data": "config.yaml"}, "data: there is no file"),
-        ("list_metrics", {"suite": "nothing"}, "nothing"),
-        ("explain_score", {"run": "hybrid.jsonl", "sample": "x"}, "hybrid.jsonl"),
-        ("compare_runs", {"new": "none", "old": "runs"}, "there is no file 'none'"),
-    ],
-)
-def test_an_error_says_what_to_do(
-    client: Callable[[], Any], name: str, arguments: dict[str, Any], complaint: str
-) -> None:
-    assert complaint in refused(client, name, **arguments)
+ERRORS: list[tuple[str, dict[str, Any], str]] = [
+    ("evaluate", {"pred_ls": ["a"], "gt_ls": ["Paris"]}, "gt_ls[0] is 'Paris', and not a list"),
+    ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls lacks row 0"),
+    ("evaluate_trec", {"run_path": "a.run", "qrels_path": "b"}, "run_path: there is no file"),
+    ("validate_file", {"data": "hybrid.jsonl", "suite": ["qaa"]}, "Did you mean 'qa'"),
+    ("validate_file", {"file": "x"}, "needs the argument 'data', and 'file' is none of its"),
+    (
+        "run_suite",
+        {"data": "hybrid.jsonl", "limit": "few"},
+        "run_suite: limit: must be a whole number, not 'few'",
+    ),
+    ("run_suite", {"data": "config.yaml"}, "data: there is no file"),
+    ("list_metrics", {"suite": "nothing"}, "nothing"),
+    ("explain_score", {"run": "hybrid.jsonl", "sample": "x"}, "hybrid.jsonl"),
+    ("compare_runs", {"new": "none", "old": "runs"}, "there is no file 'none'"),
+]
+
+
+def test_an_error_says_what_to_do(client: Callable[[], Any]) -> None:
+    async def use(connected: Any) -> list[Any]:
+        return [await connected.call_tool(name, arguments) for name, arguments, _ in ERRORS]
+
+    for result, (name, arguments, complaint) in zip(used(client, use), ERRORS, strict=True):
+        assert result.is_error, (name, arguments)
+        [content] = result.content
+        assert complaint in str(content.text), (name, arguments)
 
 
 def test_a_person_chooses_the_judge_and_not_the_agent(client: Callable[[], Any]) -> None:

@@ -68,6 +68,22 @@ def test_the_failures_of_other_tools_count_too() -> None:
     assert isinstance(outcome, Score) and outcome.value is True
 
 
+def test_the_rate_is_over_all_records_of_data_that_tell_failures() -> None:
+    """One failure of 100 records of another tool is 1 %, not all of the one that is scored."""
+    records: list[dict[str, Any]] = [{"id": f"q{n}", "answer": "Yes."} for n in range(98)]
+    records += [{"id": "failed", "failure": "API_ERROR"}, {"id": "silent"}]
+    found = ragassay.evaluate(records, "error_rate").summary.metrics["error_rate"]
+    assert (found.mean, found.n_scored, found.n_total) == (pytest.approx(1 / 99), 99, 100)
+    none = ragassay.evaluate(records[:98], "error_rate").summary.metrics["error_rate"]
+    assert (none.mean, none.n_scored) == (None, 0)
+
+
+def test_data_that_can_be_read_once_tell_no_rate_by_their_answers() -> None:
+    records = [{"id": "a", "answer": "Yes."}, {"id": "b", "failure": "API_ERROR"}]
+    found = ragassay.evaluate(iter(records), "error_rate").summary.metrics["error_rate"]
+    assert (found.n_scored, found.n_total) == (1, 2)
+
+
 def test_two_systems_are_compared_by_their_latency() -> None:
     def run(extra: float) -> ragassay.Result:
         samples = [

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
@@ -19,6 +20,7 @@ from ragassay.models.encoders.baselines import baseline  # noqa: E402
 from ragassay.models.encoders.encoder import Encoder  # noqa: E402
 from ragassay.models.encoders.memory import ByteCache  # noqa: E402
 from ragassay.models.encoders.token_matching import Idf, TokenMatch, compare  # noqa: E402
+from ragassay.models.encoders.word_vectors import WordVectors  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
 
 CLOSE = 1e-5
@@ -112,6 +114,34 @@ def test_rescaled_values_are_the_peers(folders: dict[str, str], tmp_path: Path) 
     found = compare(encoder(folders["bert"]), PAIRS[:20])
     rescaled = [TokenMatch(*base.rescaled(one.p, one.r, one.f)) for one in found if one is not None]
     assert_equal(list(rescaled), theirs(scorer, PAIRS[:20]))
+
+
+def test_a_table_of_word_vectors_gives_what_the_model_gives_for_the_same_vectors(
+    folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worked examples of the documentation use such a table."""
+    model = encoder(folders["bert"])
+    known: dict[int, str] = {}
+    for word in ("the", "a", "of", "by", "is", "in", "it", "on"):
+        (at, *more) = (int(at) for at in model.tokens([word])[0].ids if at not in model.marks)
+        if not more:
+            known[at] = word
+    assert len(known) >= 4
+    rng = np.random.default_rng(7)
+    table = {word: rng.random(8).tolist() for word in known.values()}
+    one, two, three, four = list(table)[:4]
+    pairs = [(f"{one} {two} {three}", f"{two} {four}"), (four, one), (f"{two} {two}", three)]
+
+    def looked_up(rows: list[Any]) -> list[Any]:
+        # The marks of beginning and end may be matched: they get the vector 0.
+        zero = [0.0] * 8
+        found = [[table.get(known.get(int(at), ""), zero) for at in row.ids] for row in rows]
+        return [torch.nn.functional.normalize(torch.tensor(one), dim=1) for one in found]
+
+    monkeypatch.setattr(model, "vectors", looked_up)
+    by_table = compare(WordVectors(table), pairs)
+    by_model = compare(model, pairs)
+    assert_equal(by_table, [match[:3] for match in by_model if match is not None])
 
 
 def test_the_first_word_for_roberta_is_one_within_a_sentence(folders: dict[str, str]) -> None:

@@ -87,8 +87,8 @@ def test_a_file_that_is_no_pipeline(body: str, words: str, complaint: Complaint)
         ("{}", "': has none of folder, command and url. Write one."),
         ("{command: python a.py, url: 'http://a.example'}", "': has 2 of folder, command and url."),
         ("{cmd: python a.py}", ".cmd': is not a key that is known. Did you mean 'command'?"),
-        ("{command: python a.py, timeout: 0}", ".timeout': input should be greater than 0, not 0."),
-        ("{command: python a.py, timeout: .inf}", ".timeout': input should be a finite number"),
+        ("{command: python a.py, timeout: 0}", ".timeout': must be greater than 0, not 0."),
+        ("{command: python a.py, timeout: .inf}", ".timeout': must be a finite number"),
         (
             "{command: python a.py, env: {A: '${NOT_SET_}'}}",
             ".env.A': '${NOT_SET_}' names a variab",
@@ -158,7 +158,7 @@ def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint) -> Non
         (BENCHMARK + "evaluation: [a]\n", "line 3, field 'evaluation': is not a mapping of par"),
         ("hello", "is not a mapping of servers."),
         ("a: [", "line 1: is not YAML"),
-        (b"\xff\xfe\0", "cannot be read ('utf-8' codec can't decode byte 0xff"),
+        (b"\xff\xfe\0", "cannot be read (it is not text in UTF-8: byte 1 is 0xff)"),
         (BENCHMARK + EVALUATION + "evalution: {}\n", "line 6, field 'evalution': is no server of "
          "the pipeline. Did you mean 'evaluation'?"),
         (BENCHMARK + EVALUATION + "  metics: []\n", "line 6, field 'evaluation.metics': the server "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -405,3 +406,17 @@ def test_panels_stand_in_the_order_asked_for_on_one_scale(tmp_path: Path) -> Non
         titles = [tabled.TITLES.get(name, name) for name in sources.chosen(
             sources.opened(paths, "trec"), order, "trec")]  # fmt: skip
         assert [text for text in words(spec) if text in titles] == titles
+
+
+def test_without_the_extra_pictures_are_refused_with_the_command_that_installs_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example(12).save(tmp_path / "run")
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    for line in (
+        ["plot", str(tmp_path / "run"), "-e", "trec", "-o", str(tmp_path / "plot.png")],
+        ["report", str(tmp_path / "run"), "--format", "svg"],
+    ):
+        assert call(line) == 2
+        assert "pip install 'ragassay[plots]'" in capsys.readouterr().err
+    assert call(["report", str(tmp_path / "run"), "--format", "html"]) == 0

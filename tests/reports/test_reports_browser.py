@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragassay import evaluate
+from ragassay import compare, evaluate
 from ragassay.reports.html import pages
 from reports_examples import HOSTILE, comparison, example, hostile, pair
 
@@ -113,6 +113,7 @@ def test_a_row_opens_to_its_conversation_passages_scores_and_parts(visit: Any) -
     page.keyboard.press("Enter")
     assert button.get_attribute("aria-expanded") == "true"
     detail = page.locator("tr.detail")
+    detail.locator(".opened-row").wait_for()
     text = detail.inner_text()
     for said in ("Earlier turns", "Query", "Answer", "References", "Retrieved passages (5)"):
         assert said in text
@@ -152,6 +153,7 @@ def test_an_unscored_metric_says_why_in_its_row_and_in_its_detail(visit: Any) ->
     page.select_option("#filter", label="unscored: f1")
     assert "not applicable" in page.locator("#queries tbody tr").first.inner_text()
     page.locator("#queries .expand").first.click()
+    page.locator("tr.detail .opened-row").wait_for()
     detail = page.locator("tr.detail").inner_text()
     assert "unscored: not applicable" in detail
     assert "the sample has no reference answer" in detail
@@ -175,6 +177,7 @@ def test_a_comparison_sorts_filters_and_opens_side_by_side(visit: Any) -> None:
     assert min(numbers(page, 4)) > 0
     page.locator("#queries .expand").first.click()
     sides = page.locator("tr.detail .side")
+    sides.nth(1).wait_for()
     assert sides.count() == 2
     heads = [sides.nth(at).locator("h3").inner_text() for at in range(2)]
     assert heads == ["A · hybrid", "B · bm25"]
@@ -209,9 +212,10 @@ def test_hostile_data_is_shown_and_never_run(visit: Any, name: str) -> None:
     page = visit(name)
     assert "owned" not in page.title() or HOSTILE[:9] in page.title()
     page.locator("#queries .expand").first.click()
+    page.locator("tr.detail summary").first.wait_for()
     for summary in page.locator("tr.detail summary").all():
         summary.click()
-    assert HOSTILE in page.locator("tr.detail").inner_text()
+    page.locator("tr.detail", has_text=HOSTILE).wait_for()
     assert page.locator("img").count() == 0
     assert page.evaluate("document.title") != "owned"
 
@@ -243,3 +247,210 @@ def test_control_characters_of_the_data_are_seen_as_escapes(visit: Any) -> None:
     assert page.locator(".opened-row p.text", has_text=said).count() >= 1
     shown = page.locator("body").inner_text()
     assert not re.search("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\u202a-\u202e]", shown)
+
+
+@pytest.fixture(scope="module")
+def faulty(folder: Path) -> Path:
+    """Reports of a run whose answers cite, are supported in part, and fail in known ways."""
+    gold, other = "The mill closes at noon.", "The ferry runs until ten in the evening."
+
+    def record(at: int, answer: str, cited: list[str], found: bool = True) -> dict[str, Any]:
+        passages = [{"id": "ferry", "text": other}, {"id": "town", "text": "The town is old."}]
+        if found:
+            passages.insert(1, {"id": "mill", "text": gold})
+        answers = {"text": answer, "statements": [{"text": answer[:-5] + ".", "citations": cited}]}
+        return {
+            "id": f"q{at}", "query": f"When does the mill close, asked {at}?", "answer": answers,
+            "passages": passages, "references": [gold], "gold": [{"id": "mill"}],
+            "metadata": {"note": "zanzibar" if at == 2 else "plain"},
+        }  # fmt: skip
+
+    new = [
+        record(1, "The mill closes at noon [2].", ["mill"]),
+        record(2, "The mill closes at noon [1].", ["ferry"]),
+        record(10, "The ferry runs until ten in the evening [1].", ["ferry"], found=False),
+    ]
+    old = [{**one, "id": one["id"]} for one in (new[0], new[1])] + [
+        record(10, "The mill closes at noon [2].", ["mill"])
+    ]
+    metrics = ["contains_answer", "token_f1.f", "RR", "rl_f", "citation.f1"]
+    a, b = evaluate(new, metrics), evaluate(old, metrics)
+    pages.write_report(a, folder / "faulty.html")
+    pages.write_comparison(compare(a, b), a, b, folder / "faulty-comparison.html")
+    return folder
+
+
+def test_the_panel_of_faults_leads_to_the_samples(visit: Any, faulty: Path) -> None:
+    page = visit("faulty.html")
+    panel = page.locator("table.diagnosis")
+    assert "Cited wrongly" in panel.inner_text() and "Not retrieved" in panel.inner_text()
+    panel.locator("tr", has_text="Not retrieved").locator("a[data-filter]").click()
+    page.locator("#count", has_text="1 of 3 samples").wait_for()
+    assert first_column(page) == ["q10"]
+    page.reload()
+    page.locator("#count", has_text="1 of 3 samples").wait_for()
+    assert first_column(page) == ["q10"]
+    panel.locator("a[data-sample]", has_text="q2").click()
+    page.locator(".opened-row").wait_for()
+    assert page.locator("tr.opened .expand").inner_text() == "q2"
+    assert "Cited wrongly" in page.locator("tr.detail .own").inner_text()
+    assert page.locator("#count").inner_text() == "3 samples"
+
+
+def test_the_panel_of_a_comparison_filters_by_class_and_run(visit: Any, faulty: Path) -> None:
+    page = visit("faulty-comparison.html")
+    row = page.locator("table.diagnosis tr", has_text="Not retrieved")
+    assert row.locator("td").all_inner_texts()[:4] == ["1", "0", "1", "0"]
+    row.locator("a[data-filter]").click()
+    page.locator("#count", has_text="1 of 3 queries").wait_for()
+    assert "A Not retrieved" in page.locator("#queries tbody tr").first.inner_text()
+
+
+def test_the_answer_stands_once_with_its_support_and_its_citations_as_links(
+    visit: Any, faulty: Path
+) -> None:
+    page = visit("faulty.html")
+    page.locator("#queries .expand").first.click()
+    detail = page.locator("tr.detail .opened-row")
+    detail.wait_for()
+    block = detail.locator(".block", has=page.locator(".answer"))
+    assert block.locator(".answer").inner_text() == "The mill closes at noon [2]."
+    assert detail.inner_text().count("The mill closes at noon [2].") == 1
+    mark = block.locator("mark.yes")
+    assert mark.all_inner_texts() == ["The mill closes", "at noon"]  # the claims of rl_f
+    block.locator(".colours label", has_text="citation.f1").click()
+    assert mark.inner_text() == "The mill closes at noon"
+    mark.click()
+    assert "supported" in block.locator(".piece-note").inner_text()
+    block.locator("button.cite").click()
+    opened = detail.locator(".passages li.lit")
+    assert opened.locator("code").inner_text() == "mill"
+    assert opened.locator("details").get_attribute("open") is not None
+
+
+def test_a_search_looks_into_answers_passages_explanations_and_labels(
+    visit: Any, faulty: Path
+) -> None:
+    page = visit("faulty.html")
+    for words, wanted in (
+        ("mill closes noon", ["q1", "q2", "q10"]),
+        ("town is old", ["q1", "q2", "q10"]),
+        ("[1]", ["q2", "q10"]),
+        ("NONE of relevant", ["q2", "q10"]),
+        ("undefined", []),
+        ("zanzibar", ["q2"]),
+        ("q2", ["q2"]),
+        ("nowhere", []),
+    ):
+        page.fill("#search", words)
+        page.locator("#queries[aria-busy=false]").wait_for()
+        assert first_column(page) == wanted, words
+
+
+def test_a_search_of_5000_queries_finds_a_word_of_one_passage(visit: Any) -> None:
+    page = visit("run.html")
+    page.fill("#search", "q0007")
+    page.locator("#count", has_text="1 of 5,000").wait_for()
+    page.locator("#queries .expand").click()
+    page.locator(".passages summary .preview").first.wait_for()
+    text = page.locator(".passages summary .preview").first.inner_text()
+    sought = text.split()[:12]
+    page.fill("#search", " ".join([*sought, "q0007"]))
+    page.locator("#count", has_text="1 of 5,000").wait_for()
+    page.fill("#search", " ".join(sought))
+    page.locator("#count", has_not_text="1 of 5,000").wait_for()
+    assert int(page.locator("#count").inner_text().split()[0].replace(",", "")) > 1
+
+
+def test_a_row_has_an_address_that_survives_a_reload(visit: Any) -> None:
+    page = visit("run.html")
+    page.fill("#search", "q4321")
+    page.locator("#count", has_text="1 of 5,000").wait_for()
+    page.locator("#queries .expand").first.click()
+    assert page.url.endswith("#sample=q4321")
+    page.reload()
+    page.locator("tr.opened").wait_for()
+    assert page.locator("tr.opened .expand").inner_text() == "q4321"
+    assert page.locator("#page").inner_text() == "Page 87 of 100"
+    assert page.locator(".permalink").get_attribute("href") == "#sample=q4321"
+    page.locator("tr.opened .expand").click()
+    assert "#" not in page.url
+
+
+def test_ids_are_sorted_as_people_order_them(visit: Any, faulty: Path) -> None:
+    page = visit("faulty.html")
+    head = page.locator("#queries thead th[data-key=id] button")
+    head.click()
+    assert first_column(page) == ["q1", "q2", "q10"]
+    head.click()
+    assert first_column(page) == ["q10", "q2", "q1"]
+    head.click()
+    assert page.locator("th[data-key=id]").get_attribute("aria-sort") == "none"
+
+
+def test_rows_are_reached_opened_and_closed_by_keys(visit: Any) -> None:
+    page = visit("run.html")
+    focused = "document.activeElement.textContent"
+    page.keyboard.press("j")
+    assert page.evaluate(focused) == "q0000"
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.locator(".opened-row").wait_for()
+    assert page.locator("tr.opened .expand").inner_text() == "q0001"
+    page.keyboard.press("j")
+    assert page.evaluate(focused) == "q0002"
+    page.keyboard.press("k")
+    page.keyboard.press("Escape")
+    assert page.locator("tr.detail").count() == 0 and page.evaluate(focused) == "q0001"
+    page.locator("#queries .expand").last.focus()
+    page.keyboard.press("j")
+    page.locator(":focus", has_text="q0050").wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("jk")
+    assert page.locator("#search").input_value() == "jk"
+    page.keyboard.press("Escape")
+    assert page.locator("#search").input_value() == ""
+
+
+def test_columns_of_a_comparison_can_be_added(visit: Any) -> None:
+    page = visit("comparison.html")
+    before = page.locator("#queries thead th").count()
+    page.locator(".columns summary").click()
+    page.locator("#columns input").nth(2).check()
+    assert page.locator("#queries thead th").count() == before + 1
+    assert page.locator("#queries thead th").last.inner_text().startswith("A − B, AP")
+
+
+@pytest.mark.parametrize("name", ["small.html", "hostile.html"])
+def test_on_a_phone_what_is_cut_says_so(visit: Any, name: str) -> None:
+    page = visit(name)
+    page.set_viewport_size({"width": 400, "height": 900})
+    page.locator("#queries .expand").first.click()
+    page.locator(".opened-row").wait_for()
+    page.locator("#browse ~ .scroll[data-wider]").wait_for()
+    told = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].every((box) =>"
+        " box.hasAttribute('data-wider') === box.scrollWidth > box.clientWidth + 1)"
+    )
+    assert told
+    hidden = page.evaluate(
+        "[...document.querySelectorAll('.opened-row *')].filter((one) => {"
+        " const style = getComputedStyle(one);"
+        " return one.clientWidth && one.scrollWidth > one.clientWidth + 1"
+        " && style.overflowX === 'hidden' && style.textOverflow !== 'ellipsis'; })"
+        ".map((one) => one.outerHTML.slice(0, 99))"
+    )
+    assert hidden == []
+
+
+def test_on_a_phone_the_heads_of_passages_stay_inside_their_boxes(visit: Any) -> None:
+    page = visit("comparison.html")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator("#queries .expand").first.click()
+    page.locator(".opened-row .passages summary").first.wait_for()
+    outside = page.evaluate(
+        "[...document.querySelectorAll('.passages summary > *')].filter((one) =>"
+        " one.getBoundingClientRect().right > one.closest('li').getBoundingClientRect().right)"
+        ".map((one) => one.outerHTML.slice(0, 99))"
+    )
+    assert outside == []

@@ -17,6 +17,7 @@ from ragassay.cli import call, show
 from ragassay.errors import InputError, UsageError
 from ragassay.reports.folder import write_reports
 from ragassay.reports.text import catalogue
+from ragassay.reports.text.worked_examples import worked_example
 from reports_examples import example
 
 
@@ -34,6 +35,40 @@ def test_the_list_says_everything_about_each_metric_and_fits_100_columns() -> No
     for entry in entries:
         for said in (entry["source"], entry["recommended_for"], *entry["suites"]):
             assert said in " ".join(re.sub(r"\d to [\d∞][ ↑↓]*", "", words).split()), entry["name"]
+
+
+def test_the_names_of_all_metrics_fit_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    stream = io.StringIO()
+    Console(file=stream, width=80).print(catalogue.overview(catalogue.all_entries()))
+    lines = stream.getvalue().splitlines()
+    assert len(lines) <= 45 and max(map(len, lines)) <= 80
+    words = stream.getvalue().split()
+    assert {entry["name"] for entry in catalogue.all_entries()} <= set(words)
+    assert call(["metrics", "--family", "serving"]) == 0
+    assert "error_rate" in capsys.readouterr().out
+    assert call(["metrics", "--family", "serv"]) == 2
+    assert "Did you mean 'serving'" in capsys.readouterr().err
+
+
+def test_every_metric_is_explained_with_an_example_that_is_computed() -> None:
+    # Other tests make metrics. `metric_catalogue` sees that each of ours has notes.
+    ours = catalogue.metric_notes()
+    entries = {one["name"]: one for one in catalogue.all_entries() if one["metric"] in ours}
+    worked = {name: dict(worked_example(entry["metric"])) for name, entry in entries.items()}
+    for name, entry in entries.items():
+        for fact in ("formula", "misleads", "range", "source"):
+            assert entry[fact], (name, fact)
+        assert entry["needs"] or entry["family"] == "serving", name  # what ask recorded
+        assert worked[name]["example"] and worked[name]["gives"], name
+    assert worked["RR"]["gives"] == "RR = 0.5000"  # the first relevant passage is the second
+    assert worked["token_f1"]["gives"] == "token_f1.f = 0.6667"  # 2 * 0.5 * 1 / (0.5 + 1)
+    assert worked["rl_f"]["judged by"].startswith("offline-lexical/")
+    assert worked["bertscore"]["gives"] == "bertscore.f = 0.9123"  # P is (1 + .6 + .96) / 3, R .98
+    assert worked["hhem_windows"]["gives"] == "hhem_windows = 0.5000"  # (.95 + .05) / 2
+    assert worked["rb_agg"]["gives"] == "rb_agg = 0.7478"  # harmonic mean of .8, .75 and .7
+    assert worked["CharIoU"]["gives"] == "CharIoU = 0.3182"  # 70 / (200 + 90 - 70)
+    assert worked["runs_cv"]["gives"].endswith(" = 0.4364")  # of 2/3, 1 and 2/5
+    assert worked["tokens"]["gives"] == "tokens.total = 322"  # 310 + 12
 
 
 def test_the_published_step_stands_beside_the_suite() -> None:
@@ -100,7 +135,7 @@ def test_the_documentation_holds_the_metrics_as_they_are(request: pytest.Fixture
     path = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
     page = path.read_text(encoding="utf-8")
     # In a process of its own: other tests make metrics.
-    code = "from metric_tables import metric_tables; print(metric_tables())"
+    code = "from metric_catalogue import metric_catalogue; print(metric_catalogue())"
     paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}
     made = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | paths, capture_output=True, check=True

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from bisect import bisect_right
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -21,6 +22,15 @@ from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.reports.html import browse, pages
 from ragassay.reports.html.browse import script_json
+from ragassay.reports.html.packing import (
+    LONG,
+    MARK,
+    TextPool,
+    by_sample,
+    in_columns,
+    packed,
+    unpacked,
+)
 from ragassay.reports.text import footnotes, wording
 from ragassay.samples import GoldPassage, Passage
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -84,7 +94,23 @@ class Page(HTMLParser):
         return [" ".join(cell.split()) for cell in found]
 
     def json(self, name: str) -> Any:
-        return next(json.loads(body) for attrs, body in self.scripts if attrs.get("id") == name)
+        """What the page holds under an id, with its long texts in place."""
+        found = self._whole(unpacked(self._packed(name)))
+        return by_sample(found) if re.match(r"d\d-", name) else found
+
+    def _packed(self, name: str) -> str:
+        return next(body for attrs, body in self.scripts if attrs.get("id") == name)
+
+    def _whole(self, value: Any) -> Any:
+        if isinstance(value, str) and value.startswith(MARK):
+            starts, number = unpacked(self._packed("rows"))["pooled"], int(value[1:])
+            batch = bisect_right(starts, number) - 1
+            return unpacked(self._packed(f"t-{batch}"))[number - starts[batch]]
+        if isinstance(value, list):
+            return [self._whole(one) for one in value]
+        if isinstance(value, dict):
+            return {name: self._whole(one) for name, one in value.items()}
+        return value
 
     @property
     def words(self) -> str:
@@ -136,6 +162,8 @@ def test_the_browsers_rows_are_the_scores_exactly(tmp_path: Path) -> None:
     assert sample.passages is not None
     assert [p[3] for p in detail["passages"]] == [p.text for p in sample.passages]
     assert detail["scores"]["nDCG@10"][2] == "2 of 2 relevant found"
+    shown = found.columns.value("nDCG@10", 100)
+    assert detail["scores"]["nDCG@10"][0] == pytest.approx(shown, rel=1e-6)
     assert json.loads(detail["scores"]["nDCG@10"][3]) == {"ranks": [1, 3]}
 
 
@@ -194,7 +222,7 @@ def test_data_cannot_leave_its_place(tmp_path: Path) -> None:
         assert HOSTILE not in text
         assert "<img" not in text
         assert len(page.scripts) == text.count("<script")
-        assert {attrs.get("type") for attrs, _ in page.scripts} == {None, "application/json"}
+        assert {attrs.get("type") for attrs, _ in page.scripts} == {None, "text/plain"}
         assert page.json("d0-0")[0]["query"].startswith(HOSTILE)
         assert page.json("d0-0")[0]["answer"].startswith("=1+1 " + HOSTILE)
         assert HOSTILE.split(">")[0] in page.words
@@ -206,6 +234,71 @@ def test_embedded_json_is_the_data_and_holds_no_markup(value: Any) -> None:
     text = script_json(value)
     assert json.loads(text) == value
     assert not re.search("[<>&\u2028\u2029]", text)
+
+
+texts = st.text(max_size=3 * LONG) | st.sampled_from([MARK, f"{MARK}0", "x" * LONG])
+nested = st.recursive(texts | st.none() | st.integers(-9, 9), lambda one: st.lists(one, max_size=4))
+
+
+@given(st.lists(nested, max_size=6))
+def test_what_is_packed_is_the_data_with_each_long_text_once(values: list[Any]) -> None:
+    pool = TextPool()
+    taken = [unpacked(packed(pool.take(value))) for value in values]
+    batches = dict(pool.drain(end=True))
+    long = [text for batch in batches.values() for text in unpacked(batch)]
+    assert len(long) == len(set(long)) and all(len(x) >= LONG or x[0] == MARK for x in long)
+
+    def whole(value: Any) -> Any:
+        if isinstance(value, list):
+            return [whole(one) for one in value]
+        return long[int(value[1:])] if isinstance(value, str) and value[:1] == MARK else value
+
+    assert [whole(value) for value in taken] == values
+    assert not re.search("[<>&]", "".join(batches.values()))
+
+
+entries = st.dictionaries(st.sampled_from("abc"), st.integers() | st.text(), min_size=1)
+
+
+@given(st.lists(st.tuples(entries, entries).map(lambda two: {**two[0], "scores": two[1]})))
+def test_samples_are_put_into_columns_and_out_again(samples: list[dict[str, Any]]) -> None:
+    assert by_sample(in_columns(samples)) == samples
+
+
+def test_details_hold_what_a_page_can_tell_in_little_space() -> None:
+    data = {
+        "id": "1",
+        "query": "When does the mill close?",
+        "answer": "The mill closes at noon. At noon the mill closes. It is red.",
+        "passages": ["The mill closes at noon.", "The mill is old."],
+        "references": ["The mill closes at noon on seven days"],
+    }
+    run = ragassay.evaluate([data], ["rl_f", "token_f1.f"])
+    (sample,) = run.samples
+    rows = {row.metric: row for row in run.scores}
+    limits = browse.Limits.share(1_000_000, 1)
+    details = browse.details_of(sample.identity, sample, rows, run.verdicts, limits)
+    (pieces,) = details["pieces"]
+    at, places = 0, []
+    for _, gap, length, *_ in pieces["list"]:
+        places.append(sample.answer_text[at + gap : at + gap + length])
+        at += gap + length
+    claims = rows["rl_f"].parts["claims"]
+    assert places == [claim.rstrip(".") for claim in claims] and len(places) >= 3
+    about = {one["question"]: one.get("about") for one in details["verdicts"]}
+    assert about["claim_support"] == f"claims ({len(claims)}), passages (2)"
+    told = json.loads(details["scores"]["token_f1.f"][3])
+    exact = rows["token_f1.f"].parts
+    assert told == pytest.approx(exact, rel=1e-6) and told != exact
+
+
+def test_a_comparison_has_a_text_of_both_runs_once(tmp_path: Path) -> None:
+    a = example(20)
+    page = Page(compared((comparison(a, a), a, a), tmp_path))
+    packs = [body for attrs, body in page.scripts if (attrs.get("id") or "").startswith("t-")]
+    held = [text for body in packs for text in unpacked(body)]
+    answers = [sample.answer_text for sample in a.samples]
+    assert all(held.count(answer) == 1 for answer in answers)
 
 
 def test_the_file_loads_nothing_and_its_policy_allows_only_its_own_scripts(tmp_path: Path) -> None:
@@ -247,6 +340,7 @@ def test_only_the_first_rows_are_listed_and_the_report_says_so(
 ) -> None:
     for module in (browse, pages):
         monkeypatch.setattr(module, "MAX_ROWS", 60)
+        monkeypatch.setattr(module, "CHUNK", 50)
     page = Page(report(example(100), tmp_path))
     assert len(page.json("rows")["id"]) == 60
     assert len(page.json("d0-1")) == 10
@@ -266,8 +360,7 @@ def test_long_texts_are_clipped_to_the_budget_and_say_so(
     whole = len(report(big, tmp_path))
     monkeypatch.setattr(pages, "TEXT_BUDGET", 400_000)
     text = report(big, tmp_path)
-    assert whole > 10_000_000
-    assert len(text) < 1_500_000
+    assert whole > len(text)  # deflated, so many equal letters take hardly any space
     passage = Page(text).json("d0-0")[0]["passages"][0][3]
     assert re.search(r"x … \[[\d,]+ more characters in the run folder\]$", passage)
 

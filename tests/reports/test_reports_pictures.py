@@ -83,6 +83,7 @@ class Shooter(NamedTuple):
             opened.add_style_tag(content=STYLE % font)
             assert opened.evaluate("document.fonts.load('16px Block').then(found => found.length)")
             opened.locator("#queries .expand").first.click()
+            opened.locator(".opened-row").wait_for()
             if style:
                 opened.add_style_tag(content=style)
             opened.mouse.move(0, 0)

@@ -164,19 +164,21 @@ def test_no_difference_is_detectable_that_the_range_does_not_allow() -> None:
     assert re.search(r"em ↑ .* 2\s+–\s*$", text, re.MULTILINE)
 
 
-def test_a_comparison_and_a_result_are_short_in_python() -> None:
+def test_a_comparison_fits_the_terminal_in_python_too(monkeypatch: pytest.MonkeyPatch) -> None:
     comparison, a, _ = pair(20)
     nothing = replace(comparison.differences[0], diff=None, low=None, high=None, p_value=None)
     tiny = replace(comparison.differences[1], p_value=1e-9)
     comparison = replace(comparison, differences=(nothing, tiny, *comparison.differences[2:]))
-    lines = str(comparison).splitlines()
-    assert len(lines) == 2 + len(comparison.differences) and max(map(len, lines)) < 145
-    for word in ("A_mean", "B_mean", "Diff(A-B)", "p_value", "p (holm)", "verdict"):
-        assert word in lines[1]
-    for d, line in zip(comparison.differences, lines[2:], strict=True):
-        assert line.startswith(d.name) and d.verdict in line and line.endswith(f" {d.n}")
-    assert " - " in lines[2] and "<0.0001" in lines[3] and "None" not in str(comparison)
-    assert f"{tiny.diff:+.4f}" in lines[3] and f"{tiny.a_mean:.4f}" in lines[3]
+    for columns, most in (("80", 80), ("200", 100)):
+        monkeypatch.setenv("COLUMNS", columns)
+        text = str(comparison)
+        assert max(map(len, text.splitlines())) <= most
+        for word in ("A_mean", "B_mean", "Diff(A-B)", "p_value", "p (Holm)", "verdict"):
+            assert word in text
+        for d in comparison.differences:
+            assert d.name in text and d.verdict in text
+        assert "<0.0001" in text and "None" not in text
+        assert f"{tiny.diff:+.4f}" in text and f"{tiny.a_mean:.4f}" in text
     assert repr(a) == "<Result 'hybrid': metrics=7 samples=20>"
 
 
@@ -300,3 +302,15 @@ def test_numbers_are_spelled_one_way(value: float | None, said: str) -> None:
 def test_a_tiny_p_value_is_not_zero() -> None:
     assert wording.p_value(0.00001) == "<0.0001"
     assert wording.p_value(0.0001) == "0.0001"
+
+
+@pytest.mark.parametrize("width", [64, 80, 100])
+def test_a_name_breaks_at_its_punctuation_only(width: int) -> None:
+    comparison, _, _ = pair()
+    names = ["contains_answer", "rougeL(tokens=unicode).f", "answerability_accuracy"]
+    named = zip(comparison.differences, names, strict=False)
+    renamed = [replace(d, name=name) for d, name in named]
+    text = shown(terminal.comparison_table(replace(comparison, differences=renamed)), width)
+    table = re.split(r"─\s*\n", text)[1].split(f" {footnotes.verdict_line(comparison)[:30]}")[0]
+    pieces = [piece for d in renamed for piece in wording.pieces(d.name)]
+    assert len(renamed) == len(names) and not [one for one in pieces if one not in table]

@@ -69,5 +69,19 @@ def test_settled_items_stay_listed_and_count_as_settled(reviewed, capsys) -> Non
 def test_without_second_reviews_it_is_incomplete_and_says_what_to_do(tmp_path, capsys) -> None:
     store = small(tmp_path / "g")
     store.review("i0", "ann", "accept", version(store, "i0"))
+    store.review("i1", "ann", "accept", version(store, "i1"), seconds=90.0)
     assert call(["golden", "agreement", str(store.folder)]) == 3
-    assert "--overlap 0.2" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "--overlap 0.2" in told and "time spent on reviews: ann: 1.5 minutes for 1" in told
+
+
+def test_the_card_counts_what_was_reviewed_unless_a_person_rewrote_it(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    store.golden().save_card("by hand.")
+    card = store.folder / "card.md"
+    assert "\nItems: 3 (3 draft).\n" in card.read_text()
+    store.review("i0", "ann", "accept", version(store, "i0"))
+    assert "\nItems: 3 (2 draft, 1 accepted).\n" in card.read_text()
+    card.write_text("Items: about three.\n")
+    store.review("i1", "ann", "reject", version(store, "i1"))
+    assert card.read_text() == "Items: about three.\n"

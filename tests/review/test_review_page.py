@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,73 +10,13 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
-import uvicorn
 from fastapi.testclient import TestClient
 
+from ragassay.cli import call
 from ragassay.golden import GoldenSet
-from ragassay.review import ReviewStore, create_review_app
+from ragassay.review import create_review_app
 from reports_examples import HOSTILE
 from reviewed_set import TEXT, bundled, item_of, small, version
-
-
-class Served:
-    """The page of a folder on a port of its own."""
-
-    def __init__(self, folder: Path, reviewer: str = "") -> None:
-        self.store = ReviewStore(folder)
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        app = create_review_app(self.store, reviewer)
-        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
-        self._thread = threading.Thread(target=self._server.run, args=([listener],))
-        self._thread.start()
-        while not self._server.started:
-            time.sleep(0.02)
-
-    def close(self) -> None:
-        self._server.should_exit = True
-        self._thread.join()
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[..., Served]]:
-    made: list[Served] = []
-
-    def start(folder: Path, reviewer: str = "") -> Served:
-        made.append(Served(folder, reviewer))
-        return made[-1]
-
-    yield start
-    for one in made:
-        one.close()
-
-
-@pytest.fixture
-def visit(chromium: Any) -> Iterator[Callable[[Served], Any]]:
-    """Opens pages; at the end none has asked another server, run what is foreign or met an error.
-
-    A conflict and a refusal are statuses that the browser's console shows.
-    """
-    trouble: list[str] = []
-    pages = []
-
-    def opened(served: Served) -> Any:
-        page = chromium.new_page(viewport={"width": 1280, "height": 900}, base_url=served.url)
-        page.set_default_timeout(15_000)
-        page.on(
-            "request", lambda r: None if r.url.startswith(served.url) else trouble.append(r.url)
-        )
-        page.on("console", lambda m: trouble.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
-        pages.append(page)
-        page.goto("/")
-        return page
-
-    yield opened
-    for page in pages:
-        page.close()
-    assert [one for one in trouble if not one.startswith("data:") and "(Conflict)" not in one] == []
 
 
 def at_item(page: Any, name: str) -> None:
@@ -137,6 +73,9 @@ def test_a_person_reviews_five_items_by_keyboard_and_marks_a_span_with_the_mouse
     at_item(page, ids[2])
     page.keyboard.press("e")
     page.fill("#item textarea >> nth=0", "How long may I keep a film?")
+    for name, value in {"type": "yes-no", "complexity": "direct", "style": "terse"}.items():
+        page.fill(f"#item input[name={name}]", value)
+    page.fill("#item input[name=language]", " en ")
     page.keyboard.press("Control+Enter")
     at_item(page, ids[3])
     page.keyboard.press("t")
@@ -167,6 +106,8 @@ def test_a_person_reviews_five_items_by_keyboard_and_marks_a_span_with_the_mouse
     ]  # fmt: skip
     assert {one.reviewer for one in items[:5]} == {"ann"}
     assert items[2].query == "How long may I keep a film?"
+    words = (items[2].type, items[2].complexity, items[2].style, items[2].language)
+    assert words == ("yes-no", "direct", "terse", "en")
     assert items[3].tags == ["odd", "late"]
     (span,) = items[4].gold or ()
     document = served.store.documents()[span.document]
@@ -310,3 +251,45 @@ def test_calibration_items_come_first_and_keep_their_answer_until_it_is_given(tm
     answer = client.post("/reviews", json={**body, "version": version(known, "i0")}).json()
     assert (answer["right"], answer["known"]) == (False, "rejected")
     assert answer["entry"]["state"] == "done"
+
+
+@pytest.mark.browser
+def test_the_section_of_a_span_is_shown(tmp_path: Path, serve: Any, visit: Any) -> None:
+    pytest.importorskip("selectolax", reason="needs the extra 'docs'")
+    documents = tmp_path / "docs"
+    documents.mkdir()
+    (documents / "pool.html").write_text(
+        "<h1>Pool</h1>🙂<h2>Fees &lt;b&gt;</h2><p>One euro.</p><h2>Hours</h2><p>From nine.</p>"
+    )
+    texts = ("One euro.", "From nine.")
+    rows = [{"id": one, "query": "What?", "gold": [{"text": one}]} for one in texts]
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    made = ["golden", "import", str(tmp_path / "q.jsonl"), "--documents", str(documents)]
+    assert call([*made, "-o", str(tmp_path / "golden")]) == 0
+    page = visit(serve(tmp_path / "golden", "ann"))
+    for name, section in zip(texts, ("Fees <b>", "Hours"), strict=True):
+        at_item(page, name)
+        page.wait_for_selector(f"#section >> text='Section: {section}'")
+        page.keyboard.press("n")
+
+
+@pytest.mark.browser
+def test_what_almost_answers_is_shown_and_marked_and_provenance_is_folded(
+    tmp_path: Path, serve: Any, visit: Any
+) -> None:
+    store = small(tmp_path / "g", 1)
+    item = item_of(store, "i0")
+    near = {"document": "library", "start": 29, "end": 45, "text": TEXT[29:45]}
+    said = {"query": "When does it close?", "answer": "at six", "spans": [near]}
+    item = item.model_copy(
+        update={"gold": [], "references": [], "provenance": {"seed": 4, "nearly": said}}
+    )
+    GoldenSet(store.folder, [item]).save()
+    page = visit(serve(store.folder, "ann"))
+    at_item(page, "i0")
+    assert page.inner_text(".spans.near li") == TEXT[29:45]
+    assert page.inner_text("#nearly") == "It answers: When does it close? – at six"
+    assert page.inner_text("#text mark.near") == TEXT[29:45]
+    assert page.locator(".provenance dl").is_hidden()
+    page.click(".provenance summary")
+    assert page.inner_text(".provenance dd >> nth=0") == "4"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
@@ -61,7 +62,8 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path, kind: str) 
         i0={"decision": "accept"},
         i1={"decision": "Accept", "query": "When does it close?", "references": "six\nat six",
             "negative_references": "inaccurate: nine\nten", "tags": "hours\nshort",
-            "gold": f"library {closes}-{closes + 17}", "answerability": "answerable"},
+            "gold": f"library {closes}-{closes + 17}", "answerability": "answerable",
+            "type": "factual", "complexity": "direct", "style": "terse", "language": "en"},
     )  # fmt: skip
     assert read_sheet(store, path, "ann") == (2, [])
     item = item_of(store, "i1")
@@ -72,6 +74,8 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path, kind: str) 
         ("ten", None, "eve"),
     ]
     assert [one.text for one in item.gold or ()] == ["It closes at six."]
+    words = (item.type, item.complexity, item.style, item.language)
+    assert words == ("factual", "direct", "terse", "en")
     assert item_of(store, "i0").status == "accepted" and item_of(store, "i2").status == "draft"
     assert read_sheet(store, path, "ann") == (0, [])
     assert write_sheet(store, path) == 1
@@ -182,3 +186,119 @@ def test_semicolons_of_a_spreadsheet_program_are_read(tmp_path: Path) -> None:
     with path.open("w", newline="") as stream:
         csv.writer(stream, delimiter=";").writerows(rows)
     assert read_sheet(store, path, "ann") == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("cut", "told"),
+    [
+        (lambda text: text[: text.rindex("open?")], "line 3: the row has 4 cells, the header 16"),
+        (lambda text: text.replace(",draft", ",draft,more", 1), "line 2: the row has 17 cells"),
+        (lambda text: text[: text.rindex("When")] + '"q', "line 3: this is no valid table"),
+    ],
+)
+def test_of_a_sheet_that_was_cut_short_nothing_is_taken(
+    tmp_path: Path, cut: Callable[[str], str], told: str
+) -> None:
+    store, path = small(tmp_path / "g", 2), tmp_path / "sheet.csv"
+    write_sheet(store, path)
+    filled(path, i0={"decision": "accept"}, i1={"decision": "accept"})
+    before = (tmp_path / "g" / "queries.jsonl").read_bytes()
+    path.write_text(cut(path.read_text("utf-8")), "utf-8")
+    with pytest.raises(InputError, match=f"{told}.*Nothing of the file was taken"):
+        read_sheet(store, path, "ann")
+    assert (tmp_path / "g" / "queries.jsonl").read_bytes() == before
+    assert not store.standing().of_item
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sheet_that_somebody_filled_in_is_not_written_over(
+    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small(tmp_path / "g")
+    path = tmp_path / f"sheet{kind}"
+    command = ["golden", "review", str(tmp_path / "g"), f"--{kind[1:]}", str(path)]
+    assert call(command) == 0 == call(command), "an empty one may be written again"
+    filled(path, i0={"decision": "accept"})
+    before = path.read_bytes()
+    assert call(command) == 2 and path.read_bytes() == before
+    told = " ".join(capsys.readouterr().err.split())
+    assert "1 row of it has a value in the column 'decision' that was not taken" in told
+    assert "Take them first: --read" in told
+    assert (
+        call(["golden", "review", str(tmp_path / "g"), "--read", str(path), "--reviewer", "a"]) == 0
+    )
+    assert call(command) == 0, "what was taken is not lost"
+    filled(path, i1={"decision": "reject"})
+    before = path.read_bytes()
+    assert call(command) == 2 and path.read_bytes() == before
+    assert call([*command, "--overwrite"]) == 0 and path.read_bytes() != before
+    foreign = b"my,own\n1,2\n" if kind == ".csv" else b"no workbook"
+    path.write_bytes(foreign)
+    assert call(command) == 2 and path.read_bytes() == foreign
+    assert "is there, and it" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_sheet_shows_what_almost_answers_an_unanswerable_query(tmp_path: Path) -> None:
+    store = small(tmp_path / "g", 1)
+    near = {"document": "library", "start": 0, "end": 26, "text": TEXT[:26]}
+    item = item_of(store, "i0").model_copy(
+        update={"gold": [], "provenance": {"nearly": {"spans": [near]}}}
+    )
+    GoldenSet(store.folder, [item]).save()
+    write_sheet(ReviewStore(store.folder), tmp_path / "s.csv")
+    head, row = read(tmp_path / "s.csv")
+    cells = dict(zip(head, row, strict=True))
+    assert (cells["gold"], cells["gold_text"], cells["nearly"]) == ("(none)", "", TEXT[:26])
+
+
+def test_documents_that_the_set_left_out_stay_left_out_after_a_row_was_taken(
+    tmp_path: Path,
+) -> None:
+    store = small(tmp_path / "g")
+    documents = store.folder / "documents"
+    for name in ("scan.md", "blank.md"):
+        (documents / name).write_text("  ", encoding="utf-8")
+    left_out = {"scan.md": "holds no text", "blank.md": "holds no text"}
+    made = GoldenSet(store.folder, GoldenSet.open(store.folder).items, None, left_out)
+    made.save_manifest(made.documents())
+    path = tmp_path / "s.csv"
+    write_sheet(store, path)
+    closes = TEXT.index("It closes")
+    gold = f"library {closes}-{closes + 17}"
+    filled(
+        path,
+        i0={"decision": "accept", "query": "When does the library open?"},
+        i1={"decision": "accept", "gold": gold},
+    )
+    assert read_sheet(ReviewStore(store.folder), path, "ann") == (2, [])
+
+
+def test_a_document_that_cannot_be_read_is_told_in_the_column_of_gold(tmp_path: Path) -> None:
+    store, path = small(tmp_path / "g"), tmp_path / "s.csv"
+    for name in ("scan.md", "blank.md"):
+        (store.folder / "documents" / name).write_text("  ", encoding="utf-8")
+    write_sheet(store, path)
+    filled(path, i0={"decision": "accept", "gold": "library 0-12"})
+    taken, [trouble] = read_sheet(store, path, "ann")
+    assert taken == 0
+    assert trouble.startswith("row 2, column gold: 2 documents cannot be taken.")
+    assert trouble.rstrip().endswith(".") and ".." not in trouble.replace("...", "")
+
+
+@pytest.mark.parametrize("answerability", ["answerable", "partial", ""])
+def test_an_answerable_item_without_references_is_not_accepted(
+    tmp_path: Path, answerability: str
+) -> None:
+    store, path = small(tmp_path / "g"), tmp_path / "s.csv"
+    write_sheet(store, path)
+    emptied = {"references": "", "answerability": answerability}
+    filled(
+        path,
+        i0={"decision": "accept"} | emptied,
+        i1={"decision": "accept", "references": "", "answerability": "unanswerable"},
+        i2={"decision": "reject"} | emptied,
+    )
+    taken, [trouble] = read_sheet(store, path, "ann")
+    assert taken == 2
+    assert trouble.startswith("row 2, column references: the cell is empty, and ")
+    assert item_of(store, "i0").status == "draft"

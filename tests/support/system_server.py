@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass
@@ -25,6 +25,10 @@ class Reply:
     hold: threading.Event | None = None
     drop: bool = False
     """Whether the connection is closed without a reply."""
+    framing: Literal["length", "chunked", "close"] = "length"
+    """What tells the end of the body: its length, its last chunk, the end of the connection."""
+    cut: bool = False
+    """Whether the connection is closed before the end that the framing tells."""
 
 
 def echo(number: int, asked: Any) -> Any:
@@ -92,11 +96,19 @@ class SystemServer:
                     return
                 self.send_response(made.status)
                 self.send_header("Content-Type", made.kind)
-                self.send_header("Content-Length", str(len(made.body)))
+                if made.framing == "length":
+                    self.send_header("Content-Length", str(len(made.body) + 50 * made.cut))
+                elif made.framing == "chunked":
+                    self.send_header("Transfer-Encoding", "chunked")
                 for name, value in made.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(made.body)
+                if made.framing == "chunked":
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(made.body), made.body))
+                    self.wfile.write(b"" if made.cut else b"0\r\n\r\n")
+                else:
+                    self.wfile.write(made.body)
+                self.close_connection |= made.cut or made.framing == "close"
 
             do_GET = do_POST  # noqa: N815
 

@@ -14,7 +14,7 @@ from llm_rule import Request
 from llm_server import LLMServer
 from ragassay import examples
 from ragassay.cli import call
-from ragassay.golden import GoldenItem, GoldenSet, load_documents
+from ragassay.golden import GoldenItem, GoldenSet, load_documents, nearly
 
 DOCUMENTS = Path(examples.__file__).parent / "town" / "documents"
 ASKS = "Please tell me the end of this: "
@@ -318,10 +318,22 @@ def test_queries_without_answers_have_their_section_as_span(desk: Desk) -> None:
 
 def test_mix_and_style_guide_stand_in_the_prompt(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "guide.txt").write_text("Address the city as you.\n")
-    mix = [f"--mix={one}" for one in ("type=procedural", "language=Dutch", "length=short")]
+    mix = [f"--mix={one}" for one in ("type=procedural", "language=Dutch", "length=long")]
     items = desk.synthesize("--n", "2", "--style-guide", "guide.txt", *mix)
     for body in desk.sent("write_query"):
         told = body["messages"][1]["content"]
-        for words in ("step by step", "Language: Dutch.", "At most 8 words.", "Address the city"):
+        for words in ("step by step", "Language: Dutch.", "17 to 35 words.", "Address the city"):
             assert words in told
     assert {(item.type, item.language) for item in items} == {("procedural", "Dutch")}
+
+
+def test_no_answer_is_paid_for_to_a_query_of_another_length_than_was_wanted(desk: Desk) -> None:
+    desk.server.settings.rule = but("write_query", lambda r, said: {"query": "Why is it so? " * 4})
+    assert desk.synthesize("--n", "2", "--mix", "length=short", code=3) == []
+    assert {one["why"] for one in desk.rejected()} == {"form"} and not desk.sent("write_answer")
+
+
+def test_a_model_s_near_miss_names_the_passage_that_it_was_written_from(desk: Desk) -> None:
+    [item] = desk.synthesize("--n", "1", "--mix", "answerability=unanswerable")
+    [passage] = item.provenance["passages"]
+    assert [f"{one.document}:{one.start}-{one.end}" for one in nearly(item)] == [passage]

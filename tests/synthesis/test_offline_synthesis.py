@@ -11,7 +11,7 @@ import pytest
 
 from ragassay import examples, load
 from ragassay.cli import call
-from ragassay.golden import GoldenItem, GoldenSet, load_documents
+from ragassay.golden import GoldenItem, GoldenSet, load_documents, nearly
 from ragassay.synthesis.filters import Filters
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.offline_generator import OfflineGenerator
@@ -78,6 +78,13 @@ def test_a_value_is_asked_for_and_another_of_its_kind_is_wrong(tmp_path: Path) -
         assert draft.negatives[0].text == ("No." if true else "Yes.")
 
 
+def test_a_name_of_two_words_keeps_its_capital_letter(tmp_path: Path) -> None:
+    text = "# Desk\n\nAnna Keller heads the desk with 7 people.\n"
+    docs = Corpus(load_documents(documents_of(tmp_path / "docs", desk=text)))
+    drafts = list(OfflineGenerator(docs).drafts(Mix.parse(["answerability=answerable"])))
+    assert drafts and not [one.query for one in drafts if "anna" in one.query]
+
+
 def test_the_first_half_of_a_section_is_incomplete(corpus: Corpus) -> None:
     mix = Mix.parse(["type=summary", "answerability=answerable"])
     drafts = [d for d in OfflineGenerator(corpus).drafts(mix) if d.wanted["type"] == "summary"]
@@ -94,6 +101,9 @@ def test_what_is_unanswerable_holds_a_word_that_no_document_has(corpus: Corpus) 
     whole = " ".join(one.text for one in corpus.documents.values()).casefold()
     for draft in drafts:
         assert not draft.references and not draft.spans
+        assert draft.nearly is not None and draft.nearly.query and draft.nearly.answer
+        [span] = draft.nearly.spans
+        assert corpus.documents[span.document].text[span.start : span.end] == span.text
         missing = corpus.lacks(draft.query)
         assert missing and all(
             not re.search(rf"\b{one}(?:e|s|es|ing)?\b", whole) for one in missing
@@ -210,9 +220,54 @@ def test_items_are_not_added_after_the_documents_changed(tmp_path: Path, capsys)
     assert "ragassay golden anchor" in " ".join(capsys.readouterr().err.split())
 
 
-def test_fewer_items_than_wanted_is_incomplete(tmp_path: Path) -> None:
+def test_fewer_items_than_wanted_is_incomplete_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = "# Shop\n\n## Prices\n\nA new card costs 4 euros.\n"
     docs = documents_of(tmp_path / "docs", shop=text)
     command = ["golden", "synthesize", str(docs), "-o", str(tmp_path / "golden"), "--n", "50"]
     assert call(command) == 3
-    assert 0 < len(GoldenSet.open(tmp_path / "golden").items) < 50
+    n = len(GoldenSet.open(tmp_path / "golden").items)
+    assert 0 < n < 50
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"50 items wanted, {n} there: {n} drafts written, none rejected. The rules find" in told
+    assert call([*command, "--mix", "type=factual,yes-no,summary", "--json"]) == 3
+    body = orjson.loads(capsys.readouterr().out)
+    assert (body["wanted"], body["total"]) == (50, n)
+
+
+def test_the_reasons_of_rejections_are_counted_where_items_are_lacking(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = " ".join(f"A new card costs {n} euros." for n in (4, 4, 4, 7))
+    docs = documents_of(tmp_path / "docs", shop=f"# Shop\n\n{lines}\n")
+    command = ["golden", "synthesize", str(docs), "-o", str(tmp_path / "golden"), "--n", "50"]
+    assert call([*command, "--mix", "answerability=answerable"]) == 3
+    told = " ".join(capsys.readouterr().err.split())
+    rejected = list((tmp_path / "golden" / "rejected.jsonl").open("rb"))
+    assert rejected and re.search(r"drafts written, \d+ rejected \(duplicate \d+\)\.", told)
+
+
+def test_what_almost_answers_a_near_miss_stands_in_its_provenance(tmp_path: Path) -> None:
+    items = synthesized(tmp_path / "golden", "--n", "20")
+    documents = load_documents(DOCUMENTS)
+    misses = [item for item in items if item.answerability == "unanswerable"]
+    assert len(misses) == 4
+    for item in misses:
+        [span] = nearly(item)
+        assert documents[span.document].text[span.start : span.end] == span.text
+        said = item.provenance["nearly"]
+        assert said["query"] != item.query and said["answer"] == item.negative_references[0].text
+    assert not any(nearly(item) for item in items if item not in misses)
+    assert nearly(GoldenItem(id="a", query="?", provenance={"nearly": {"spans": "else"}})) == []
+
+
+def test_a_query_far_from_the_wanted_length_is_rejected(corpus: Corpus) -> None:
+    query = "When must swimmers leave the water before the baths close?"  # 10 words
+    for length, is_far in (("short", False), ("medium", False), ("long", True)):
+        draft = draft_of(corpus, query=query, kind=(("length", length),))
+        rejection = Filters(corpus).against(draft)  # type: ignore[arg-type]
+        assert (rejection is not None) == is_far, length
+        if rejection is not None:
+            assert rejection.why == "form"
+            assert rejection.detail == "the query has 10 words; a long one was wanted (17 to 35)"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +20,9 @@ import ragassay
 from ragassay.cli import call
 from ragassay.errors import UsageError
 from ragassay.formats import load
+from ragassay.judges.ledger import DEFAULT, Ledger, SystemAnswers
 from ragassay.samples import Sample, Turn
-from ragassay.targets import ask
+from ragassay.targets import ask, open_asking
 from system_server import Reply, SystemServer, echo
 
 QUERIES = [
@@ -83,15 +88,47 @@ def test_a_failure_is_no_answer_and_is_asked_again(desk: Path, capsys) -> None:
         Path("mine.yaml").write_text(mapping)
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 3
         said = " ".join(capsys.readouterr().out.split())
-        assert "mine: 1 server_error: query 'q3'" in said and "index is missing" in said
+        assert "mine: 1 refused: query 'q3'" in said and "index is missing" in said
         samples = {sample.id: sample for sample in load("answers.jsonl")}
         assert samples["q3"].answer is None
-        assert samples["q3"].failure and samples["q3"].failure.startswith("server_error: ")
+        assert samples["q3"].failure and samples["q3"].failure.startswith("refused: ")
         assert samples["q4"].answer_text == "" and samples["q4"].metadata["no_answer"] is True
         broken.clear()
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
         assert len(server.asked) == 6  # only the one that failed
         assert load("answers.jsonl")[3].answer is not None
+
+
+def _kept_answers() -> int:
+    with Ledger(DEFAULT) as ledger:
+        return int(ledger.select("SELECT count(*) FROM answers")[0][0])
+
+
+def _soon(holds: Callable[[], bool]) -> bool:
+    """Whether something becomes true within a minute."""
+    for _ in range(6_000):
+        if holds():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_the_next_query_is_asked_while_an_answer_is_kept_and_no_other(desk: Path) -> None:
+    """A ledger that is slow holds no place; what waits for it is bounded, and not given out."""
+    with Ledger(DEFAULT) as ledger:
+        SystemAnswers(ledger, "other", "")  # makes the table
+    with SystemServer() as server, closing(sqlite3.connect(DEFAULT, isolation_level=None)) as other:
+        Path("mine.yaml").write_text(server.mapping)
+        other.execute("BEGIN IMMEDIATE")
+        asking = open_asking("queries.jsonl", "mine.yaml", ledger=DEFAULT, concurrency=1)
+        with asking as begun, begun:
+            assert _soon(lambda: len(server.asked) == 2)
+            time.sleep(0.2)  # a third would come at once
+            assert len(server.asked) == 2
+            assert begun.done == 0 and not begun.arriving["mine"].samples
+            other.execute("ROLLBACK")
+            assert begun.wait().complete
+        assert len(server.asked) == _kept_answers() == len(QUERIES)
 
 
 def test_a_killed_run_goes_on_where_it_was(desk: Path) -> None:
@@ -109,6 +146,7 @@ def test_a_killed_run_goes_on_where_it_was(desk: Path) -> None:
         command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
         process = subprocess.Popen([sys.executable, "-m", "ragassay", *command])
         assert third.wait(60)
+        assert _soon(lambda: _kept_answers() == 2)  # it may be asked while the second is kept
         process.kill()
         process.wait()
         hold.set()
@@ -238,3 +276,10 @@ def test_a_golden_folder_is_a_source_of_queries(desk: Path) -> None:
     Path("set").mkdir()
     Path("queries.jsonl").rename("set/queries.jsonl")
     assert len(ask("set", lambda query: query).samples) == 5
+
+
+def test_two_systems_never_share_a_file(desk: Path) -> None:
+    systems = {"a b": lambda query: "one", "A/b": lambda query: "two"}
+    with pytest.raises(UsageError, match=r"'a b' and 'A/b' would share the file out-A-b\.jsonl"):
+        ask(QUERIES, systems, output="out.jsonl")
+    assert not list(desk.glob("out*"))

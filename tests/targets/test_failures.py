@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -10,8 +13,9 @@ from typing import Any
 import pytest
 
 from ragassay.cli import call
-from ragassay.errors import RagassayError
+from ragassay.errors import InputError, RagassayError
 from ragassay.formats import load
+from ragassay.judges.ledger import DEFAULT, Ledger
 from ragassay.targets import Answers, ask
 from ragassay.transport import breaker
 from system_server import Reply, SystemServer, echo
@@ -144,6 +148,8 @@ def test_no_other_origin_is_told(desk: Path) -> None:
         ("nowhere:answer", "no module 'nowhere'"),
         ("mine:anser", "Did you mean 'answer'"),
         ("mine:number", "cannot be called"),
+        ("mine:of_two", "it takes query, index"),
+        ("mine:of_none", "it takes nothing"),
         ("broken:answer", "ZeroDivisionError"),
         ("needs:answer", "needs 'not_installed_here'"),
         ("command:no-such-program", "no program 'no-such-program'"),
@@ -162,7 +168,8 @@ def test_a_target_that_cannot_be_asked_is_refused_at_once(
     monkeypatch.delenv("VECTARA_API_KEY", raising=False)
     monkeypatch.syspath_prepend(str(desk))
     for name, body in {
-        "mine": "number = 3\ndef answer(query): return query",
+        "mine": "number = 3\ndef answer(query): return query\n"
+        "def of_two(query, index): return query\ndef of_none(): return 'yes'",
         "broken": "1 / 0",
         "needs": "import not_installed_here",
     }.items():
@@ -182,12 +189,42 @@ def test_a_target_that_cannot_be_asked_is_refused_at_once(
         ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
         ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
         ("passage: {idd: x}", "Did you mean 'id'"),
+        ("end_mark: 'a..b'\nstream: sse", "is no path"),
     ],
 )
 def test_a_mistake_in_a_mapping_has_its_line_and_field(desk: Path, change: str, said: str) -> None:
     with SystemServer() as server, pytest.raises(RagassayError) as caught:
         asked(server, f"{server.mapping}{change}\n")
     assert said in str(caught.value) and "mine.yaml, line 6" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "request_part",
+    [
+        "",
+        "body: {k: 3, turns: '{{history}}'}",
+        "params: {id: '{{id}}'}\nmethod: GET",
+        "body: query",
+    ],
+)
+def test_a_mapping_that_does_not_send_the_query_is_refused(desk: Path, request_part: str) -> None:
+    with SystemServer() as server:
+        with pytest.raises(InputError) as caught:
+            asked(server, f"url: {server.url}/ask\nanswer: answer\n{request_part}\n")
+        assert not server.asked
+    said = str(caught.value)
+    assert said.startswith("mine.yaml: does not send the query: neither url nor params nor body")
+    example = 'params: {q: "{{query}}"}' if "GET" in request_part else '{question: "{{query}}"}'
+    assert example in said
+
+
+@pytest.mark.parametrize(
+    "request_part", ["body: {all: ['{{ messages }}']}", "params: {q: 'Q: {{query}}'}"]
+)
+def test_a_mapping_may_send_the_query_anywhere(desk: Path, request_part: str) -> None:
+    with SystemServer(lambda number, sent: {"answer": "yes"}) as server:
+        answers = asked(server, f"url: {server.url}\nanswer: answer\n{request_part}\n", n=1)
+    assert answers.complete
 
 
 def test_a_function_that_raises_is_named_with_its_line(desk: Path) -> None:
@@ -197,3 +234,54 @@ def test_a_function_that_raises_is_named_with_its_line(desk: Path) -> None:
     (sample,) = ask(QUERIES[:1], broken).samples
     failure = sample.failure or ""
     assert failure.startswith("failed: broken raised KeyError: 'index' (test_failures.py:")
+
+
+@pytest.mark.parametrize(
+    ("name", "death"),
+    [("exits", "os._exit(7)"), ("crashes", "signal.raise_signal(signal.SIGSEGV)")],
+)
+def test_what_was_kept_outlives_a_function_that_ends_the_process(
+    desk: Path, name: str, death: str
+) -> None:
+    """No file tells half of the truth, and the next start asks what is missing."""
+    Path(f"{name}.py").write_text(
+        "import os, pathlib, signal, sys\n"
+        "def answer(query):\n"
+        "    with open('asked.txt', 'a') as log:\n"
+        "        log.write(query + '\\n')\n"
+        "    if query == 'What is 3?' and not pathlib.Path('healed').exists():\n"
+        f"        {death}\n"
+        "    return 'about ' + query\n"
+    )
+    words = ["ask", "queries.jsonl", "--target", f"{name}:answer", "-j", "1"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "ragassay", *words], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == (7 if name == "exits" else -signal.SIGSEGV)
+    assert ("crashes.py" in ended.stderr) == (name == "crashes")
+    assert not Path("answers.jsonl").exists()
+    first = Path("asked.txt").read_text().splitlines()
+    with Ledger(DEFAULT) as ledger:
+        kept = int(ledger.select("SELECT count(*) FROM answers")[0][0])
+    assert first == [f"What is {n}?" for n in range(4)] and kept >= 2
+    Path("healed").touch()
+    assert call(words) == 0
+    again = Path("asked.txt").read_text().splitlines()[4:]
+    samples = load("answers.jsonl")
+    assert again == [sample.query for sample in samples][kept:]
+    assert all(sample.answer_text == f"about {sample.query}" for sample in samples)
+    assert not list(Path().glob(".answers.jsonl.*"))  # what the killed process had begun
+
+
+def test_a_command_that_dies_costs_its_query_only(desk: Path) -> None:
+    Path("mortal.py").write_text(
+        "import json, os, signal, sys\n"
+        "query = json.load(sys.stdin)['query']\n"
+        "if query == 'What is 3?':\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "print('about', query)\n"
+    )
+    answers = ask("queries.jsonl", f"command:{sys.executable} mortal.py")
+    (summary,) = answers.summaries.values()
+    assert summary.failed == {"failed": 1} and summary.answered == len(answers.samples) - 1
+    assert "ended by the signal SIGKILL" in summary.details["failed"]

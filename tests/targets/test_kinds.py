@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ import pytest
 
 from ragassay.cli import call
 from ragassay.formats import load
+from ragassay.json_paths import NOTHING, JsonPath, PathError
 from ragassay.samples import Sample, Turn
 from ragassay.targets import Answers, ask
-from ragassay.targets.json_paths import NOTHING, JsonPath, PathError
 from system_server import Reply, SystemServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,7 +120,7 @@ def test_server_sent_events_become_one_answer_and_tell_the_first_token() -> None
 
 def test_a_stream_without_an_answer_is_a_failure_that_shows_what_came() -> None:
     with SystemServer(lambda number, sent: events({"token": "x"})) as server:
-        Path("mine.yaml").write_text(f"url: {server.url}\nstream: sse\nanswer: d\n")
+        Path("mine.yaml").write_text(f"url: {server.url}?q={{{{query}}}}\nstream: sse\nanswer: d\n")
         (sample,) = ask(QUERIES, "mine.yaml").samples
     assert "no event with the path answer (d)" in (sample.failure or "")
     assert "token" in (sample.failure or "")
@@ -283,6 +284,21 @@ def test_langchain_runnables_by_their_methods() -> None:
     assert asked["output_tokens"] == 2 and asked["first_token"] <= asked["latency"]
 
 
+def test_an_object_is_known_by_the_file_that_makes_it(
+    desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its class may be a package's, as that of a chain of LangChain or of a partial function."""
+    monkeypatch.syspath_prepend(str(desk))
+    Path("q.jsonl").write_text('{"id": "q", "query": "And now?"}')
+    for said in ("nine", "ten"):
+        Path("made_rag.py").write_text(
+            f"import functools\nrag = functools.partial('{{}} {said}'.format)\n"
+        )
+        monkeypatch.delitem(sys.modules, "made_rag", raising=False)
+        assert call(["ask", "q.jsonl", "-t", "made_rag:rag", "-o", "out.jsonl"]) == 0
+        assert f"And now? {said}" in Path("out.jsonl").read_text()
+
+
 def test_llamaindex_query_engines_by_their_methods() -> None:
     @dataclass
     class Node:
@@ -354,7 +370,7 @@ def test_the_example_systems_are_asked_and_compared() -> None:
     ("path", "found"),
     [
         ("a.b[1]", 2), ("$.a.b[0]", 1), ("a.b[*]", [1, 2]), ("l[*].x", ["p", "q"]), (".", ...),
-        ("a.c?", NOTHING), ("l[5].x?", NOTHING), ("a-b", 3),
+        ("a.c?", NOTHING), ("l[5].x?", NOTHING), ("a-b", 3), ("l[-1].x", "q"), ('["a-b"]', 3),
     ],
 )  # fmt: skip
 def test_paths_into_json(path: str, found: Any) -> None:

@@ -30,6 +30,7 @@ from ragassay.transport import secrets
 from ragassay.transport.endpoints.endpoint import EndpointError
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
 from ragassay.transport.secrets import HIDDEN, Secret
+from unpacked_pages import page_text
 
 
 def test_a_secret_shows_its_source_and_not_itself() -> None:
@@ -67,6 +68,7 @@ def test_no_failure_of_an_endpoint_gives_the_key_away(
     assert KEY not in caplog.text
     for path in tmp_path.rglob("*"):
         assert KEY.encode() not in path.read_bytes(), path.name
+        assert path.suffix != ".html" or KEY not in page_text(path)
 
 
 def test_a_reply_that_holds_the_key_is_kept_without_it(server: LLMServer, tmp_path: Path) -> None:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from ragassay import printable
 from ragassay.cli import show
 from ragassay.cli.flags import Switch, listed
+from ragassay.cli.manners import MANNERS
+from ragassay.errors import RagassayError, UsageError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from ragassay.targets import Answers, AskSummary
+    from ragassay.engine.results import Result
+    from ragassay.engine.run import JudgeSession, PreparedRun
+    from ragassay.targets import Asking, AskPlan
 
 
 def ask(
     queries: Path,
     /,
     *,
-    target: Annotated[list[str], Parameter(name=["--target", "-t"], negative=())],
+    target: Annotated[list[str] | None, Parameter(name=["--target", "-t"], negative=())] = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("answers.jsonl"),
     repeat: int = 1,
     concurrency: Annotated[int, Parameter(name=["--concurrency", "-j"])] = 8,
@@ -39,6 +44,8 @@ def ask(
     stream: Switch = False,
     refresh: Switch = False,
     gold_passages: Switch = False,
+    budget: str | None = None,
+    dry_run: Switch = False,
     json: Switch = False,
 ) -> int:
     """Ask a system every query of QUERIES, and write its answers as samples.
@@ -52,6 +59,7 @@ def ask(
     ragassay ask queries.jsonl --target keyword.yaml --target hybrid.yaml -j 4 --repeat 3
     ragassay ask queries.jsonl --target http://localhost:8000/v1#my-model --stream
     ragassay ask queries.jsonl --target 'command:python rag.py' --suite qa --save runs/new
+    ragassay ask queries.jsonl --target my_rag:answer --rpm 60 --dry-run
     ```
 
     Args:
@@ -60,7 +68,7 @@ def ask(
             PROVIDER:MODEL, mcp:COMMAND_OR_URL#TOOL, vectara:CORPUS, command:PROGRAM. NAME= before
             it names the system. Repeatable: systems are asked side by side, and each has a file of
             its own (answers-NAME.jsonl).
-        output: File for the answers.
+        output: File for the answers (.jsonl or .jsonl.gz).
         repeat: How many times each query is asked.
         concurrency: Requests in flight at most, over all systems.
         rpm: Requests a minute to one system at most.
@@ -70,7 +78,7 @@ def ask(
             answers in place of the agent's (own).
         warm_up: Queries that each system is asked before, which count nowhere.
         limit: Ask only the first so many queries.
-        suite: Suites to evaluate the answers with. Repeat or join with commas.
+        suite: Suites to evaluate the answers with, as they arrive. Repeat or join with commas.
         judge: Judge of these suites, as of 'ragassay run'.
         save: Run folder of the evaluation; of several systems its subfolders.
         ledger: Where answers are kept (default: .ragassay/ledger.sqlite).
@@ -79,12 +87,21 @@ def ask(
         refresh: Ask again what was answered before.
         gold_passages: Give each system the gold passages to answer from, in place of what it would
             retrieve: what is wrong then, its generation does wrong ('ragassay golden isolate').
+        budget: What this run may spend, over all systems: dollars ('5.00'), calls ('200 calls') or
+            tokens ('2M tokens'). Asking stops when it is spent.
+        dry_run: Only say what would be sent, how long that takes at least, and what it costs, as
+            far as the ledger tells.
         json: Print the summary as JSON.
     """
     from ragassay.judges.ledger import DEFAULT
     from ragassay.suites import get
-    from ragassay.targets import ask as asked, read_queries
+    from ragassay.targets import ask_table, failure_lines, open_asking, plan_asking
 
+    if not target:
+        raise UsageError(
+            "--target is missing: whom to ask. Examples: --target my_rag:answer (a function), "
+            "--target mapping.yaml (an HTTP endpoint), --target 'command:python rag.py'."
+        )
     suites = listed("--suite", suite) or []
     for name in suites:
         get(name)
@@ -100,92 +117,148 @@ def ask(
         "stream": stream,
         "key_file": key_file,
         "gold_passages": gold_passages,
+        "budget": budget,
+        "limit": limit,
     }
-    samples = read_queries(queries, limit)
+    place = ledger or DEFAULT
+    if dry_run:
+        _show_plans(plan_asking(queries, target, ledger=place, **options), budget, json)
+        return show.OK
+    if sys.__stderr__ is not None and not faulthandler.is_enabled():
+        faulthandler.enable(sys.__stderr__)  # says where a system's own code killed the process
     gc.freeze()  # what is loaded by now need not be searched for garbage; the process is ours
-    total = len({sample.id for sample in samples}) * len(target) * repeat
-    with show.progress("asking", lambda: total) as progress:
-        answers = asked(
-            samples, target, output=output, ledger=ledger or DEFAULT, progress=progress, **options
-        )
+    with open_asking(queries, target, output=output, ledger=place, **options) as asking:
+        # What is wrong with the evaluation shows before anything is asked.
+        jobs = _jobs(asking, suites, judge, save) if suites else {}
+        with asking:
+            results, error = _evaluated(asking, jobs)
+            with show.progress("asking", lambda: asking.total) as progress:
+                answers = asking.wait(progress)
     summaries = list(answers.summaries.values())
     body: dict[str, object] = {"systems": [one.to_json() for one in summaries]}
     if not json:
-        show.console().print(_table(summaries))
-        for one in summaries:
-            for kind, n in one.failed.items():
-                show.lines(f"{one.system}: {n:,} {kind}: {one.details[kind]}")
+        show.console().print(ask_table(summaries))
         show.lines(*(f"answers of {name}: {path}" for name, path in answers.files.items()))
+    if MANNERS.get().quiet and not answers.complete:
+        # Whoever silences the rest still sees why the exit code is 3.
+        print(printable.lines("\n".join(failure_lines(summaries))), file=sys.stderr)  # noqa: T201
+    if error is not None:
+        raise error
     codes = [show.OK if answers.complete else show.INCOMPLETE]
-    if suites:
-        codes += _evaluate(answers, suites, judge, save, json, body)
+    codes += [_reported(result, json) for result in results.values()]
     if json:
+        if suites:
+            body["results"] = {name: show.result_json(one) for name, one in results.items()}
         show.json(body)
     return max(codes)
 
 
-def _evaluate(
-    answers: Answers,
-    suites: list[str],
-    judge: str | None,
-    save: Path | None,
-    json: bool,
-    body: dict[str, object],
-) -> list[int]:
-    """Evaluates the answers of each system, and gives the exit codes."""
+def _jobs(
+    asking: Asking, suites: list[str], judge: str | None, save: Path | None
+) -> dict[str, PreparedRun]:
+    """The evaluation of each system, of samples that are still to come."""
     from ragassay.engine.config import make_config
     from ragassay.engine.run import prepare
-    from ragassay.reports import folder
+    from ragassay.judges import named_judges
 
-    codes = []
-    results: dict[str, object] = {}
-    for name, path in answers.files.items():
-        place = save if save is None or len(answers.files) == 1 else save / path.stem
+    jobs = {}
+    for name, path in asking.files.items():
+        place = save if save is None or len(asking.files) == 1 else save / path.stem
         config = make_config(
             data=str(path), suite=suites, judge=judge, output=None if place is None else str(place)
         )
-        job = prepare(config)
-        doing = job.session.doing if job.session is not None and job.session.costs else None
-        with show.progress(f"scoring {name}", job.source.count, doing) as progress:
-            result = job.run(progress, progress.compared, keep=False)
-        if place is not None:
-            folder.write_reports(result)
-        if json:
-            results[name] = show.result_json(result)
-        else:
-            show.result(result)
-            if place is not None:
-                show.lines(f"run folder: {place}")
-        inner = () if result.consistency is None else (result.consistency.summary,)
-        codes.append(show.exit_code(result.gates, result.summary, *inner))
-    body["results"] = results
-    return codes
+        jobs[name] = prepare(config, asking.arriving[name], judge=named_judges(config.judge))
+    return jobs
 
 
-def _table(summaries: list[AskSummary]) -> Table:
-    """A line a system."""
+def _evaluated(
+    asking: Asking, jobs: dict[str, PreparedRun]
+) -> tuple[dict[str, Result], RagassayError | None]:
+    """Evaluates the first system while all are asked, then the others. An error of an evaluation
+    does not end the asking: it comes with what is done by then.
+    """
+    results: dict[str, Result] = {}
+    for name, job in jobs.items():
+        session = job.session if job.session is not None and job.session.costs else None
+
+        def doing(session: JudgeSession | None = session) -> str:
+            asked = f"{asking.done:,} of {asking.total:,} asked"
+            return asked if session is None else f"{asked}, {session.doing()}"
+
+        try:
+            with show.progress(f"scoring {name}", lambda: asking.total, doing) as progress:
+                results[name] = job.run(progress, progress.compared, keep=False)
+        except RagassayError as error:
+            if not asking.failed:
+                show.warn([f"{error} The evaluation ends here; the asking goes on."])
+            return results, error
+    return results, None
+
+
+def _reported(result: Result, json: bool) -> int:
+    """Writes and prints an evaluation, and gives its exit code."""
+    from ragassay.reports import folder
+
+    if result.folder is not None:
+        folder.write_reports(result)
+    if not json:
+        show.result(result)
+        if result.folder is not None:
+            show.lines(f"run folder: {result.folder}")
+    inner = () if result.consistency is None else (result.consistency.summary,)
+    return show.exit_code(result.gates, result.summary, *inner)
+
+
+def _show_plans(plans: list[AskPlan], budget: str | None, json: bool) -> None:
+    """What asking would do, a line a system, and whether the budget is enough for it."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    if json:
+        show.json({"systems": [one.to_json() for one in plans]})
+        return
     rows = Table(box=SIMPLE_HEAD, pad_edge=False)
     rows.add_column("system")
-    heads = ("asked", "answered", "no answer", "from ledger", "failed", "retries")
-    for head in (*heads, "p50", "p95", "p99", "tokens", "cost"):
+    for head in ("samples", "in the ledger", "to send", "takes at least", "costs about"):
         rows.add_column(head, justify="right")
-    for one in summaries:
-        tokens = [n for n in (one.input_tokens, one.output_tokens) if n is not None]
+    for one in plans:
+        seconds = one.least_seconds
         rows.add_row(
             one.system,
-            f"{one.asked:,}", f"{one.answered:,}", f"{one.no_answer:,}", f"{one.from_ledger:,}",
-            f"{sum(one.failed.values()):,}", f"{one.retries:,}",
-            *(_seconds(one.latency.get(at)) for at in ("p50", "p95", "p99")),
-            f"{sum(tokens):,}" if tokens else "-",
-            "-" if one.cost is None else f"${one.cost:,.4f}",
-        )  # fmt: skip
-    return rows
+            f"{one.samples:,}",
+            f"{one.from_ledger:,}",
+            f"{one.to_send:,} or fewer" if one.at_most else f"{one.to_send:,}",
+            "not known" if seconds is None else "-" if not seconds else _duration(seconds),
+            "not known" if one.dollars is None else f"${one.dollars:,.4f}",
+        )
+    show.console().print(rows)
+    show.lines(
+        "Nothing was asked. Time and cost rest on the answers in the ledger, and on --rpm; retries "
+        "come on top."
+    )
+    if budget is not None:
+        show.lines(_fit(plans, budget))
 
 
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.2f} s"
+def _fit(plans: list[AskPlan], words: str) -> str:
+    """Whether a budget is enough, as far as that is known."""
+    from ragassay.transport import Budget
+
+    budget, calls = Budget.parse(words), sum(one.to_send for one in plans)
+    dollars = [one.dollars for one in plans if one.dollars is not None]
+    known = len(dollars) == len(plans)
+    lacks = [f"{calls:,} calls"] if budget.calls is not None and calls > budget.calls else []
+    if budget.dollars is not None and known and sum(dollars) > budget.dollars:
+        lacks.append(f"about ${sum(dollars):,.4f}")
+    if lacks:
+        return f"The budget ({words}) is less than all of it takes: {' and '.join(lacks)}."
+    if budget.tokens is not None or (budget.dollars is not None and not known):
+        return f"Whether the budget ({words}) is enough is not known."
+    return f"The budget ({words}) is enough, without retries."
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:,.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

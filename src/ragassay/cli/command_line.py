@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Annotated, Literal, TextIO
 
-from cyclopts import App, CycloptsError, CycloptsPanel
+from cyclopts import App, CycloptsError, Parameter
 
-from ragassay import __version__, extensions, printable
-from ragassay.cli import golden_review, interrupt, show
+from ragassay import __version__, extensions, formats, printable
+from ragassay.cli import golden_review, interrupt, manners, show
 from ragassay.cli.ask import ask
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
+from ragassay.cli.diagnose import diagnose
 from ragassay.cli.explain import explain
 from ragassay.cli.flags import OptionsCommand
 from ragassay.cli.golden import golden
@@ -24,6 +27,7 @@ from ragassay.cli.golden_check import check as golden_check
 from ragassay.cli.golden_isolate import isolate as golden_isolate
 from ragassay.cli.golden_synthesize import synthesize
 from ragassay.cli.ledger import ledger
+from ragassay.cli.manners import LOG, MANNERS
 from ragassay.cli.mcp_command import mcp
 from ragassay.cli.metrics import metrics
 from ragassay.cli.models import models
@@ -37,21 +41,33 @@ from ragassay.cli.serve import serve, worker
 from ragassay.cli.token import token
 from ragassay.cli.trec import trec
 from ragassay.cli.validate import validate
-from ragassay.errors import OptionError, RagassayError, RagassayWarning
+from ragassay.errors import (
+    OptionError,
+    RagassayError,
+    RagassayWarning,
+    UsageError,
+    system_problem,
+    warn_user,
+)
 
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
 
+COLLECTED_AFTER = (20_000, 20, 100)
+"""Objects after which the process of a command looks for circles, and for older ones."""
+
 COMMANDS: tuple[Callable[..., int | None], ...] = (
-    *(demo, ask, run, compare, explain, report, plot, trec, mtrag),
+    *(demo, ask, run, compare, diagnose, explain, report, plot, trec, mtrag),
     *(validate, metrics, rescore, build, mcp, serve, worker),
 )
 
 EXIT_CODES = (
-    "Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, 130 interrupted. Add "
-    "--debug to see a traceback."
+    "Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, 130 interrupted. "
+    f"{manners.HELP}"
 )
 HELP = {"--help", "-h"}
+HELP_ALL = "--help-all"
+MORE = "--help-all shows every option; docs/configuration.md explains them."
 
 app = App(
     name="ragassay",
@@ -75,35 +91,78 @@ for _place, _several in enumerate((golden, ledger, models, token), start=len(COM
     app.command(_several)
 
 
+@app.command(name="--install-completion", sort_key=99, help_format="markdown")
+def install_completion(
+    *,
+    shell: Literal["bash", "zsh", "fish", "powershell"] | None = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+) -> None:
+    """Let the shell complete commands and options when Tab is pressed.
+
+    Args:
+        shell: Which shell (default: the one that runs this).
+        output: File to write the completions to; the shell's startup file is then left as it is.
+    """
+    for command in (*COMMANDS, synthesize):
+        if isinstance(command, OptionsCommand):
+            command.declare()
+    place = app.install_completion(shell=shell, output=output, add_to_startup=output is None)
+    show.lines(f"completions: {place}")
+    if output is None:
+        show.lines(
+            "Your shell's startup file loads them from now on. Start a new shell to use them."
+        )
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command line and exits with its code."""
+    # Samples and scores stay, and few are in circles: with Python's own thresholds, looking through
+    # them again and again takes a seventh of a run of 20,000 samples.
+    gc.set_threshold(*COLLECTED_AFTER)
     sys.exit(call(list(sys.argv[1:] if argv is None else argv)))
 
 
 def call(argv: list[str]) -> int:
     """Runs one command and returns its exit code. Errors are one sentence on standard error."""
-    debug = "--debug" in argv
     if sys.stderr is None:  # it was closed
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     if sys.stdout is None:
         return _complain("Standard output is closed: nothing could be shown.", show.USAGE)
     try:
+        how, words = manners.read(argv)
+        with manners.kept(how):
+            LOG.info("ragassay %s %s begins", __version__, words[0] if words else "")
+            code = _call(words, debug=how.debug)
+            LOG.info("exit code %s", code)
+            return code
+    except UsageError as error:
+        return _complain(str(error), show.USAGE)
+
+
+def _call(words: list[str], *, debug: bool) -> int:
+    """Runs a command whose manners are known."""
+    by_flags = formats.BY_FLAGS.set(True)
+    try:
         with interrupt.heard(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
             warnings.showwarning = _show_warning
-            words = [word for word in argv if word != "--debug"]
             if (published := published_form(words)) is not None:
-                warnings.warn(
-                    f"'run --step' is MT-RAG's form of 'ragassay {published[0]} {published[1]}'.",
-                    RagassayWarning,
-                    stacklevel=1,
+                warn_user(
+                    f"'run --step' is MT-RAG's form of 'ragassay {published[0]} {published[1]}'."
                 )
-            words = published or words
+            words = _with_standard_input(published or words)
+            everything = HELP_ALL in words
+            words = ["--help" if word == HELP_ALL else word for word in words]
+            helps = not words or not HELP.isdisjoint(words)
             for command in (*COMMANDS, synthesize):
                 if isinstance(command, OptionsCommand) and command.name in words:
-                    command.declare()
-            if not words or not HELP.isdisjoint(words):
+                    command.declare(common=helps and not everything)
+            if helps:
                 app.help_epilogue = " ".join(filter(None, (EXIT_CODES, extensions.summary())))
+                if not everything and any(
+                    isinstance(one, OptionsCommand) and one.name in words for one in COMMANDS
+                ):
+                    app.help_epilogue = f"{MORE} {app.help_epilogue}"
             result = app(
                 words,
                 exit_on_error=False,
@@ -119,8 +178,7 @@ def call(argv: list[str]) -> int:
             show.INTERRUPTED,
         )
     except CycloptsError as error:
-        show.console(stderr=True).print(CycloptsPanel(error))
-        return show.USAGE
+        return _complain(_of_words(error), show.USAGE)
     except BrokenPipeError:
         _give_output_up()
         return show.PIPE_CLOSED
@@ -133,7 +191,28 @@ def call(argv: list[str]) -> int:
         if debug:
             raise
         return _complain(_in_words(error), show.USAGE)
+    finally:
+        formats.BY_FLAGS.reset(by_flags)
     return result if isinstance(result, int) else 0
+
+
+_ELSEWHERE = {
+    ("ragassay run", "--junit"): "A run with gates (--fail-under) writes junit.xml: name a folder, "
+    "-o DIR.",
+    ("ragassay run", "--badge"): "After the run: ragassay report DIR --format badge.",
+    ("ragassay run", "--html"): "A run with a folder writes report.html: -o DIR.",
+}
+"""Options that other commands or tools have, and what does the same here."""
+
+
+def _of_words(error: CycloptsError) -> str:
+    """The sentence about words that are no command, option or value."""
+    said = " ".join(str(error).split())
+    chain = " ".join(["ragassay", *(error.command_chain or ())])
+    option = re.search(r"Unknown option: (--[\w-]+)", said)
+    if option is not None and (chain, option[1]) in _ELSEWHERE:
+        said = f"Unknown option: {option[1]}. {_ELSEWHERE[chain, option[1]]}"
+    return f"{said} See '{chain} --help'."
 
 
 def _show_warning(
@@ -145,8 +224,23 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Shows a warning as one sentence. Python's own function prints the source line as well."""
-    del category, filename, lineno, file, line
+    LOG.info("note: %s", message)
+    if MANNERS.get().quiet:
+        return
     print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
+
+
+def _with_standard_input(words: Sequence[str]) -> list[str]:
+    """The words with the name of standard input for a lone ``-`` that is not a flag's value."""
+    from ragassay.formats import standard_input
+
+    if list(words[:1]) == ["trec"]:  # reads it by itself, as trec_eval does
+        return list(words)
+    before = ["", *words]
+    return [
+        standard_input.NAME if word == "-" and not last.startswith("-") else word
+        for last, word in zip(before, words, strict=False)
+    ]
 
 
 def _in_words(error: Exception) -> str:
@@ -176,7 +270,7 @@ def _of_a_flag(error: OptionError) -> str:
 
 def _of_the_system(error: OSError) -> str:
     """The sentence for what the operating system refused."""
-    why = error.strerror or str(error)
+    why = system_problem(error)
     if error.filename is not None:
         name = str(error.filename)
         return f"{name if len(name) <= _SHOWN else f'{name[:_SHOWN]}…'}: {why}."
@@ -191,5 +285,6 @@ def _give_output_up() -> None:
 
 
 def _complain(sentence: str, code: int) -> int:
+    LOG.error("%s", sentence)
     print(printable.lines(f"ragassay: {sentence}"), file=sys.stderr)  # noqa: T201
     return code

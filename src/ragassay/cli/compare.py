@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
+from ragassay.cli import github_output, show
 from ragassay.cli.flags import Switch
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.engine.results import Difference, GateResult, Result
+    from ragassay.engine.results import Result
 
 
 def compare(
@@ -35,6 +34,9 @@ def compare(
     ] = None,
     trust_offline: Switch = False,
     force: Switch = False,
+    junit: Path | None = None,
+    badge: Path | None = None,
+    github: Switch = False,
     json: Switch = False,
 ) -> int:
     """Compare run folders, query by query: NEW first, OLD (the baseline) last.
@@ -53,6 +55,7 @@ def compare(
     ragassay compare runs/new runs/old -o comparison.html --fail-if-worse
     ragassay compare runs/three-systems --baseline reference
     ragassay compare runs/new runs/old --primary em --fail-if-drop 'token_f1.f>0.02'
+    ragassay compare runs/new runs/old --fail-if-worse --junit junit.xml --badge badge.svg
     ```
 
     Args:
@@ -79,10 +82,14 @@ def compare(
         trust_offline: Give verdicts on what was judged offline, whatever its agreement with people.
         force: Compare although the metrics were not computed alike (judge, prompt, parameters), or
             the queries differ in what they ask or expect; what differs is told as a note.
+        junit: File to write the gates to as JUnit XML, a test case for each.
+        badge: SVG file to write: the difference of the first metric that a gate is on, coloured by
+            the gates. With more than two runs: one file each, numbered.
+        github: Print GitHub's annotations, and add the table to $GITHUB_STEP_SUMMARY.
         json: Print the comparison as JSON.
     """
-    from ragassay.engine.comparison import compare as carry_out
-    from ragassay.reports import write_comparison
+    from ragassay.engine.comparison import GatedComparison, compare as carry_out
+    from ragassay.reports import ci, write_comparison
     from ragassay.reports.text import terminal
 
     pairs = _pairs(runs, baseline)
@@ -109,51 +116,40 @@ def compare(
         out = show.console()
         for comparison in comparisons:
             out.print(terminal.comparison_table(comparison))
-    for at, (comparison, (new, old)) in enumerate(zip(comparisons, pairs, strict=True), start=1):
+    found = [GatedComparison.of(one, fail_if_worse=fail_if_worse) for one in comparisons]
+    written: list[tuple[str, Path]] = []
+    for at, (one, (new, old)) in enumerate(zip(found, pairs, strict=True), start=1):
         if output is not None:
-            target = output if len(comparisons) == 1 else output.with_stem(f"{output.stem}-{at}")
+            target = _numbered(output, at, len(found))
             with show.status("writing the comparison"):
-                write_comparison(comparison, new, old, target)
-            if not json:
-                show.lines(f"comparison: {target}")
+                write_comparison(one.comparison, new, old, target)
+            written.append(("comparison", target))
+        if badge is not None:
+            target = _numbered(badge, at, len(found))
+            ci.write_badge_of_comparison(one, target)
+            written.append(("badge", target))
         if json:
-            show.warn(comparison.warnings)
-    gates = [gate for comparison in comparisons for gate in comparison.gates]
-    if fail_if_worse:
-        gates.append(_not_worse([d for comparison in comparisons for d in comparison.differences]))
+            show.warn(one.comparison.warnings)
+    if junit is not None:
+        ci.write_junit_of_comparisons(found, junit)
+        written.append(("junit", junit))
+    gates = [gate for one in found for gate in one.gates]
     if json:
         show.warn([gate.sentence for gate in gates if not gate.passed])
     else:
+        show.lines(*(f"{what}: {path}" for what, path in written))
         show.gates(gates)
+    if github:
+        github_output.tell_of_comparisons(comparisons, gates, as_json=json)
     if any(gate.passed is False for gate in gates):
         return show.GATE_FAILED
-    nothing = not any(d.n for comparison in comparisons for d in comparison.differences)
+    nothing = not any(one.decidable for one in found)
     return show.INCOMPLETE if nothing or any(gate.passed is None for gate in gates) else show.OK
 
 
-def _not_worse(differences: list[Difference]) -> GateResult:
-    """What --fail-if-worse found: passed where no tested metric is shown to be worse, undecided
-    where that could not have been shown."""
-    from ragassay.engine.results import GateResult
-
-    def result(passed: bool | None, why: str = "") -> GateResult:
-        return GateResult("--fail-if-worse", None, passed, why=why)
-
-    def names(chosen: Iterable[Difference]) -> str:
-        return ", ".join(d.name for d in chosen)
-
-    if worse := [d for d in differences if d.verdict == "worse"]:
-        return result(False, f"worse: {names(worse)}")
-    tested = [d for d in differences if d.p_adjusted is not None]
-    if few := [d for d in tested if d.too_few and d.seems_worse]:
-        return result(None, f"n is too small to tell whether A is worse: {names(few)}")
-    if suspected := [d for d in differences if d.standing == "indicative" and d.suspected]:
-        return result(
-            None,
-            f"A may be worse, by offline judgments that are only indicative and an uncorrected "
-            f"test: {names(suspected)}; --trust-offline tests them with the others",
-        )
-    return result(True) if tested else result(None, "none of these metrics is tested")
+def _numbered(path: Path, at: int, of: int) -> Path:
+    """The file of one of several comparisons."""
+    return path if of == 1 else path.with_stem(f"{path.stem}-{at}")
 
 
 def _pairs(runs: list[Path], baseline: str | None) -> list[tuple[Result, Result]]:

@@ -11,6 +11,7 @@ from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
 from ragassay import printable
+from ragassay.cli.manners import MANNERS
 
 
 class HarmlessConsole(Console):
@@ -33,10 +34,12 @@ class HarmlessConsole(Console):
 def console(*, stderr: bool = False) -> Console:
     """A console that writes plain text when it is not a terminal, at a width that tables fit."""
     stream = sys.stderr if stderr else sys.stdout
+    quiet = MANNERS.get().quiet
     if stream.isatty():
-        return HarmlessConsole(stderr=stderr, highlight=False)
+        return HarmlessConsole(stderr=stderr, highlight=False, quiet=quiet)
     width = None if "COLUMNS" in os.environ else 120
-    return HarmlessConsole(file=cast(TextIO, _Trimmed(stream)), width=width, highlight=False)
+    trimmed = cast(TextIO, _Trimmed(stream))
+    return HarmlessConsole(file=trimmed, width=width, highlight=False, quiet=quiet)
 
 
 class _Trimmed:

@@ -15,6 +15,7 @@ from ragassay.cli.flags import Switch
 def demo(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("ragassay-demo"),
+    data: Path | None = None,
     json: Switch = False,
 ) -> None:
     """Evaluate two small RAG systems on a bundled dataset, compare them, write HTML reports.
@@ -24,14 +25,19 @@ def demo(
 
     Args:
         output: Folder for the two run folders and the comparison.
+        data: Only copy the dataset into this folder: documents, queries.jsonl, and what the two
+            systems answered (keyword.jsonl, hybrid.jsonl).
         json: Print the comparison as JSON.
     """
     from ragassay.engine import compare, evaluate
-    from ragassay.examples import METRICS, SYSTEMS, path_of
+    from ragassay.examples import HEADLINE, METRICS, SYSTEMS, copy_to, path_of
     from ragassay.reports import folder
     from ragassay.reports.html import pages
-    from ragassay.reports.text import terminal
+    from ragassay.reports.text import footnotes, headline, terminal
 
+    if data is not None:
+        show.lines(*(f"  {path}" for path in copy_to(data)))
+        return
     out = show.console()
     results = {}
     for name in SYSTEMS:
@@ -46,9 +52,13 @@ def demo(
     if json:
         show.json(comparison.to_json())
         return
-    out.print(terminal.summary_table(new.summary))
-    out.print(terminal.comparison_table(comparison))
-    out.print("Look at them:", style="bold")
+    out.print(terminal.summary_table(headline.without(new.summary, set(METRICS) - set(HEADLINE))))
+    out.print(terminal.verdict_table(headline.only(comparison, HEADLINE)))
+    out.print(footnotes.verdict_line(comparison), style="bold", markup=False)
+    out.print(
+        "Means run over the queries that both have a score for; each verdict is by a paired test, "
+        "corrected for all metrics together. The pages have every metric, interval and query:"
+    )
     paths = (page, *(output / name / "report.html" for name in SYSTEMS))
     runs = shlex.join(str(output / name) for name in SYSTEMS)
     by_hand = f"The same by hand:  ragassay compare {runs}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -22,6 +23,13 @@ NONE = type(None)
 
 Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
 """A flag without a value that is a command's own."""
+
+
+COMMON = (
+    *("suite", "metrics", "output", "columns", "format", "limit", "qrels", "fail_under"),
+    *("judge", "concurrency", "budget"),
+)
+"""Options that ``--help`` shows; ``--help-all`` shows all."""
 
 
 class OptionsCommand:
@@ -43,11 +51,19 @@ class OptionsCommand:
         self.name = command.__name__
         self._command, self._takes = command, takes
         self._fields: dict[str, tuple[str, FieldInfo]] = {}
+        self._common = False
+        self._signature: inspect.Signature | None = None
 
-    def declare(self) -> None:
-        """Makes the flags of the options."""
+    def declare(self, *, common: bool = False) -> None:
+        """Makes the flags of the options.
+
+        Args:
+            common: whether the help shows those alone that are often used.
+        """
         from ragassay.engine.config import GROUPS
 
+        self._common = common
+        self._signature = None
         self._fields = {
             name: (group, field)
             for group, declared in GROUPS.items()
@@ -67,11 +83,18 @@ class OptionsCommand:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """The command's own parameters, the options before its switches."""
+        """The command's own parameters, the options before its switches. Cyclopts asks often."""
+        if self._signature is None:
+            self._signature = self._declared()
+        return self._signature
+
+    def _declared(self) -> inspect.Signature:
         signature = inspect.signature(self._command, eval_str=True)
         *own, _ = signature.parameters.values()
         switches = [one for one in own if one.annotation == Switch]
-        flags = [flag(name, *declared) for name, declared in self._fields.items()]
+        flags = [
+            flag(name, *declared, common=self._common) for name, declared in self._fields.items()
+        ]
         return signature.replace(
             parameters=[*(one for one in own if one not in switches), *flags, *switches]
         )
@@ -94,18 +117,19 @@ def takes_options(
     return lambda command: OptionsCommand(command, takes)
 
 
-def flag(name: str, group: str, field: FieldInfo) -> inspect.Parameter:
+def flag(name: str, group: str, field: FieldInfo, *, common: bool = False) -> inspect.Parameter:
     """The parameter of a command line for an option.
 
     Args:
         name: of the option.
         group: that it is listed in.
         field: of `RunConfig`.
+        common: whether the help leaves it out where it is not often used.
     """
     from ragassay.engine.config import GROUPS, RunConfig, options_of
 
     option, kind = options_of(RunConfig)[name], _kind(field)
-    word: Any = Path if option.path else str
+    word: Any = str  # paths too: a `Path` would make another address of postgresql://...
     if _takes_many(kind):
         word = list[word]
     elif get_origin(kind) is Literal or (kind in (bool, int, float) and not option.text):
@@ -122,6 +146,7 @@ def flag(name: str, group: str, field: FieldInfo) -> inspect.Parameter:
         name=[*option.flags_of(name), *([option.short] if option.short else [])],
         help=" ".join(sentences),
         negative=(),
+        show=name in COMMON or not common,
         **listed_in,
     )
     return inspect.Parameter(
@@ -151,9 +176,10 @@ def value_of(name: str, field: FieldInfo, given: Any) -> Any:
         return numbers(written, given)
     if get_origin(kind) is dict:
         pieces = listed(written, given) if option.commas else given
-        return pairs(written, pieces, option.form, option.example, scalars=get_args(kind)[1] is Any)
-    if option.path:
-        return [*map(str, given)] if _takes_many(kind) else str(given)
+        values = get_args(kind)[1]
+        several = list[str] in get_args(values)
+        form = (option.form, option.example)
+        return pairs(written, pieces, *form, scalars=values is Any, several=several)
     return listed(written, given) if option.commas else given
 
 
@@ -203,6 +229,7 @@ def pairs(
     example: str = "min_grade=2",
     *,
     scalars: bool = False,
+    several: bool = False,
 ) -> dict[str, Any]:
     """``name=value`` pieces as a mapping.
 
@@ -211,6 +238,7 @@ def pairs(
         pieces: one a pair.
         form, example: how a piece is written, for messages.
         scalars: values are YAML scalars (3, 0.5, true, words, or nothing), not texts.
+        several: a name may have several values, which become a list.
 
     Raises:
         UsageError: a piece has no equals sign, or a name has two values.
@@ -221,7 +249,10 @@ def pairs(
     for piece in pieces or ():
         name, text = _split(flag, piece, form, example, empty=scalars)
         value = yaml.safe_load(text) if scalars else text
-        if values.get(name, value) != value:
+        if several and values.get(name, value) != value:
+            before = values[name]
+            value = [*(before if isinstance(before, list) else [before]), value]
+        elif values.get(name, value) != value:
             what = form.partition("=")[2].casefold()
             raise UsageError(f"{flag}: two {what}s are named for {name}. Keep one of them.")
         values[name] = value
@@ -254,19 +285,24 @@ def is_config(path: Path) -> bool:
     return path.suffix.casefold() in (".yaml", ".yml")
 
 
-def configured(data: Path | None, config: Path | None, flags: Mapping[str, Any]) -> RunConfig:
+def configured(
+    data: Path | None, config: Path | None, flags: Mapping[str, Any], more: Sequence[Path] = ()
+) -> RunConfig:
     """The configuration that a command is to use.
 
     Args:
-        data: DATA: samples, or a configuration.
+        data: DATA: samples, or a configuration; ``-`` is standard input, which is read here.
         config: the file that ``--config`` names.
         flags: the keys that flags set; they win over the file's, as DATA does.
+        more: further files of samples.
 
     Raises:
         UsageError: nothing is named, or two configurations are, or an impossible flag.
         InputError: the file cannot be read, or something in it is wrong.
     """
     from ragassay.engine.config import make_config, read_config
+    from ragassay.formats import standard_input
+    from ragassay.metrics.core import naming, own_names
 
     if data is not None and is_config(data):
         if config is not None:
@@ -274,9 +310,17 @@ def configured(data: Path | None, config: Path | None, flags: Mapping[str, Any])
                 f"{data} and {config} are both configurations. Name one of them, and the data."
             )
         data, config = None, data
-    given = dict(flags) if data is None else {**flags, "data": str(data)}
+    names = [str(name) for name in (data, *more) if name is not None]
+    if standard_input.NAME in names:
+        standard_input.keep(sys.stdin.buffer)
+    given = {**flags, "data": names if len(names) > 1 else names[0]} if names else dict(flags)
+    if given.get("metrics"):
+        given["metrics"] = own_names(naming.split(given["metrics"]))
     if config is not None:
-        return read_config(config, given).config(given)
+        file = read_config(config, given)
+        if "metrics" not in given and file.values.get("metrics"):
+            file.values["metrics"] = own_names(naming.split(file.values["metrics"]), typed=False)
+        return file.config(given)
     if data is None:
         raise UsageError("No data is named. Give a file, or a configuration with --config.")
     return make_config(**given)

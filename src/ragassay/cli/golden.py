@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from ragassay.cli import show
-from ragassay.cli.flags import Switch
-from ragassay.counts import plural
-from ragassay.errors import UsageError
+from ragassay.cli.flags import Switch, pairs as pairs_of
+from ragassay.counts import either, few, plural
+from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from ragassay.golden import Anchored, GoldenItem
@@ -38,33 +40,60 @@ def import_(
     data: Path,
     /,
     *,
-    documents: Path,
+    documents: Path | None = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    columns: Annotated[list[str] | None, Parameter(negative=())] = None,
     accept: Switch = False,
+    skip_unreadable: Switch = False,
 ) -> None:
     """Make a golden set of the queries, references and gold spans of a file.
 
+    Several records of one id, as of several systems, are one item; where they ask or expect
+    different things, both are named and nothing is made. Fields of a golden set (status, tags,
+    kinds of wrong answers ...) are taken as what they are.
+
     ```sh
     ragassay golden import questions.jsonl --documents docs -o golden
+    ragassay golden import questions.csv --documents docs -o golden --columns references=answer
     ```
 
     Args:
         data: File of any format that 'ragassay run' reads.
-        documents: Folder with the documents: text, Markdown, HTML, PDF, DOCX. It stays where it is.
+        documents: Folder with the documents in which gold spans stand: text, Markdown, HTML, PDF,
+            DOCX. It stays where it is. Required.
         output: Folder of the golden set, made here.
-        accept: The items count as accepted; else a person reviews them first.
+        columns: FIELD=COLUMN, for columns with names of their own: references=answer. Repeatable.
+        accept: The items count as accepted; else a person reviews them first. What the file says in
+            'status' (accepted, rejected) stays either way.
+        skip_unreadable: Leave out documents that cannot be read (encrypted, binary, empty); the
+            golden set lists them.
     """
-    import ragassay
-    from ragassay.golden import GoldenItem, GoldenSet, load_documents, with_contexts
+    from ragassay.golden import (
+        GoldenSet,
+        check_output,
+        imported,
+        readable_documents,
+        with_contexts,
+    )
 
+    if documents is None:
+        made_by = shlex.join(["ragassay", "golden", "import", str(data), "--documents"])
+        raise UsageError(
+            "A golden set says where in your documents the evidence of each reference stands, so "
+            f"name their folder: {made_by} FOLDER -o {shlex.quote(str(output))}. To score answers "
+            "by the references of this file alone, no golden set is needed: ragassay run ANSWERS "
+            f"--references {shlex.quote(str(data))}."
+        )
+    chosen = pairs_of("--columns", columns, "FIELD=COLUMN", "references=answer", several=True)
     if (output / "queries.jsonl").exists():
         raise UsageError(f"{output} is a golden set already. Choose another folder with -o.")
-    loaded = load_documents(documents)
-    items = list({one.id: GoldenItem.of_sample(one) for one in ragassay.load(data)}.values())
-    for item in items:
-        item.status = "accepted" if accept else "draft"
+    check_output(output, data, documents)
+    loaded, left_out = readable_documents(documents, skip=skip_unreadable)
+    tell_left_out(left_out)
+    found = imported(data, loaded, accept=accept, columns=chosen)
+    items = found.items
     with_contexts(items, loaded)
-    made = GoldenSet(output, items, documents)
+    made = GoldenSet(output, items, documents, left_out)
     made.save()
     made.save_manifest(loaded)
     made.save_card(f"imported from {data.name}.")
@@ -73,6 +102,50 @@ def import_(
         f"{output}: {plural(len(items), 'item')}, {plural(spans, 'gold span')} in "
         f"{plural(len(loaded), 'document')}"
     )
+    statuses = Counter(item.status for item in items)
+    if statuses.keys() != {"accepted" if accept else "draft"}:
+        told = ", ".join(f"{n} {name}" for name, n in statuses.most_common())
+        show.lines(f"Status: {told}. What {data} accepts or rejects stays so.")
+    if len(items) < found.n_records:
+        show.lines(f"{data} has {plural(found.n_records, 'record')}: those of one id are one item.")
+    if found.placed:
+        show.lines(
+            f"{plural(len(found.placed), 'gold passage')} put where the text stands, which is not "
+            f"where {data} says (of {_first(found.placed)})."
+        )
+    if found.filled:
+        show.lines(
+            f"{plural(len(found.filled), 'gold passage')} without a text: it was taken from the "
+            f"place in the document (of {_first(found.filled)})."
+        )
+    if found.left_out:
+        show.lines(
+            f"{plural(len(found.left_out), 'gold passage')} left out: the text is not there, or "
+            f"stands in no document or at several places (of {_first(found.left_out)}). "
+            "Set such spans on the page of 'ragassay golden review'."
+        )
+
+
+def tell_left_out(left_out: Mapping[str, str]) -> None:
+    """Says on stderr which documents are left out.
+
+    Args:
+        left_out: path and reason of each.
+    """
+    if left_out:
+        told = "; ".join(f"{name} {why}" for name, why in list(left_out.items())[:_TOLD])
+        more = f"; and {len(left_out) - _TOLD} more" if len(left_out) > _TOLD else ""
+        n = plural(len(left_out), "document")
+        show.warn([f"{n} left out, because they cannot be read: {told}{more}."])
+
+
+_TOLD = 5
+"""Documents that are left out and named."""
+
+
+def _first(ids: Sequence[str]) -> str:
+    """The first few of some ids, each once."""
+    return ", ".join(list(dict.fromkeys(ids))[:5])
 
 
 @golden.command
@@ -81,6 +154,8 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
 
     A span is found by its text and what stands around it; edited texts by their distance. What
     could be at several places, or stands nowhere, is listed and stays as it is: exit code 3.
+    Documents that were added, or were left out as unreadable and can be read now, are taken into
+    documents.json and named.
 
     ```sh
     ragassay golden anchor golden --dry-run
@@ -92,10 +167,16 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
         dry_run: Change nothing.
         json: Print what was found as JSON.
     """
-    from ragassay.golden import GoldenSet, anchor as find
+    from ragassay.golden import GoldenSet, anchor as find, differing, excerpt
 
     opened = GoldenSet.open(folder)
     documents = opened.documents()
+    known = opened.known_documents()
+    added = [name for name in documents if known and name not in known]
+    readable = opened.readable_again(documents)
+    if readable:
+        opened.take_in(readable)
+        documents = opened.documents()
     found = list(find(opened.items, documents))
     if not dry_run:
         places = {(one.item, one.number): one.new for one in found if one.new is not None}
@@ -106,6 +187,7 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
         if any(one.found in ("moved", "changed") for one in found):
             opened.save()
         opened.save_manifest(documents)
+    show.warn(_taken_in(added, [one.path for one in readable], dry_run=dry_run))
     open_ones = [one for one in found if one.new is None]
     if json:
         show.json([_anchored(one) for one in found if one.found != "unchanged"])
@@ -117,14 +199,31 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
         )
         for one in found:
             if one.found == "changed" and one.new is not None:
-                show.lines(
-                    f"changed: {one.item}, distance {one.distance:.2f}: {one.old.text!r} is "
-                    f"{one.new.text!r}"
-                )
+                before, now = differing(one.old.text, one.new.text)
+                show.wrapped(f"changed: {one.item}, distance {one.distance:.2f}: {before} is {now}")
         for one in open_ones:
-            where = ", ".join(f"{name}:{at}" for name, at in one.places)
-            show.lines(f"{one.found}: {one.item}: {one.old.text!r}" + (where and f" ({where})"))
+            where = few([f"{name}:{at}" for name, at in one.places])
+            old = excerpt(one.old.text)
+            show.wrapped(f"{one.found}: {one.item}: {old}" + (where and f" ({where})"))
     return show.INCOMPLETE if open_ones else show.OK
+
+
+def _taken_in(added: Sequence[str], readable: Sequence[str], *, dry_run: bool) -> Iterator[str]:
+    """What 'anchor' says of documents that ``documents.json`` did not list."""
+    for names, kind in ((added, "added"), (readable, "left out as unreadable and can be read now")):
+        if not names:
+            continue
+        verb = either(len(names), "was", "were")
+        taken = (
+            either(len(names), "It would be", "They would be")
+            if dry_run
+            else (either(len(names), "It is", "They are"))
+        )
+        yield (
+            f"{plural(len(names), 'document')} {verb} {kind}: {few(names)}. {taken} taken into "
+            "documents.json. What stands there may answer what is unanswerable: "
+            "'ragassay golden check' tries it."
+        )
 
 
 @golden.command
@@ -195,6 +294,8 @@ def sample(
 ) -> None:
     """Draw a part of a golden set in which each kind of query has its share.
 
+    Rejected items are left out.
+
     ```sh
     ragassay golden sample golden 30 -o golden-30 --by type,complexity
     ```
@@ -209,7 +310,7 @@ def sample(
     from ragassay.golden import GoldenSet, sampled
 
     opened = GoldenSet.open(folder)
-    items = sampled(opened.items, n, by.split(","), seed)
+    items = sampled(opened.with_status("accepted", "draft"), n, by.split(","), seed)
     _part(opened, items, output, f"{n} items of {folder.name}, by {by}, seed {seed}.")
 
 
@@ -218,6 +319,10 @@ def split(
     folder: Path, /, *, into: str = "dev=0.5,test=0.5", by: str = "type", seed: int = 0
 ) -> None:
     """Divide a golden set into disjoint parts, beside it, in which each kind has its share.
+
+    Queries that would give each other away stay in one part: those whose gold spans share a
+    sentence, those that ask nearly the same, and those of one conversation. So shares may differ a
+    little from what was asked for; how far is told. Rejected items are left out.
 
     ```sh
     ragassay golden split golden --into dev=0.3,test=0.7
@@ -229,16 +334,38 @@ def split(
         by: Fields that tell kinds apart, joined with commas.
         seed: Of the division.
     """
-    from ragassay.golden import GoldenSet, split as divide
+    from ragassay.engine.golden import groups
+    from ragassay.golden import GoldenSet, furthest, split as divide
 
     opened = GoldenSet.open(folder)
     try:
         shares = {name: float(share) for name, share in (one.split("=") for one in into.split(","))}
     except ValueError as error:
         raise UsageError(f"--into {into!r}: write NAME=SHARE, as in dev=0.3,test=0.7.") from error
-    for name, items in divide(opened.items, shares, by.split(","), seed).items():
+    kept, fields = opened.with_status("accepted", "draft"), by.split(",")
+    if not kept:
+        raise UsageError(
+            f"{folder} has no items that are not rejected: there is nothing to divide."
+        )
+    together = groups(kept, opened.documents())
+    parts = divide(kept, shares, fields, seed, together)
+    sizes = Counter(together)
+    for name, items in parts.items():
+        if not items:
+            raise UsageError(
+                f"--into {into}: the part {name} would be empty, because the items fall into "
+                f"{plural(len(sizes), 'group')} that stay together. Ask for fewer parts."
+            )
+    show.lines(
+        f"{folder}: {plural(len(kept), 'item')} in {plural(len(sizes), 'group')} by shared "
+        f"sentences, near-duplicates and conversations; the largest has {max(sizes.values())}"
+    )
+    for name, items in parts.items():
         place = folder.with_name(f"{folder.name}-{name}")
-        _part(opened, items, place, f"the part {name} ({into}, by {by}, seed {seed}).")
+        told = f", {len(items) / len(kept):.1%} for {shares[name]:.1%}"
+        _part(opened, items, place, f"the part {name} ({into}, by {by}, seed {seed}).", told)
+    name, kind, n, wanted = furthest(parts, shares, fields)
+    show.lines(f"by {by}, furthest from its share: {kind!r} in {name}, {n} items for {wanted:.1f}")
 
 
 @golden.command
@@ -247,6 +374,7 @@ def export(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    format: str | None = None,  # noqa: A002
     pairs: Switch = False,
     drafts: Switch = False,
 ) -> None:
@@ -254,48 +382,64 @@ def export(
 
     ```sh
     ragassay golden export golden -o questions.jsonl
+    ragassay golden export golden -o questions.csv
+    ragassay golden export golden -o beir --format beir
+    ragassay golden export golden -o qrels.txt --format qrels
     ragassay golden export golden -o pairs.jsonl --pairs
     ```
 
     Args:
         folder: The golden set.
-        output: JSONL file.
-        pairs: A line for each reference and each wrong answer of a query, to train an evaluator.
+        output: The file; its name ends as its format does (.jsonl, .csv). For beir a folder.
+        format: jsonl, csv, tsv, parquet, xlsx (every field of an item); ragas, deepeval, mtrag,
+            ultrarag, ragchecker, open_rag_eval, langsmith, langfuse, mlflow (the fields that they
+            have); beir, qrels (documents of gold); pairs. Default: by the end of the file's name.
+        pairs: The same as --format pairs: a line for each reference and each wrong answer of a
+            query, to train an evaluator.
         drafts: Also the items that nobody accepted yet.
     """
-    import orjson
-
     from ragassay.files import atomic
-    from ragassay.formats import to_record
-    from ragassay.golden import GoldenSet
+    from ragassay.golden import GoldenSet, check_output, export_format, exported
 
+    check_output(output, folder)
+    if pairs and format not in (None, "pairs"):
+        raise UsageError(f"--pairs and --format {format} exclude each other.")
+    kind = export_format(output, "pairs" if pairs else format)
     opened = GoldenSet.open(folder)
     items = opened.with_status(*(("accepted", "draft") if drafts else ("accepted",)))
-    records: list[Any] = [to_record(item.to_sample()) for item in items]
-    if pairs:
-        records = [
-            {"id": item.id, "query": item.query, "chosen": right, "rejected": wrong.text}
-            | ({"kind": wrong.kind} if wrong.kind else {})
-            for item in items
-            for right in item.references
-            for wrong in item.negative_references
-        ]
-    with atomic(output) as stream:
-        for record in records:
-            stream.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-    show.lines(f"{output}: {plural(len(records), 'line')} of {plural(len(items), 'item')}")
+    if not items:
+        raise InputError(
+            f"none of its {plural(len(opened.items), 'item')} is accepted",
+            path=folder,
+            hint="Accept some (ragassay golden review)"
+            + ("." if drafts else ", or take drafts too: --drafts."),
+        )
+    try:
+        made = exported(items, kind, opened.documents)
+    except InputError as error:
+        raise error.at(path=folder) from None
+    if "" not in made.files and output.exists() and any(output.iterdir()):
+        raise UsageError(f"{output} is no empty folder. Choose another one with -o.")
+    for name, content in made.files.items():
+        file = output / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with atomic(file) as stream:
+            stream.write(content)
+    show.lines(f"{output}: {plural(made.rows, 'record')} of {plural(len(items), 'item')}")
 
 
-def _part(whole: Any, items: list[GoldenItem], place: Path, made: str) -> None:
-    from ragassay.golden import GoldenSet
+def _part(whole: Any, items: list[GoldenItem], place: Path, made: str, told: str = "") -> None:
+    from ragassay.golden import GoldenSet, check_output
 
     if (place / "queries.jsonl").exists():
         raise UsageError(f"{place} is a golden set already. Delete it or choose another folder.")
-    part = GoldenSet(place, items, whole.documents_in or whole.folder / "documents")
+    documents = whole.documents_in or whole.folder / "documents"
+    check_output(place, whole.folder, documents)
+    part = GoldenSet(place, items, documents, whole.left_out)
     part.save()
-    part.save_manifest(part.documents())
+    part.save_manifest(part.documents(), whole.folder)
     part.save_card(made)
-    show.lines(f"{place}: {plural(len(items), 'item')}")
+    show.lines(f"{place}: {plural(len(items), 'item')}{told}")
 
 
 def _anchored(one: Anchored) -> dict[str, Any]:

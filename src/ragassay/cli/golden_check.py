@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,6 +12,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.flags import Switch
+from ragassay.counts import either, plural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -83,12 +85,19 @@ def _show(folder: Path, found: Checked) -> None:
         ones = [one for one in found.findings if one.check == name]
         show.lines("", f"{name} ({len(ones)})")
         for one in ones[:_SHOWN]:
-            show.lines(f"  {one.severity}: {one.item + ': ' if one.item else ''}{one.sentence}")
+            about = f"{one.item}: " if one.item else ""
+            show.wrapped(f"  {one.severity}: {about}{one.sentence}", "    ")
         if len(ones) > _SHOWN:
             show.lines(f"  and {len(ones) - _SHOWN} more (--json has all)")
     out = show.console()
     if found.blindness:
         out.print(_blindness(found))
+        if found.by_gold:
+            have = either(found.by_gold, "has", "have")
+            show.lines(
+                f"{plural(found.by_gold, 'item')} {have} one reference: the right answer is the "
+                "text of the gold spans there."
+            )
     out.print(_coverage(found))
     if found.uncovered is not None:
         show.lines(f"{len(found.uncovered)} queries of the log are like no item:")
@@ -121,8 +130,19 @@ def _coverage(found: Checked) -> Table:
     rows.add_column("by")
     rows.add_column("items", overflow="fold")
     for name, counts in found.coverage.items():
-        rows.add_row(name, ", ".join(f"{value} {n}" for value, n in counts.items()))
+        told = ", ".join(f"{value} {n}" for value, n in counts.items())
+        rows.add_row(name, _without(counts) if name == "section" else told)
     return rows
+
+
+def _without(counts: Mapping[str, int]) -> str:
+    """How many have an item, and the first ones that have none."""
+    lacking = [name for name, n in counts.items() if not n]
+    told = f"{len(counts) - len(lacking)} of {len(counts)} have items"
+    if lacking:
+        more = f" and {len(lacking) - _FEW} more" if len(lacking) > _FEW else ""
+        told += f"; none: {', '.join(lacking[:_FEW])}{more}"
+    return told
 
 
 def _queries(log: Path | None) -> list[str]:

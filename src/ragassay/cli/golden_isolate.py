@@ -9,9 +9,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.flags import Switch
-
-_SHOWN = 5
-"""Queries of a class that are shown."""
+from ragassay.counts import few
 
 
 def isolate(
@@ -27,7 +25,9 @@ def isolate(
 
     In the isolated run the generator was given the gold passages ('ragassay ask --gold-passages').
     What is right with them only fails by its retrieval; what is wrong with them fails by its
-    generation. The difference of the two runs, with its test, is what retrieval costs.
+    generation. The difference of the two runs, with its test, is what retrieval costs. Runs that
+    are swapped, or of which none was given the gold passages, are refused; runs of different
+    systems are noted.
 
     ```sh
     ragassay golden isolate runs/full runs/isolated -m contains_answer
@@ -46,14 +46,16 @@ def isolate(
 
     found = isolated(open_run(full), open_run(alone), metric, threshold)
     if json:
-        show.json({"queries": found.queries, "unscored": found.unscored,
+        show.json({"queries": found.queries, "unscored": found.unscored, "notes": found.notes,
                    "comparison": found.comparison.to_json()})  # fmt: skip
         return
     n = sum(map(len, found.queries.values()))
     for kind, sentence in CLASSES.items():
         names = found.queries[kind]
-        few = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-        show.lines(f"{len(names):>5} of {n}  {sentence}" + (f"  ({few})" if names else ""))
+        head = f"{len(names):>5} of {n}  "
+        listed = f"  ({few(names)})" if names else ""
+        show.wrapped(f"{head}{sentence}{listed}", " " * len(head))
     if found.unscored:
         show.lines(f"{found.unscored:>5}       unscored in one of the runs")
+    show.warn(found.notes)
     show.console().print(terminal.comparison_table(found.comparison))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.flags import Switch
@@ -14,7 +17,7 @@ from ragassay.counts import plural
 from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from ragassay.review import Agreement
+    from ragassay.review import Agreement, AnswerLabels, ReviewStore
 
 
 @golden.command
@@ -30,8 +33,13 @@ def review(
     xlsx: Path | None = None,
     csv: Path | None = None,
     read: Path | None = None,
+    overwrite: Switch = False,
+    answers: Path | None = None,
+    metrics: Annotated[str | None, Parameter(name=["--metrics", "-m"])] = None,
+    suite: str | None = None,
+    nuggets: str | None = None,
 ) -> int:
-    """Review a golden set on a page of this machine, or by a sheet.
+    """Review a golden set on a page of this machine, or by a sheet; or label answers to it.
 
     The page is worked with the keyboard: a accepts, e edits, r rejects, t tags, n and p move, u
     takes back, ? helps. Each review is kept in reviews.jsonl of the folder. What stands in
@@ -42,7 +50,14 @@ def review(
     ragassay golden review golden --overlap 0.2 --people 2 --calibration known
     ragassay golden review golden --xlsx sheet.xlsx
     ragassay golden review golden --read sheet.xlsx --reviewer ann
+    ragassay golden review golden --answers answers.jsonl --reviewer ann
+    ragassay golden review golden --answers answers.jsonl --xlsx labels.xlsx
     ```
+
+    With --answers people answer the questions that metrics ask a judge about these answers (is the
+    passage relevant, does it support the statement). The labels stand in labels.jsonl of the
+    folder: 'ragassay run ANSWERS --golden DIR --judge replay:DIR/labels.jsonl' scores by them.
+    --overlap, --people, --calibration and the sheets hold for labels, too.
 
     Args:
         folder: The golden set.
@@ -50,22 +65,54 @@ def review(
         port: Port of the page.
         overlap: Share of the items that several people review, from 0 to 1; kept for all.
         people: How many people review each of those (default: 2); kept for all.
-        calibration: A golden set with known answers, whose items each reviewer gets first; kept
-            for all.
-        xlsx: Write the items to review as an Excel workbook.
+        calibration: A golden set with known answers, whose items, or labels of answers, each
+            reviewer gets first; kept for all.
+        xlsx: Write the items to review, or the questions about answers, as an Excel workbook.
         csv: Write them as a CSV file.
-        read: Take the decisions of such a file.
+        read: Take the decisions or labels of such a file.
+        overwrite: Write --xlsx or --csv also over a sheet that somebody has filled in.
+        answers: Label the answers of a run folder, by the questions of its metrics; or of a file,
+            which are joined with the golden set by id.
+        metrics: Metrics of a file of answers whose questions are asked, joined with commas
+            (default: umbrela,citation_sentences,answer_match).
+        suite: Suites of a file of answers, joined with commas.
+        nuggets: File with the nuggets of each query, of a file of answers.
     """
     from ragassay.golden import GoldenSet
-    from ragassay.review import ReviewStore, read_sheet, relative_folder, write_sheet
+    from ragassay.review import (
+        LABELS,
+        ReviewStore,
+        read_label_sheet,
+        read_sheet,
+        relative_folder,
+        write_label_sheet,
+        write_sheet,
+    )
 
     store = ReviewStore(folder)
+    labels = None
+    if answers is not None:
+        from ragassay.engine.golden import AnswersToLabel
+        from ragassay.review import AnswerLabels
+
+        found = AnswersToLabel.of(
+            answers,
+            folder,
+            metrics=metrics.split(",") if metrics else (),
+            suite=suite.split(",") if suite else (),
+            nuggets=nuggets or "own",
+        )
+        labels = AnswerLabels(store, found)
+    elif metrics or suite or nuggets:
+        raise UsageError("--metrics, --suite and --nuggets go with --answers FILE.")
     given: dict[str, object] = {"overlap": overlap, "people": people}
     if calibration is not None:
         known = GoldenSet.open(calibration)
-        if not known.with_status("accepted", "rejected"):
+        if not known.with_status("accepted", "rejected") and not (calibration / LABELS).is_file():
             raise InputError(
-                "holds no accepted and no rejected item: it has no known answers", path=calibration
+                "holds no accepted and no rejected item, and no labels of answers: it has no known "
+                "answers",
+                path=calibration,
             )
         given["calibration"] = relative_folder(calibration, folder)
     if given := {name: value for name, value in given.items() if value is not None}:
@@ -75,15 +122,24 @@ def review(
         if path is not None and path.suffix.casefold() != suffix:
             raise UsageError(f"--{suffix[1:]} {path}: give the file a name that ends in {suffix}.")
     for path in sheets:
-        show.lines(f"{path}: {plural(write_sheet(store, path), 'item')} to review")
+        if labels is None:
+            n = write_sheet(store, path, overwrite=overwrite)
+            show.lines(f"{path}: {plural(n, 'item')} to review")
+        else:
+            n = write_label_sheet(labels, path, reviewer or "", overwrite=overwrite)
+            show.lines(f"{path}: {plural(n, 'question')} to answer")
     if read is not None:
         if not reviewer:
             raise UsageError("--read needs --reviewer NAME: whose decisions they are.")
-        taken, troubles = read_sheet(store, read, reviewer)
-        show.lines(f"{read}: {plural(taken, 'review')} taken, {len(troubles)} not", *troubles)
+        if labels is None:
+            taken, troubles = read_sheet(store, read, reviewer)
+        else:
+            taken, troubles = read_label_sheet(labels, read, reviewer)
+        what = "review" if labels is None else "label"
+        show.lines(f"{read}: {plural(taken, what)} taken, {len(troubles)} not", *troubles)
         return show.INCOMPLETE if troubles else show.OK
     if not sheets:
-        _serve(store.folder, reviewer or "", port)
+        _serve(store, reviewer or "", port, labels)
     return show.OK
 
 
@@ -92,9 +148,10 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
     """Say how far the reviewers agree, and list what they do not agree on.
 
     Krippendorff's alpha, Fleiss' kappa and Cohen's kappa of each two people, over independent
-    decisions (accept, edit, reject), with intervals by bootstrap over items. The disagreements are
-    written to adjudication.jsonl, which the page shows, too, and alpha into the card. Exit code 3:
-    no item has two reviews.
+    decisions (accept, edit, reject), with intervals by bootstrap over items, and alpha is written
+    into the card. The same for labels of answers (labels.jsonl), by kind of question. What people
+    disagree on, items and labels, is written to adjudication.jsonl; the page shows it, too, and
+    whoever decides there settles it. Exit code 3: nothing has labels by two people.
 
     ```sh
     ragassay golden agreement golden
@@ -105,48 +162,79 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
         json: Print as JSON.
     """
     from ragassay.review import (
+        CALIBRATION,
+        LABELS,
+        LabelLog,
         ReviewStore,
         agreement as measured,
         disagreements,
+        label_agreement,
+        label_disagreements,
         save_adjudication,
         tell_card,
     )
 
     store = ReviewStore(folder)
     found, differ = measured(store), disagreements(store)
-    path = save_adjudication(store, differ)
+    log = LabelLog.read(folder / LABELS)
+    labels, labels_differ = label_agreement(log), label_disagreements(log)
+    path = save_adjudication(store, [*differ, *labels_differ])
     if found:
         tell_card(store, f"{_in_words(found[0])}.")
     known = {
         name: (sum(bool(one.right) for one in given.values()), len(given))
         for name, given in sorted(store.standing().calibration.items())
     }
+    spent = {"reviews": store.standing().seconds, "labels": log.seconds}
+    labels_known = LabelLog.read(folder / CALIBRATION).right()
     if json:
-        body = [
+        right, labels_right = (
+            {name: {"right": n, "of": of} for name, (n, of) in one.items()}
+            for one in (known, labels_known)
+        )
+        show.json(
             {
-                "name": one.name, "people": one.people, "n_items": one.n_items, "share": one.share,
-                "value": one.value, "interval": one.interval,
+                "agreement": [asdict(one) for one in found],
+                "labels": {kind: [asdict(one) for one in ones] for kind, ones in labels.items()},
+                "calibration": right,
+                "labels_calibration": labels_right,
+                "seconds": {
+                    what: {name: sum(each) for name, each in ones.items()}
+                    for what, ones in spent.items()
+                },
+                "disagreements": differ,
+                "labels_disagreements": labels_differ,
             }
-            for one in found
-        ]  # fmt: skip
-        right = {name: {"right": n, "of": of} for name, (n, of) in known.items()}
-        show.json({"agreement": body, "calibration": right, "disagreements": differ})
-        return show.OK if found else show.INCOMPLETE
+        )
+        return show.OK if found or labels else show.INCOMPLETE
     show.lines(*map(_in_words, found))
-    show.lines(*(f"calibration: {name}: {n} of {of} as known" for name, (n, of) in known.items()))
-    if not found:
+    for kind, ones in labels.items():
+        show.lines(*(f"{kind}: {_in_words(one)}" for one in ones))
+    for what, told in (("calibration", known), ("calibration of labels", labels_known)):
+        show.lines(*(f"{what}: {name}: {n} of {of} as known" for name, (n, of) in told.items()))
+    for kind_of, ones_spent in spent.items():
+        show.lines(
+            *(
+                f"time spent on {kind_of}: {name}: {sum(each) / 60:.1f} minutes for {len(each)}"
+                for name, each in ones_spent.items()
+            )
+        )
+    if not found and not labels:
         show.lines(
             f"{folder}: no item has reviews by two people. 'ragassay golden review {folder} "
             "--overlap 0.2' gives a share of the items to several."
         )
         return show.INCOMPLETE
     left = sum(one["status"] == "draft" for one in differ)
-    show.lines(f"{path}: {plural(len(differ), 'disagreement')}, {left} to settle")
+    left += sum(one["settled_by"] is None for one in labels_differ)
+    n = len(differ) + len(labels_differ)
+    of_labels = f" ({len(labels_differ)} of labels)" if labels_differ else ""
+    show.lines(f"{path}: {plural(n, 'disagreement')}{of_labels}, {left} to settle")
     return show.OK
 
 
 def _in_words(one: Agreement) -> str:
-    value = "undefined (one decision throughout)" if one.value is None else f"{one.value:.3f}"
+    value = "undefined (one label throughout)" if one.value is None else f"{one.value:.3f}"
     if one.interval is not None:
         value += f" [{one.interval[0]:.3f}, {one.interval[1]:.3f}]"
     return (
@@ -155,16 +243,20 @@ def _in_words(one: Agreement) -> str:
     )
 
 
-def _serve(folder: Path, reviewer: str, port: int) -> None:
+def _serve(store: ReviewStore, reviewer: str, port: int, labels: AnswerLabels | None) -> None:
     needs_service()
     import uvicorn
 
-    from ragassay.review import ReviewStore, create_review_app
+    from ragassay.review import create_review_app
 
-    app = create_review_app(ReviewStore(folder), reviewer)
+    app = create_review_app(store, reviewer, labels)
     with listening("127.0.0.1", port) as socket:
         url = f"http://127.0.0.1:{socket.getsockname()[1]}"
-        show.lines(f"The review of {folder} is at {url}. Ctrl-C ends it.")
+        if labels is not None:
+            n = labels.progress(reviewer)["total"]
+            show.lines(f"{plural(n, 'question')} about answers: labels go into {labels.path}.")
+            url += "/answers"
+        show.lines(f"The review of {store.folder} is at {url}. Ctrl-C ends it.")
         config = uvicorn.Config(
             app, log_level="warning", server_header=False, timeout_graceful_shutdown=5
         )

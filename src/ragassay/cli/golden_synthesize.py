@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,13 +12,15 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.flags import Switch, is_config, takes_options
-from ragassay.cli.golden import golden
-from ragassay.counts import plural
-from ragassay.errors import InputError, UsageError
+from ragassay.cli.golden import golden, tell_left_out
+from ragassay.counts import few, plural
+from ragassay.errors import InputError, UsageError, system_problem
 
 if TYPE_CHECKING:
-    from ragassay.synthesis import Outcome, Planned
+    from ragassay.golden import Document
+    from ragassay.synthesis import Outcome, Planned, Wish
 
+OFFLINE = "offline"
 _ABOUT_RUNS = ("judge", "panel_rule", "quorum", "nuggets", "rubric", "judge_prompt")
 
 
@@ -38,6 +42,7 @@ def synthesize(
     no_answers: Switch = False,
     pilot: Switch = False,
     same_model: Switch = False,
+    skip_unreadable: Switch = False,
     dry_run: Switch = False,
     json: Switch = False,
     **given: Any,
@@ -62,9 +67,11 @@ def synthesize(
         output: Folder of the golden set; items are added to one that is there. Of a YAML file, its
             base_filename unless given.
         n: Items that it is to hold in the end, those made before included. Default: 200.
-        generator: Who writes: offline (cloze and heading questions by rules, in English), or a
-            judge such as openai:MODEL or URL#MODEL. Default: offline, or the YAML file's model.
-        checker: Who checks: offline, or a judge; not the generator's model.
+        generator: Who writes: offline (cloze and heading questions by rules, in English), a judge
+            such as openai:MODEL or URL#MODEL, or a system as 'ragassay ask --target' names it
+            (module:function, mapping file, mcp:, command:). Default: offline, or the YAML file's
+            model.
+        checker: Who checks: offline, a judge or a system; not the generator itself.
         mix: Weights of kinds: type=factual:2,yes-no:1. Also complexity, answerability, length,
             shape (single, across, follow-up), style, language. Repeatable.
         seed: Of all that is drawn.
@@ -75,6 +82,8 @@ def synthesize(
         no_answers: Write queries only; their gold spans are whole sections.
         pilot: Only the first 20, for review.
         same_model: Generator and checker may be one model.
+        skip_unreadable: Leave out documents that cannot be read (encrypted, binary, empty); the
+            golden set lists them.
         dry_run: Say what would be asked and paid, and do nothing.
         json: Print as JSON.
     """
@@ -90,7 +99,7 @@ def synthesize(
         output = output or Path(published.output.base_filename)
         wanted = {
             "n": made.n_questions,
-            "generator": published.generator or "offline",
+            "generator": published.generator or OFFLINE,
             "words": (made.min_words, made.max_words),
             "mix": published.mix,
         }
@@ -100,7 +109,7 @@ def synthesize(
         raise UsageError("No folder is named for the golden set: -o DIR.")
     flags = {"n": n, "generator": generator, "mix": None if mix is None else Mix.parse(mix)}
     wanted |= {name: value for name, value in flags.items() if value is not None}
-    if published is not None and wanted["generator"] != "offline":
+    if published is not None and wanted["generator"] != OFFLINE:
         no_answers = no_answers or not published.generation.generate_expected_answers
     with ExitStack() as stack:
         folder = documents
@@ -118,9 +127,17 @@ def synthesize(
             answers=not no_answers,
             same_model=same_model,
             pilot=pilot,
+            skip_unreadable=skip_unreadable,
             **wanted,
         )
         synthesis = Synthesis(wish, make_config(**given), dry=dry_run)
+        tell_left_out(synthesis.golden.left_out)
+        show.warn(
+            f"{plural(n, 'document')} in {code} left out: the offline generator reads and writes "
+            "English only. Name a model with --generator."
+            for code, n in synthesis.left_out.items()
+        )
+        _warn_of_alike(synthesis.corpus.documents)
         if dry_run:
             _show_plan(synthesis.plan(), as_json=json)
             return show.OK
@@ -128,20 +145,39 @@ def synthesize(
             outcome = synthesis.run(done)
     if published is not None:
         published.save_queries(synthesis.made)
-    return _show(outcome, output, wish.target if not wish.given else len(wish.given), json)
+    return _show(outcome, output, wish, json)
 
 
 golden.command(synthesize, help_format="markdown")
 
 
-def _show(outcome: Outcome, output: Path, target: int, as_json: bool) -> int:
+def _warn_of_alike(documents: Mapping[str, Document]) -> None:
+    from ragassay.engine.golden import nearly_alike
+
+    pairs = nearly_alike(documents)
+    if pairs:
+        n = plural(len(pairs), "pair")
+        show.warn(
+            [
+                f"{n} of documents nearly alike: {few([str(one) for one in pairs])}. A passage of "
+                "the one that holds no gold may be as right. Keep one of each pair where one is "
+                "out of date."
+            ]
+        )
+
+
+def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
     usage = outcome.usage
+    target = len(wish.given) if wish.given else wish.target
     if as_json:
         show.json(
             {
                 "items": [one.id for one in outcome.items],
                 "total": outcome.total,
+                "wanted": target,
+                "drafts": outcome.n_drafts,
                 "rejected": len(outcome.rejections),
+                "rejected_for": dict(_reasons(outcome)),
                 "calls": usage.calls,
                 "cached": usage.cached,
                 "cost": usage.cost,
@@ -161,7 +197,39 @@ def _show(outcome: Outcome, output: Path, target: int, as_json: bool) -> int:
     if outcome.stopped:
         reasons = {one.detail for one in outcome.rejections if one.passing}
         show.warn([f"Not finished: {min(reasons)} Run the same command again."])
+    if outcome.total < target:
+        to_do = "" if outcome.stopped else _to_do(wish)
+        show.warn([f"{_shortfall(outcome, target)}{to_do}"])
     return show.INCOMPLETE if outcome.stopped or outcome.total < target else show.OK
+
+
+def _reasons(outcome: Outcome) -> Sequence[tuple[str, int]]:
+    """Kinds of rejection with their drafts, the most frequent first."""
+    return Counter(one.why for one in outcome.rejections).most_common()
+
+
+def _shortfall(outcome: Outcome, target: int) -> str:
+    """Why there are fewer items than were wanted."""
+    told = ", ".join(f"{why} {n}" for why, n in _reasons(outcome))
+    rejected = f"{len(outcome.rejections)} rejected ({told})" if told else "none rejected"
+    return (
+        f"{plural(target, 'item')} wanted, {outcome.total} there: "
+        f"{plural(outcome.n_drafts, 'draft')} written, {rejected}."
+    )
+
+
+def _to_do(wish: Wish) -> str:
+    if wish.given:
+        return " Each draft has its reason in rejected.jsonl."
+    if wish.generator == OFFLINE:
+        return (
+            " The rules find no more in these documents: add documents, allow more kinds "
+            "(--mix type=factual,yes-no,summary), want fewer (--n), or name a model (--generator)."
+        )
+    return (
+        " The reasons are in rejected.jsonl. To write other drafts, run the same command with "
+        f"another seed: --seed {wish.seed + 1}."
+    )
 
 
 def _show_plan(plan: Planned, *, as_json: bool) -> None:
@@ -180,4 +248,4 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error})", path=path) from error
+        raise InputError(f"cannot be read ({system_problem(error)})", path=path) from error

@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ragassay.judges.ledger import Row, Stats
+    from ragassay.judges.ledger import Row, Stats, SystemRow
 
-LEDGER = Path(".ragassay") / "ledger.sqlite"
+LEDGER = ".ragassay/ledger.sqlite"
 
-Place = Annotated[Path, Parameter(name="--ledger")]
+Place = Annotated[str, Parameter(name="--ledger")]
 
 ledger = App(
     name="ledger",
-    help="""Look after the ledger: the file that keeps every answer of an LLM judge.
+    help="""Look after the ledger: the file that keeps every answer of an LLM judge, and of the
+systems that 'ragassay ask' asked.
 
 Runs that are started in the same folder share one ledger, `.ragassay/ledger.sqlite`. Nothing in it
 is asked, or paid for, again: a run that is repeated, resumed or changed sends only what is new.
@@ -48,7 +49,8 @@ ragassay ledger prune --failed
 
 @ledger.command
 def stats(path: Place = LEDGER, *, json: Switch = False) -> None:
-    """Show what a ledger holds: answers, failures, tokens and money, by judge and question.
+    """Show what a ledger holds: answers, failures, tokens and money, by judge and question; answers
+    of systems under test, by system.
 
     ```sh
     ragassay ledger stats
@@ -56,7 +58,7 @@ def stats(path: Place = LEDGER, *, json: Switch = False) -> None:
     ```
 
     Args:
-        path: The ledger's file.
+        path: The ledger: a file, or postgresql://USER@HOST/DATABASE.
         json: Print as JSON.
     """
     from ragassay.judges.ledger import Ledger, ledger_admin
@@ -67,7 +69,7 @@ def stats(path: Place = LEDGER, *, json: Switch = False) -> None:
         show.json(counted.to_json())
         return
     out = show.console()
-    for table in _tables(counted.rows):
+    for table in (*_tables(counted.rows), *_system_tables(counted.systems)):
         out.print(table)
     refused = (f"{judge} does not take: {', '.join(p)}" for judge, p in counted.rejected.items())
     show.lines(_summary(counted), *refused)
@@ -98,7 +100,7 @@ def export(
     A file that is there already is replaced only where it is an earlier export.
 
     Args:
-        path: The ledger's file.
+        path: The ledger: a file, or postgresql://USER@HOST/DATABASE.
         output: File to write (default: standard output).
         model: Only answers of this model.
         kind: Only answers to this kind of question; 'ragassay ledger stats' lists them.
@@ -160,6 +162,7 @@ def prune(
     model: str | None = None,
     kind: str | None = None,
     failed: Switch = False,
+    system: str | None = None,
     rejected: Switch = False,
     everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
     dry_run: Switch = False,
@@ -177,15 +180,17 @@ def prune(
     ragassay ledger prune --older-than 90d --dry-run
     ragassay ledger prune --model gpt-4o-mini --kind relevance_grade
     ragassay ledger prune --failed
+    ragassay ledger prune --system my_rag
     ragassay ledger prune --rejected --model gpt-5-mini
     ```
 
     Args:
-        path: The ledger's file.
+        path: The ledger: a file, or postgresql://USER@HOST/DATABASE.
         older_than: Kept longer ago than that (90d, 12h, 6w) or before a day (2026-01-31).
         model: Answers of this model.
         kind: Answers to this kind of question; 'ragassay ledger stats' lists them.
         failed: Failures that are kept: refused, unparsable, too long.
+        system: Answers of this system under test ('ragassay ask'), of all its versions.
         rejected: No answers, but the parameters that endpoints have rejected (goes with --model).
         everything: The whole ledger, with what endpoints have rejected.
         dry_run: Only say what would go.
@@ -194,7 +199,9 @@ def prune(
     from ragassay.judges.ledger import Ledger, ledger_admin
 
     before = None if older_than is None else _moment(older_than, datetime.now(UTC))
-    selection = ledger_admin.Selection(model=model, kind=kind, before=before, failed=failed)
+    selection = ledger_admin.Selection(
+        model=model, kind=kind, before=before, failed=failed, system=system
+    )
     if rejected:
         if everything or selection != ledger_admin.Selection(model=model):
             raise UsageError("--rejected throws no answers away: it goes with --model only.")
@@ -204,28 +211,32 @@ def prune(
         raise UsageError(
             "--all goes with no other option: it throws the whole ledger away."
             if everything
-            else "Say what to throw away: --older-than, --model, --kind or --failed "
+            else "Say what to throw away: --older-than, --model, --kind, --failed or --system "
             "(together: what all of them describe), --rejected, or --all. Try it with --dry-run."
         )
     with Ledger(path, create=False) as book:
         selection.check(book)
         counted = ledger_admin.stats(book, selection)
-        gone = counted.entries if dry_run else ledger_admin.prune(book, selection)
+        chosen = counted.entries + counted.system_answers
+        gone = chosen if dry_run else ledger_admin.prune(book, selection)
         if everything and not dry_run:
             ledger_admin.forget_rejections(book)
         after = ledger_admin.stats(book)
     if json:
-        show.json({"pruned": gone, "dry_run": dry_run, "what": counted.to_json()["rows"]})
+        told = counted.to_json()
+        what = {"what": told["rows"], "systems": told["systems"]}
+        show.json({"pruned": gone, "dry_run": dry_run, **what})
         return
     out = show.console()
-    for table in _tables(counted.rows):
+    for table in (*_tables(counted.rows), *_system_tables(counted.systems)):
         out.print(table)
     verb = "would go" if dry_run else "thrown away"
-    left = after.entries - gone if dry_run else after.entries
+    there = after.entries + after.system_answers
+    left = there - gone if dry_run else there
     show.lines(f"{plural(gone, 'answer')} {verb}, {left:,} left in {path}.")
 
 
-def _forget(path: Path, model: str | None, *, dry_run: bool, json: bool) -> None:
+def _forget(path: str, model: str | None, *, dry_run: bool, json: bool) -> None:
     """Forgets rejected parameters, and prints them."""
     from ragassay.judges.ledger import Ledger, ledger_admin
 
@@ -273,11 +284,34 @@ def _tables(rows: Sequence[Row]) -> Iterator[Table]:
         yield table
 
 
+def _system_tables(rows: Sequence[SystemRow]) -> Iterator[Table]:
+    """A table of the systems, where there are answers of any."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    if not rows:
+        return
+    table = Table(box=box.SIMPLE_HEAD, title="systems under test", title_justify="left")
+    table.title_style = "bold"
+    table.pad_edge, table.padding = False, (0, 1, 0, 0)
+    table.add_column("system", min_width=10, overflow="fold")
+    table.add_column("fingerprint", no_wrap=True)
+    for heading in ("answers", "queries", "last kept"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        kept = datetime.fromtimestamp(row.last).astimezone().strftime("%Y-%m-%d")
+        counts = f"{row.answers:,}", f"{row.queries:,}"
+        table.add_row(escape(row.system), row.fingerprint, *counts, kept)
+    yield table
+
+
 def _summary(counted: Stats) -> str:
     mib, kib = f"{counted.size / 2**20:,.1f} MiB", f"{counted.size / 2**10:.0f} KiB"
     size = mib if counted.size >= 2**20 else kib
+    of_systems = plural(counted.system_answers, "answer") + " of systems"
     if not counted.rows:
-        return f"{counted.path}: empty, {size}."
+        return f"{counted.path}: {of_systems if counted.systems else 'empty'}, {size}."
     cost = sum(row.cost for row in counted.rows)
     unpriced = sum(row.unpriced for row in counted.rows)
     failures = ", ".join(f"{n:,} {reason}" for reason, n in counted.failures.items())
@@ -286,6 +320,7 @@ def _summary(counted: Stats) -> str:
         plural(counted.entries - n, "answer"),
         f"{plural(n, 'failure')}{f' ({failures})' if failures else ''}",
         _cost(cost, unpriced, counted.entries) if unpriced < counted.entries else "no prices known",
+        *[of_systems] * bool(counted.systems),
         size,
     ]
     return f"{counted.path}: {', '.join(pieces)}."

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.flags import Switch
+from ragassay.errors import UsageError, did_you_mean
 
 
 def metrics(
@@ -15,41 +16,60 @@ def metrics(
     /,
     *,
     suite: Annotated[str | None, Parameter(name=["--suite", "-s"])] = None,
+    family: str | None = None,
+    long: Switch = False,
     json: Switch = False,
 ) -> None:
-    """List every metric, or explain one.
+    """List every metric by family, or explain one.
 
-    For each: the suites (and published step) that it belongs to, its kind (arithmetic, model or
-    judge), the parts of a sample that it needs and uses, range, direction, parameters, what it is
-    recommended for, and its source. Of one that rests on a judge's answers also how far the offline
-    judge agrees with labels on these kinds of question.
+    Of each that is described: the suites (and published step) that it belongs to, its kind
+    (arithmetic, model or judge), the parts of a sample that it needs and uses, range, direction,
+    parameters, what it is recommended for, and its source; of one, by its name, also an example
+    that is computed, and how far the offline judge agrees with labels on what it rests on.
 
     ```sh
     ragassay metrics
     ragassay metrics nDCG@10
     ragassay metrics --suite mtrag
+    ragassay metrics --family chunks
     ```
 
     Args:
-        name: A metric, with or without its parameters.
+        name: A metric, with or without its parameters; a function of yours by module:function.
         suite: Only the metrics of this suite, and what to know about its numbers.
+        family: Only the metrics of this family.
+        long: Describe every metric that is listed.
         json: Print as JSON.
     """
+    from ragassay import suites
+    from ragassay.metrics.core import naming, own_names
     from ragassay.reports.text import catalogue
 
     if name is not None:
+        (name,) = own_names([name])
         meant = catalogue.entries_named(name, suite)
         if json:
             show.json(meant[0] if len(meant) == 1 else meant)
         for entry in () if json else meant:
             show.console().print(catalogue.page(entry))
+        if not json and suite is None and not naming.is_known(name):
+            show.lines("", suites.published_elsewhere(name))
         return
     entries = catalogue.all_entries(suite)
+    if family is not None:
+        families = list(dict.fromkeys(entry["family"] for entry in entries))
+        if family not in families:
+            hint = did_you_mean(family, families)
+            raise UsageError(
+                f"No family is called {family!r}. {hint} There are: {', '.join(families)}."
+            )
+        entries = [entry for entry in entries if entry["family"] == family]
     if json:
         show.json(entries)
     else:
         out = show.console()
-        out.print(catalogue.table(entries))
+        described = long or suite is not None or family is not None
+        out.print((catalogue.table if described else catalogue.overview)(entries))
         if suite is not None:
             out.print()
             out.print(catalogue.about(suite))

@@ -78,6 +78,7 @@ def mtrag(
     from ragassay.engine.config import make_config
     from ragassay.engine.models import check_models, model_options
     from ragassay.engine.run import open_session
+    from ragassay.judges import named_judges
     from ragassay.reports.text import terminal
 
     words = judge_words(provider, judge_model, openai_key, azure_host)
@@ -109,7 +110,7 @@ def mtrag(
     with ExitStack() as stack:
         asker, doing = None, None
         if chosen.asks:
-            session = open_session(config, [suites.get(SUITE)])
+            session = open_session(config, [suites.get(SUITE)], named_judges(config.judge))
             stack.callback(session.close)
             asker = stack.enter_context(session.asker())
             doing = session.doing if session.costs else None

@@ -23,11 +23,13 @@ def build(pipeline: Path, /) -> None:
 
     The file is parameters/NAME_parameter.yaml beside the pipeline: what its steps can be told, with
     the defaults of their servers. What stands in the file stays as it is. Edit it, then run the
-    pipeline.
+    pipeline. 'ragassay run' takes -o, the folder for what steps give, and --from, the step to begin
+    with, by number or name: what the steps before gave is then taken from the last run.
 
     ```sh
     ragassay build examples/eval_trec.yaml
     ragassay run examples/eval_trec.yaml
+    ragassay run examples/eval_trec.yaml --from evaluation.evaluate
     ```
 
     Args:

@@ -67,6 +67,7 @@ def plot(
     from ragassay.reports.charts import drawing
     from ragassay.reports.plots import picture, sources
 
+    drawing.renderer()  # before any work
     extra = added("plots")
     if evaluator is not None and evaluator in extra:
         wanted = listed("--metrics-to-plot", metrics_to_plot)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
+from ragassay.cli import github_output, show
 from ragassay.cli.flags import Switch, configured, takes_options
 from ragassay.cli.pipeline import run_pipeline
 from ragassay.errors import UsageError
@@ -18,55 +18,49 @@ from ragassay.errors import UsageError
 def run(
     data: Path | None = None,
     /,
-    *,
+    *more: Path,
     config: Annotated[Path | None, Parameter(name=["--config", "-c"])] = None,
     param: Annotated[Path | None, Parameter(name="--param")] = None,
     dry_run: Switch = False,
+    github: Switch = False,
     json: Switch = False,
     **given: Any,
 ) -> int:
     """Evaluate DATA with one or more suites and print every metric with its interval.
 
-    DATA is a file of samples (JSONL, CSV, Parquet, MT-RAG, UltraRAG, Open RAG Eval, TREC ...; the
-    format is detected) or a YAML file that holds these options as keys. --config names such a file,
-    or one of Open RAG Eval's, beside DATA; what is given here wins over what it says.
+    DATA is a file of samples (JSONL, CSV, XLSX, Parquet, exports of other tools, TREC ...; the
+    format is detected), several of them, standard input (-), a YAML file that holds these options
+    as keys, or a pipeline ('ragassay build --help').
 
     ```sh
     ragassay run answers.jsonl --suite qa
-    ragassay run answers.csv --suite qa --columns answer=model_output,references=gold -o runs/new
+    ragassay run answers.csv --columns answer=model_output -o runs/new
     ragassay run run.trec --qrels qrels.txt --metrics nDCG@10,Recall@100
-    ragassay run config.yaml --fail-under 'f1>=0.6' --fail-under 'low(em)>=0.4'
-    ragassay run answers.csv --config eval_config.yaml
+    ragassay run config.yaml --fail-under 'low(em)>=0.4'
     ragassay run answers.jsonl --suite trecrag --judge openai:gpt-4o --dry-run
-    ragassay run answers.jsonl --suite trecrag --judge openai:gpt-4o --budget 5.00 -o runs/new
-    ragassay run answers.jsonl --suite ragreport --judge http://localhost:8000/v1#my-model -j 16
     ```
 
-    DATA may also be a pipeline (a YAML file with the key 'pipeline'; 'ragassay build' writes its
-    parameter file): its steps are run. Then --from names the step to begin with, by number or name:
-    what the steps before gave is taken from the last run. -o names the folder for what steps give.
-
-    ```sh
-    ragassay run examples/rag_full.yaml
-    ragassay run examples/rag_full.yaml --from evaluation.evaluate
-    ```
-
-    Metrics that need a judge are answered offline, by rules about words, unless --judge names one.
-    Every answer of an LLM is kept in a ledger before it is used: the same command again resumes.
+    Without --judge, rules about words answer offline what a judge is asked. Answers of an LLM are
+    kept in a ledger before they are used: the same command again resumes.
 
     Args:
-        data: File or folder with samples, or a YAML configuration.
-        config: YAML configuration: these options as keys, or Open RAG Eval's.
+        data: File or folder with samples (- for standard input), or YAML.
+        more: Further files; also as a pattern: 'runs/*.jsonl'.
+        config: YAML with these options, or Open RAG Eval's.
         param: Parameter file of a pipeline (default: parameters/NAME_parameter.yaml beside it).
-        dry_run: Read the data and say what would be computed, asked and paid, but compute nothing.
+        dry_run: Say what would be computed, asked and paid, no more.
+        github: Print GitHub's annotations; write its step summary.
         json: Print the summary as JSON.
     """
     from ragassay import formats, pipelines
     from ragassay.engine.run import prepare
+    from ragassay.judges import named_judges
     from ragassay.reports import folder
     from ragassay.reports.text import terminal
 
     if data is not None and pipelines.is_pipeline(data):
+        if more:
+            raise UsageError(f"{data} is a pipeline, and {more[0]} cannot be given beside it.")
         named = given if config is None else {**given, "config": config}
         return run_pipeline(data, named, param=param, dry_run=dry_run, json=json)
     if param is not None:
@@ -79,14 +73,17 @@ def run(
         )
     if data is None and config is None:
         raise UsageError("No data is named: ragassay run DATA. 'ragassay run --help' has examples.")
-    job = prepare(configured(data, config, given), dry=dry_run)
+    every = given.get("metrics") == ["all"]
+    if every:
+        del given["metrics"]
+    chosen = configured(data, config, given, more)
+    job = prepare(chosen, judge=named_judges(chosen.judge, typed="judge" in given), dry=dry_run)
     out = show.console()
     if dry_run:
         show.preview(job, as_json=json)
         return show.OK
-    doing = None
-    if job.session is not None and job.session.costs:
-        doing = job.session.doing
+    doing = job.doing
+    if doing is not None:
         # What is loaded by now need not be searched for garbage while the first requests are built:
         # it takes as long as building them. The process is ours, so this is ours to say.
         gc.freeze()
@@ -97,7 +94,7 @@ def run(
     if json:
         show.json({**show.result_json(result), "gates": [g.to_json() for g in result.gates]})
     else:
-        show.result(result)
+        show.result(result, every=every)
         if job.config.slice_by is not None:
             out.print(terminal.slices_table(result.summary))
         show.lines(*(f"{what}: {path}" for what, path in reports.items()))
@@ -106,5 +103,6 @@ def run(
         show.gates(result.gates)
     if json:
         show.warn(result.summary.warnings)
-    inner = () if result.consistency is None else (result.consistency.summary,)
-    return show.exit_code(result.gates, result.summary, *inner)
+    if github:
+        github_output.tell_of_run(result, as_json=json)
+    return show.exit_code_of(result)

@@ -71,8 +71,7 @@ def serve(
     needs_service()
     import uvicorn
 
-    from ragassay.service import ServiceOptions, create_app
-    from ragassay.service.store import create_sample
+    from ragassay.service import ServiceOptions, create_app, create_sample
     from ragassay.service.worker import Worker, WorkerOptions
 
     opened, work = _opened(folder, store)

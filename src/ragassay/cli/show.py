@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragassay import printable
 from ragassay.cli import interrupt
+from ragassay.cli.manners import LOG, MANNERS
+from ragassay.counts import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ragassay.engine.results import GateResult, Result, Summary
     from ragassay.engine.run import PreparedRun
+    from ragassay.formats import Placement
 
 PATIENCE_S = 2.0
 """Work that takes longer than this shows how far it is."""
@@ -25,6 +31,9 @@ EVERY_S = 30.0
 """Between two lines about long work, where there is no terminal."""
 
 MAX_WARNINGS = 12
+
+WIDTH = 80
+"""Columns of a line that is wrapped."""
 
 OK = 0
 GATE_FAILED = 1
@@ -50,44 +59,106 @@ def lines(*texts: object) -> None:
         out.print(str(text), soft_wrap=True, markup=False)
 
 
-def result(shown: Result) -> None:
+def wrapped(text: str, indent: str = "  ") -> None:
+    """Prints a text in lines of at most 80 columns; words are not cut.
+
+    Args:
+        text: of one line.
+        indent: of the lines after the first.
+    """
+    lines(
+        *textwrap.wrap(
+            text,
+            WIDTH,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+            replace_whitespace=False,
+        )
+    )
+
+
+def result(shown: Result, *, every: bool = False) -> None:
     """Prints the table of a run, and below it that of its consistency. A run of the suite
     consistency alone has only that one.
+
+    Args:
+        shown: the run.
+        every: whether metrics that are not in the headline of their suite have a row, too.
     """
     out = console()
     from ragassay.reports.tables import consistency_table
-    from ragassay.reports.text import terminal
+    from ragassay.reports.text import headline, terminal
 
     inner = shown.consistency
+    _log_notes(shown)
     if inner is None or shown.summary.metrics:
-        out.print(terminal.summary_table(shown.summary))
+        used = shown.config.get("suite") or ()
+        beside = [] if every else headline.left_out(shown.summary, used)
+        out.print(terminal.summary_table(headline.without(shown.summary, beside)))
+        if beside:
+            names = ", ".join(beside)
+            said = f" {plural(len(beside), 'further metric')}, by '--metrics all': {names}."
+            out.print(f"{said}\n", style="dim", markup=False)
     elif shown.summary.warnings:
         warn(shown.summary.warnings)
     if inner is not None:
         out.print(consistency_table.terminal_table(inner.summary))
 
 
-def preview(job: PreparedRun, *, as_json: bool) -> None:
+def _log_notes(shown: Result) -> None:
+    for sentence in shown.summary.warnings:
+        LOG.info("note: %s", sentence)
+
+
+def preview(
+    job: PreparedRun,
+    *,
+    as_json: bool,
+    every_suite: bool = False,
+    placement: Placement | None = None,
+) -> bool:
     """Reads the data of a job and prints what it would compute, ask and pay.
 
     Args:
         job: that is not run.
         as_json: prints JSON in place of tables.
+        every_suite: also says which suites the data suits.
+        placement: of the data's columns, to be told as well.
+
+    Returns:
+        Whether anything can be scored.
     """
     from ragassay.engine.plan import preview as previewed
-    from ragassay.reports.text import preview_table
+    from ragassay.reports.text import can_score, preview_table
 
     with progress("reading", job.source.count) as done:
-        found = previewed(job, done)
+        found = previewed(job, done, every_suite=every_suite)
     if as_json:
-        json(found.to_json())
+        placed = {} if placement is None else {"columns": asdict(placement)}
+        json({**found.to_json(), **placed})
     else:
         console().print(preview_table(found))
+        if placement is not None and placement.unplaced:
+            lines("", f"columns that hold no field: {', '.join(placement.unplaced)}")
+        if placement is not None and placement.suggested:
+            lines(f"perhaps: {' '.join(map(column_flag, placement.suggested.items()))}")
     warn(found.warnings)
+    return can_score(found)
+
+
+def column_flag(field_and_column: tuple[str, str]) -> str:
+    """The flag that says which column holds a field.
+
+    Args:
+        field_and_column: of ours, and of the data.
+    """
+    return f"--columns {shlex.quote('='.join(field_and_column))}"
 
 
 def result_json(shown: Result) -> dict[str, Any]:
     """The summary of a run; with that of its consistency, where there is one."""
+    _log_notes(shown)
     body = shown.summary.to_json()
     if shown.consistency is not None:
         body["consistency"] = shown.consistency.summary.to_json()
@@ -107,17 +178,25 @@ _GATE_STYLE = {True: "green", False: "bold red", None: "yellow"}
 
 def gates(results: Iterable[GateResult]) -> None:
     """Prints what each gate found, one a line."""
-    out = console()
+    out, quiet = console(), MANNERS.get().quiet
     for gate in results:
-        out.print(gate.sentence, style=_GATE_STYLE[gate.passed], markup=False, highlight=False)
+        LOG.info("%s", gate.sentence)
+        if quiet and not gate.passed:
+            sys.stdout.write(f"{printable.lines(gate.sentence)}\n")
+        style = _GATE_STYLE[gate.passed]
+        out.print(gate.sentence, style=style, markup=False, highlight=False)
 
 
 def warn(sentences: Iterable[str]) -> None:
     """Sentences on standard error, each once; the rest is counted."""
+    from rich.markup import escape
+
     listed = list(dict.fromkeys(sentences))
     out = console(stderr=True)
+    for sentence in listed:
+        LOG.info("note: %s", sentence)
     for sentence in listed[:MAX_WARNINGS]:
-        out.print(f"[yellow]note:[/yellow] {_plain(sentence)}")
+        out.print(f"[yellow]note:[/yellow] {escape(sentence)}")
     if len(listed) > MAX_WARNINGS:
         out.print(f"[yellow]note:[/yellow] and {len(listed) - MAX_WARNINGS} more of these.")
 
@@ -165,6 +244,7 @@ def progress(
             return Text("" if doing is None else doing())
 
     out = console(stderr=True)
+    live = out.is_terminal and MANNERS.get().progress and not MANNERS.get().quiet
     # The words take what is left of the line, so the rest is short where there are any.
     rate = ", {task.fields[rate]:,.0f}/s" if doing is None else ""
     bar = Bar(
@@ -179,10 +259,10 @@ def progress(
         expand=doing is not None,
         console=out,
         transient=True,
-        disable=not out.is_terminal,
+        disable=not live,
     )
     task = bar.add_task(label, total=None, rate=0.0, noun="samples")
-    begun = time.monotonic()
+    begun = logged = time.monotonic()
 
     starting, ended = threading.Lock(), threading.Event()
 
@@ -194,9 +274,14 @@ def progress(
 
     class Live:
         def __call__(self, n: int) -> None:
+            nonlocal logged
             interrupt.check()
-            elapsed = time.monotonic() - begun
-            if out.is_terminal and (elapsed > PATIENCE_S or bar.live.is_started):
+            now = time.monotonic()
+            elapsed = now - begun
+            if now - logged > EVERY_S:
+                logged = now
+                LOG.info("%s: %s %s", label, f"{n:,}", bar.tasks[0].fields["noun"])
+            if live and (elapsed > PATIENCE_S or bar.live.is_started):
                 show()
                 bar.update(task, completed=n, rate=n / max(elapsed, 1e-3))
 
@@ -210,11 +295,11 @@ def progress(
     # The first samples may take long, and whoever waits wants to see that work goes on.
     patient = threading.Timer(PATIENCE_S, show)
     patient.daemon = True
-    if doing is not None and out.is_terminal:
+    if doing is not None and live:
         show()
-    elif out.is_terminal:
+    elif live:
         patient.start()
-    elif doing is not None:
+    elif doing is not None and not out.is_terminal and MANNERS.get().progress:
         threading.Thread(target=_say, args=(doing, ended), daemon=True).start()
     try:
         yield Live()
@@ -229,24 +314,19 @@ def progress(
 def _say(doing: Callable[[], str], ended: threading.Event) -> None:
     """A line now and then, for a log that somebody watches."""
     while not ended.wait(EVERY_S):
-        console(stderr=True).print(f"note: {_plain(doing())}")
+        LOG.info("%s", doing())
+        console(stderr=True).print(f"note: {doing()}", markup=False)
 
 
 @contextmanager
 def status(label: str) -> Iterator[None]:
     """A spinner on standard error while something without a count goes on."""
     out = console(stderr=True)
-    if not out.is_terminal:
+    if not out.is_terminal or not MANNERS.get().progress:
         yield
         return
     with out.status(label):
         yield
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
 
 
 def exit_code(gates: Sequence[GateResult], *summaries: Summary) -> int:
@@ -261,3 +341,16 @@ def exit_code(gates: Sequence[GateResult], *summaries: Summary) -> int:
     if incomplete or nothing or any(gate.passed is None for gate in gates):
         return INCOMPLETE
     return OK
+
+
+def exit_code_of(shown: Result) -> int:
+    """The exit code for a run and its gates. With ``--quiet``, standard error says why a run is
+    incomplete."""
+    inner = () if shown.consistency is None else (shown.consistency.summary,)
+    code = exit_code(shown.gates, shown.summary, *inner)
+    if code == INCOMPLETE and MANNERS.get().quiet:
+        missing = [summary.incomplete for summary in (shown.summary, *inner)]
+        lost = [f"{plural(sum(missing), 'score')} missing by accident: the run is incomplete."]
+        for sentence in [*(lost if any(missing) else ()), *shown.summary.warnings]:
+            sys.stderr.write(f"ragassay: {printable.lines(sentence)}\n")
+    return code

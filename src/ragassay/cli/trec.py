@@ -313,6 +313,4 @@ def seekable(path: Path) -> Iterator[Path]:
         except InputError as error:
             if str(error.path) != copy.name:
                 raise
-            raise InputError(
-                error.problem, path=NAME, line=error.line, field=error.field, hint=error.hint
-            ) from None
+            raise error.but(path=NAME) from None

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.flags import Switch, configured, takes_options
+from ragassay.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from ragassay.formats import Placement
 
 NOT_OF_DATA = (
     *("data", "output", "fail_under", "trust_offline"),
@@ -21,27 +26,83 @@ NOT_OF_DATA = (
 def validate(
     data: Path | None = None,
     /,
-    *,
+    *more: Path,
     config: Annotated[Path | None, Parameter(name=["--config", "-c"])] = None,
+    save_mapping: Annotated[Path | None, Parameter(name="--save-mapping")] = None,
     json: Switch = False,
     **given: Any,
-) -> None:
+) -> int:
     """Read DATA (or what a YAML configuration names) to its end and say what is in it.
 
-    The first fault is named with its file, line and field, and the exit code is 2. With --suite or
-    --metrics it also counts how many samples each metric applies to.
+    The first fault is named with its file, line and field, and the exit code is 2. It says how many
+    samples each metric applies to, which suites the data suit, which columns hold no field and what
+    they may be (--columns). The exit code is 3 where nothing can be scored.
 
     ```sh
     ragassay validate answers.jsonl
+    ragassay validate export.csv --save-mapping mapping.yaml
     ragassay validate config.yaml
     ragassay validate answers.csv --config eval_config.yaml
     ```
 
     Args:
-        data: File or folder with samples, or a YAML configuration.
+        data: File or folder with samples (- for standard input), or a YAML configuration.
+        more: Further files, whose samples follow; also as a pattern: 'runs/*.jsonl'.
         config: YAML configuration, beside DATA.
+        save_mapping: Write a YAML file with the columns that were found and suggested, for
+            'ragassay run -c'.
         json: Print what was found as JSON.
     """
+    from ragassay import formats
+    from ragassay.engine.config import save_mapping as saved
     from ragassay.engine.run import prepare
+    from ragassay.judges import named_judges
 
-    show.preview(prepare(configured(data, config, given), dry=True), as_json=json)
+    chosen = configured(data, config, given, more)
+    judges = named_judges(chosen.judge, typed="judge" in given)
+    if chosen.data is None:
+        raise UsageError("No data is named. Give a file, or a configuration with 'data'.")
+    placement = formats.place(
+        chosen.data,
+        format=chosen.format,
+        columns=chosen.columns,
+        encoding=chosen.encoding,
+        sheet=chosen.sheet,
+        separator=chosen.separator,
+        single_chunk=chosen.single_chunk,
+        passages_from=chosen.passages_from,
+    )
+    if save_mapping is not None:
+        saved(save_mapping, chosen, placement)
+        show.warn([f"{save_mapping} is written. Check it, then: ragassay run -c {save_mapping}"])
+    try:
+        scorable = show.preview(
+            prepare(chosen, judge=judges, dry=True),
+            as_json=json,
+            every_suite=not (chosen.suite or chosen.metrics),
+            placement=placement,
+        )
+    except InputError as error:
+        if not (placement.suggested and error.problem.startswith("no column is known")):
+            raise
+        perhaps = " ".join(map(show.column_flag, placement.suggested.items()))
+        raise error.but(hint=f"Perhaps: {perhaps}.") from None
+    if not scorable and not json:
+        show.warn(_as_questions(placement))
+    return show.OK if scorable else show.INCOMPLETE
+
+
+def _as_questions(placement: Placement) -> Iterator[str]:
+    """What a file of questions alone is for: nobody answered them yet."""
+    from ragassay.formats import folded
+    from ragassay.golden import GoldenItem
+
+    known = {**placement.suggested, **placement.placed}
+    if "query" not in known or known.keys() & {"answer", "passages", "passage_ids"}:
+        return
+    own = [name for name in placement.unplaced if folded(name) in GoldenItem.model_fields]
+    taken = f" Golden sets have fields for {', '.join(own)}." if own else ""
+    yield (
+        "These are questions without answers and passages. 'ragassay ask' asks a system for them, "
+        f"'ragassay golden import' makes a golden set of them.{taken}"
+    )

@@ -24,7 +24,7 @@ from ragassay.client.shapes import (
     Task,
     Upload,
 )
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, system_problem
 
 Time = float | str | datetime
 """Seconds since 1970, ISO 8601 with a zone, or a time with one."""
@@ -353,7 +353,7 @@ def _download(where: str, path: str | Path, query: Mapping[str, Any] | None = No
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         except OSError as error:
-            raise UsageError(f"{target} cannot be written: {error.strerror}.") from error
+            raise UsageError(f"{target} cannot be written: {system_problem(error)}.") from error
         return target
 
     return Call("GET", where, save, query=query, as_bytes=True)

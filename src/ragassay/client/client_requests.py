@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from ragassay.client.client_errors import RequestRefused
 from ragassay.client.run_folders import packed
 from ragassay.client.shapes import Job, Progress
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, system_problem
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ def pieces_of(path: Path) -> Iterator[bytes]:
         with packed(path) as file, file.open("rb") as stream:
             yield from iter(lambda: stream.read(1 << 20), b"")
     except OSError as error:
-        raise UsageError(f"{path} cannot be opened: {error.strerror}.") from error
+        raise UsageError(f"{path} cannot be opened: {system_problem(error)}.") from error
 
 
 def refusal(status: int, found: Any, text: str) -> RequestRefused:

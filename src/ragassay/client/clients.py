@@ -12,8 +12,8 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine
 from functools import wraps
-from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from types import MethodType
+from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
 try:
     import httpx2
@@ -41,36 +41,35 @@ RETRIES = 5
 """How often a connection that cannot be made is tried again."""
 
 
-def _waits(call: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P], T]:
-    @wraps(call)
-    def method(client: Client, /, *given: P.args, **named: P.kwargs) -> T:
-        return client._do(call(*given, **named))
+class _Method(Generic[P, T]):
+    """A call as a method of both clients: `Client` gives its answer, `AsyncClient` awaits it.
 
-    return _described(method, call)
+    Args:
+        call: makes the request of the method's arguments.
+    """
 
+    def __init__(self, call: Callable[P, Call[T]]) -> None:
+        @wraps(call)
+        def method(client: Any, /, *given: P.args, **named: P.kwargs) -> Any:
+            return client._do(call(*given, **named))
 
-def _awaited(
-    call: Callable[P, Call[T]],
-) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
-    @wraps(call)
-    async def method(client: AsyncClient, /, *given: P.args, **named: P.kwargs) -> T:
-        return await client._do(call(*given, **named))
+        # The signature that readers and `inspect` see: the call's, of a client.
+        found = inspect.signature(call)
+        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        returned = str(found.return_annotation).removeprefix("Call[").removesuffix("]")
+        method.__signature__ = found.replace(  # type: ignore[attr-defined]
+            parameters=[own, *found.parameters.values()], return_annotation=returned
+        )
+        self._method = method
 
-    return _described(method, call)
-
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _described(method: F, call: Callable[..., Any]) -> F:
-    """The method with the signature that readers and `inspect` see: the call's, of a client."""
-    found = inspect.signature(call)
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    returned = str(found.return_annotation).removeprefix("Call[").removesuffix("]")
-    method.__signature__ = found.replace(  # type: ignore[attr-defined]
-        parameters=[own, *found.parameters.values()], return_annotation=returned
-    )
-    return method
+    @overload
+    def __get__(self, client: None, kind: type) -> Callable[..., Any]: ...
+    @overload
+    def __get__(self, client: Client, kind: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: AsyncClient, kind: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, client: Any, kind: type) -> Callable[..., Any]:
+        return self._method if client is None else MethodType(self._method, client)
 
 
 class _Pauses:
@@ -96,7 +95,37 @@ H = TypeVar("H")
 
 
 class _Connected(ABC, Generic[H]):
-    """What both clients are made of: the settings, and the connections ``H``."""
+    """What both clients are made of: the calls, the settings, and the connections ``H``."""
+
+    create_project = _Method(calls.create_project)
+    list_projects = _Method(calls.list_projects)
+    create_task = _Method(calls.create_task)
+    list_tasks = _Method(calls.list_tasks)
+    log = _Method(calls.log)
+    upload_file = _Method(calls.upload_file)
+    preview_upload = _Method(calls.preview_upload)
+    import_upload = _Method(calls.import_upload)
+    delete_upload = _Method(calls.delete_upload)
+    preview_report = _Method(calls.preview_report)
+    create_report = _Method(calls.create_report)
+    list_reports = _Method(calls.list_reports)
+    get_report = _Method(calls.get_report)
+    delete_project = _Method(calls.delete_project)
+    delete_task = _Method(calls.delete_task)
+    delete_record = _Method(calls.delete_record)
+    delete_report = _Method(calls.delete_report)
+    get_job = _Method(calls.get_job)
+    list_jobs = _Method(calls.list_jobs)
+    cancel_job = _Method(calls.cancel_job)
+    retry_job = _Method(calls.retry_job)
+    download_run = _Method(calls.download_run)
+    upload_run = _Method(calls.upload_run)
+    download_report = _Method(calls.download_report)
+    compare_reports = _Method(calls.compare_reports)
+    download_comparison = _Method(calls.download_comparison)
+    compute_rag_evaluation_report = _Method(calls.compute_rag_evaluation_report)
+    export_rag_evaluation_report = _Method(calls.export_rag_evaluation_report)
+    get_rag_evaluation_reports = list_reports
 
     def __init__(
         self,
@@ -123,45 +152,10 @@ class Client(_Connected["httpx2.Client"]):
         polling: seconds between two looks at a job; the variable ``RAGASSAY_POLLING``, or 1.
     """
 
-    create_project = _waits(calls.create_project)
-    list_projects = _waits(calls.list_projects)
-    create_task = _waits(calls.create_task)
-    list_tasks = _waits(calls.list_tasks)
-    log = _waits(calls.log)
-    upload_file = _waits(calls.upload_file)
-    preview_upload = _waits(calls.preview_upload)
-    import_upload = _waits(calls.import_upload)
-    delete_upload = _waits(calls.delete_upload)
-    preview_report = _waits(calls.preview_report)
-    create_report = _waits(calls.create_report)
-    list_reports = _waits(calls.list_reports)
-    get_report = _waits(calls.get_report)
-    delete_project = _waits(calls.delete_project)
-    delete_task = _waits(calls.delete_task)
-    delete_record = _waits(calls.delete_record)
-    delete_report = _waits(calls.delete_report)
-    get_job = _waits(calls.get_job)
-    list_jobs = _waits(calls.list_jobs)
-    cancel_job = _waits(calls.cancel_job)
-    retry_job = _waits(calls.retry_job)
-    download_run = _waits(calls.download_run)
-    upload_run = _waits(calls.upload_run)
-    download_report = _waits(calls.download_report)
-    compare_reports = _waits(calls.compare_reports)
-    download_comparison = _waits(calls.download_comparison)
-    compute_rag_evaluation_report = _waits(calls.compute_rag_evaluation_report)
-    export_rag_evaluation_report = _waits(calls.export_rag_evaluation_report)
-    get_rag_evaluation_reports = list_reports
-
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -202,45 +196,10 @@ class AsyncClient(_Connected["httpx2.AsyncClient"]):
         url, token, timeout, polling: as of `Client`.
     """
 
-    create_project = _awaited(calls.create_project)
-    list_projects = _awaited(calls.list_projects)
-    create_task = _awaited(calls.create_task)
-    list_tasks = _awaited(calls.list_tasks)
-    log = _awaited(calls.log)
-    upload_file = _awaited(calls.upload_file)
-    preview_upload = _awaited(calls.preview_upload)
-    import_upload = _awaited(calls.import_upload)
-    delete_upload = _awaited(calls.delete_upload)
-    preview_report = _awaited(calls.preview_report)
-    create_report = _awaited(calls.create_report)
-    list_reports = _awaited(calls.list_reports)
-    get_report = _awaited(calls.get_report)
-    delete_project = _awaited(calls.delete_project)
-    delete_task = _awaited(calls.delete_task)
-    delete_record = _awaited(calls.delete_record)
-    delete_report = _awaited(calls.delete_report)
-    get_job = _awaited(calls.get_job)
-    list_jobs = _awaited(calls.list_jobs)
-    cancel_job = _awaited(calls.cancel_job)
-    retry_job = _awaited(calls.retry_job)
-    download_run = _awaited(calls.download_run)
-    upload_run = _awaited(calls.upload_run)
-    download_report = _awaited(calls.download_report)
-    compare_reports = _awaited(calls.compare_reports)
-    download_comparison = _awaited(calls.download_comparison)
-    compute_rag_evaluation_report = _awaited(calls.compute_rag_evaluation_report)
-    export_rag_evaluation_report = _awaited(calls.export_rag_evaluation_report)
-    get_rag_evaluation_reports = list_reports
-
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def close(self) -> None:

@@ -1,4 +1,5 @@
 from .comparison.compare_runs import compare as compare
+from .diagnosis.diagnosing import diagnose as diagnose
 from .results.result import Result as Result
 from .results.run_folder import open_run as open_run, save_run as save_run
 from .results.summary import Comparison as Comparison

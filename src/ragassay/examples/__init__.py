@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ragassay import files
 from ragassay.errors import UsageError
 
 _TOWN = Path(__file__).parent / "town"
@@ -21,6 +22,11 @@ METRICS = [
     *("citation.f1", "rl_f", "answerability_accuracy"),
 ]
 """What the systems are measured by."""
+HEADLINE = [
+    *("nDCG@10", "Recall@5", "SpanHit@1", "contains_answer", "token_f1.f", "citation.f1", "rl_f"),
+    "answerability_accuracy",
+]
+"""Those that the demo prints."""
 
 
 def path_of(name: str) -> Path:
@@ -38,3 +44,28 @@ def documents() -> dict[str, str]:
     """The documents that gold spans and passages point into, by name."""
     folder = _TOWN / "documents"
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
+
+
+def copy_to(folder: Path) -> list[Path]:
+    """Copies the documents, the queries and the systems' samples.
+
+    Args:
+        folder: made where it is missing. What it holds of other names stays.
+
+    Returns:
+        What was written.
+
+    Raises:
+        UsageError: a file of one of the names is there with other contents, or the folder cannot be
+            written.
+    """
+    sources = [*(path_of(name) for name in NAMES), *sorted((_TOWN / "documents").glob("*.md"))]
+    written = [folder / source.relative_to(_TOWN) for source in sources]
+    for source, target in zip(sources, written, strict=True):
+        text = source.read_text(encoding="utf-8")
+        if target.exists() and target.read_text(encoding="utf-8", errors="replace") != text:
+            raise UsageError(
+                f"{target} is there already, with other contents. Name another folder."
+            )
+        files.write_text(target, text)
+    return written

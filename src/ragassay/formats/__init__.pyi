@@ -1,11 +1,11 @@
-from . import (
+from . import native as native
+from .benchmarks import (
+    Record as Record,
+    Tasks as Tasks,
+    extended as extended,
     mlcube as mlcube,
-    native as native,
-    trec_files as trec_files,
-    trec_judgements as trec_judgements,
 )
 from .format import NO as NO, SURE as SURE, Format as Format, Head as Head
-from .mtrag_records import Record as Record, Tasks as Tasks, extended as extended
 from .native import packed as packed, schema as schema, to_record as to_record, write as write
 from .nugget_bank_file import (
     Importance as Importance,
@@ -13,8 +13,12 @@ from .nugget_bank_file import (
     NuggetBank as NuggetBank,
     QueryNuggets as QueryNuggets,
 )
+from .placement import Placement as Placement, PlacingMapper as PlacingMapper, place as place
+from .question_files import Questions as Questions
 from .reading import (
+    Paths as Paths,
     detect as detect,
+    files_of as files_of,
     from_records as from_records,
     get as get,
     known as known,
@@ -23,25 +27,38 @@ from .reading import (
     read as read,
 )
 from .records import (
+    BY_FLAGS as BY_FLAGS,
     FIELD_OF as FIELD_OF,
     FIRST_TIME as FIRST_TIME,
     LAST_TIME as LAST_TIME,
+    Columns as Columns,
     FieldKeys as FieldKeys,
     Mapper as Mapper,
     MapperOptions as MapperOptions,
     Notes as Notes,
     OptionWords as OptionWords,
-    Row as Row,
     aliases as aliases,
     answer_values as answer_values,
-    delimited as delimited,
-    expected_answers as expected_answers,
+    canonical as canonical,
+    field_values as field_values,
     folded as folded,
-    joined as joined,
-    kind as kind,
-    opening as opening,
     passages as passages,
     timestamp as timestamp,
 )
-from .trec_judgements import Moments as Moments, read_scales as read_scales
-from .trec_run import Qrels as Qrels
+from .sources import (
+    Row as Row,
+    delimited as delimited,
+    encodings as encodings,
+    json_files as json_files,
+    kind as kind,
+    opening as opening,
+    standard_input as standard_input,
+)
+from .trec import (
+    Moments as Moments,
+    Qrels as Qrels,
+    read_scales as read_scales,
+    trec_files as trec_files,
+    trec_judgements as trec_judgements,
+    trec_run as trec_run,
+)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragassay.formats.format import CONTAINER, NO, Format, Head
-from ragassay.formats.records import FIELD_OF, Mapper, delimited, folded
+from ragassay.formats.records import FIELD_OF, Mapper, folded
+from ragassay.formats.sources import delimited
 from ragassay.samples import Sample
 
 
@@ -21,7 +22,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a row cannot be read.
     """
     mapper.cells = True
-    for line, row in delimited.rows(path):
+    for line, row in delimited.rows(path, mapper.encoding):
         yield mapper.sample(row, line)
 
 

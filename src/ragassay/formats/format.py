@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragassay.formats.records import Mapper
+from ragassay.formats.records import FIELD_OF, Mapper, folded
 from ragassay.samples import Sample
 
 NO, CONTAINER, SURE = 0, 1, 2
@@ -25,10 +25,10 @@ class Head:
     Attributes:
         path: the file.
         suffix: its last suffix in lower case, ``.gz`` left aside.
-        container: ``json`` (lines or a document), ``table`` (text with a header), ``parquet`` or
-            ``other``.
-        columns: names in the header, or keys of the first record.
-        record: the first record, of JSON.
+        container: ``json`` (lines or a document), ``table`` (text with a header), ``parquet``,
+            ``archive`` (zip), ``folder`` or ``other``.
+        columns: names in the header, keys of the first record, or names in the folder.
+        record: the first record of JSON, or the first row of a text table.
         start: its first bytes, decompressed.
     """
 
@@ -42,6 +42,10 @@ class Head:
     def has(self, *names: str) -> bool:
         """Whether all of these columns are there."""
         return all(name in self.columns for name in names)
+
+    def holds(self, *fields: str) -> bool:
+        """Whether a column is known, by its name, to hold one of these fields."""
+        return any(FIELD_OF.get(folded(name)) in fields for name in self.columns)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ Frames are recognised by their methods, so neither pandas nor polars is ever imp
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.records import cleaned, kind, placed
+from ragassay.formats.sources import cleaned, kind, placed
 from ragassay.samples import Sample
 
 _SLICE = 2048
@@ -35,9 +36,11 @@ def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | S
     for number, record in enumerate(_each(records), first):
         if isinstance(record, Sample):
             yield number, record
-        elif isinstance(record, Mapping):
+            continue
+        record = _fields(record)
+        if isinstance(record, Mapping):
             with placed(None, number):
-                row = {str(key): _plain(item, str(key)) for key, item in record.items()}
+                row = {str(key): plain(item, str(key)) for key, item in record.items()}
             yield number, row
         else:
             raise InputError(
@@ -64,6 +67,8 @@ def _each(records: Any) -> Iterator[Any]:
         _distinct(records.schema.names)
         for batch in records.to_batches(max_chunksize=_SLICE):
             yield from batch.to_pylist()
+    elif _is_column_wise(records):
+        yield from _of_columns(records)
     elif isinstance(records, Mapping) or not hasattr(records, "__iter__"):
         raise InputError(
             f"{kind(records)} was given where records are expected",
@@ -71,6 +76,34 @@ def _each(records: Any) -> Iterator[Any]:
         )
     else:
         yield from records
+
+
+def _fields(record: Any) -> Any:
+    """An object of a data class or of pydantic (test cases of other tools) as a mapping."""
+    if hasattr(record, "model_dump"):
+        return record.model_dump(mode="python")
+    if is_dataclass(record) and not isinstance(record, type):
+        return {one.name: getattr(record, one.name) for one in fields(record)}
+    return record
+
+
+def _is_column_wise(records: Any) -> bool:
+    return (
+        isinstance(records, Mapping)
+        and bool(records)
+        and all(isinstance(column, list | tuple) for column in records.values())
+    )
+
+
+def _of_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len({*lengths.values()}) > 1:
+        listed = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
+        raise InputError(
+            f"the columns have different lengths ({listed})", hint="Give one value for each record."
+        )
+    for row in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, row, strict=True))
 
 
 def _with_index(frame: Any, names: list[str]) -> Any:
@@ -91,19 +124,28 @@ def _distinct(names: list[str]) -> list[str]:
     return names
 
 
-def _plain(value: Any, key: str) -> Any:
+def plain(value: Any, key: str) -> Any:
+    """A value of a frame as JSON has it: dates and what is unknown as texts.
+
+    Args:
+        value: of a cell.
+        key: its column.
+
+    Raises:
+        InputError: an infinite number.
+    """
     if value is None or type(value) in (int, bool):
         return value
     if type(value) in (str, float):
         return cleaned(value, key)
     if isinstance(value, Mapping):
-        return {str(name): _plain(item, str(name)) for name, item in value.items()}
+        return {str(name): plain(item, str(name)) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item, key) for item in value]
+        return [plain(item, key) for item in value]
     if isinstance(value, datetime | date):
         return value.isoformat() if value == value else None  # NaT differs from itself
     if hasattr(value, "tolist"):  # numpy
-        return _plain(value.tolist(), key)
+        return plain(value.tolist(), key)
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     return str(value)

@@ -19,7 +19,8 @@ import orjson
 from ragassay.errors import InputError
 from ragassay.files import atomic
 from ragassay.formats.format import CONTAINER, NO, Format, Head
-from ragassay.formats.records import Mapper, opening
+from ragassay.formats.records import Mapper
+from ragassay.formats.sources import json_files
 from ragassay.samples import Answer, GoldPassage, Passage, Sample
 
 
@@ -34,7 +35,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a record cannot be read.
     """
     sample = mapper.sample
-    for line, record in opening.json_records(path, mapper.note):
+    for line, record in json_files.json_records(path, mapper.note, mapper.encoding, nested=True):
         yield sample(record, line)
 
 

@@ -20,7 +20,8 @@ from typing import Any, Literal, cast
 
 from ragassay.errors import InputError
 from ragassay.files import atomic
-from ragassay.formats.records import field_values, kind, opening, pick
+from ragassay.formats.records import field_values, pick
+from ragassay.formats.sources import json_files, kind, opening
 from ragassay.scores import Reason, Unscored
 from ragassay.strict import dumps
 
@@ -142,7 +143,7 @@ class NuggetBank(Mapping[str, QueryNuggets]):
         source = Path(path)
         entries: dict[str, QueryNuggets] = {}
         lines: dict[str, int] = {}
-        for line, record in opening.json_records(source):
+        for line, record in json_files.json_records(source):
             with opening.placed(source, line):
                 entry = _entry(record)
                 if entry.id in entries:

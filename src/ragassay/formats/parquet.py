@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, first_line
 from ragassay.formats import frames
-from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, Record, opening
+from ragassay.formats.format import CONTAINER, NO, Format, Head
+from ragassay.formats.records import Mapper, Record
+from ragassay.formats.sources import opening, standard_input
 from ragassay.samples import Sample
 
 _SLICE = 4096
@@ -25,25 +26,38 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     Raises:
         InputError: the file or a row cannot be read.
     """
+    mapper.cells = True
+    for number, row in table_rows(path):
+        yield mapper.sample(cast("Record", row), number)
+
+
+def table_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each row with its number, in slices that fit in memory.
+
+    Args:
+        path: the file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
     import polars as pl
 
-    mapper.cells = True
     with opening.opened(path):
         pass  # says at once what is wrong with the file as such
     try:
-        scanned = pl.scan_parquet(path, glob=False)
+        scanned = pl.scan_parquet(standard_input.on_disk(path), glob=False)
         n_rows = int(scanned.select(pl.len()).collect().item())
         for start in range(0, n_rows, _SLICE):
             for number, row in frames.rows(scanned.slice(start, _SLICE), start + 1):
-                yield mapper.sample(cast("Record", row), number)
+                yield number, cast("dict[str, Any]", row)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         # A panic is no Exception, and its traceback is on standard error by now.
-        problem = (str(error).splitlines() or [type(error).__name__])[0]
+        problem = first_line(error)
         raise InputError(f"this is no readable Parquet file ({problem})", path=path) from None
 
 
 def _sniff(head: Head) -> int:
-    return SURE if head.container == "parquet" else NO
+    return CONTAINER if head.container == "parquet" else NO
 
 
 FORMAT = Format(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -11,11 +12,15 @@ from typing import Any, Unpack
 
 from ragassay import discovery, extensions
 from ragassay.errors import InputError, UsageError, did_you_mean
-from ragassay.formats import detection, frames, trec_run
+from ragassay.formats import detection, frames, hf_dataset, question_files
 from ragassay.formats.format import Format
 from ragassay.formats.records import Mapper, MapperOptions
-from ragassay.formats.trec_run import Qrels
+from ragassay.formats.trec import Qrels, trec_run
 from ragassay.samples import Sample
+
+Name = str | os.PathLike[str]
+Paths = Name | Sequence[Name]
+"""A file, a folder, a pattern, or several of them."""
 
 
 @cache
@@ -40,17 +45,49 @@ def get(name: str) -> Format:
     return formats[name]
 
 
-def detect(path: str | os.PathLike[str]) -> Format:
-    """The format of a file, by its content and its name.
+def detect(path: Paths, encoding: str | None = None) -> Format:
+    """The format of a file or folder, by its content and its name; of several, that of the first.
+
+    Args:
+        path: the file, or several (see `files_of`).
+        encoding: of its text, where that is not UTF-8.
 
     Raises:
         InputError: the file cannot be opened, or no format fits it.
     """
-    return detection.detect(Path(path), known())
+    return detection.detect(files_of(path)[0], known(), encoding)
+
+
+def files_of(path: Paths) -> list[Path]:
+    """The files that are named.
+
+    Args:
+        path: a file or folder, a pattern (``runs/*.jsonl``), or a list of these. What a pattern
+            names is sorted.
+
+    Raises:
+        InputError: a pattern names nothing.
+        UsageError: the list is empty.
+    """
+    if isinstance(path, str | os.PathLike):
+        return _matching(Path(path))
+    found = [file for one in path for file in _matching(Path(one))]
+    if not found:
+        raise UsageError("No data is named. Give a file.")
+    return found
+
+
+def _matching(path: Path) -> list[Path]:
+    if path.exists() or not glob.has_magic(str(path)):
+        return [path]
+    found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
+    if not found:
+        raise InputError("no file has a name of this pattern", path=path)
+    return found
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: Paths,
     *,
     format: str | None = None,  # noqa: A002  # the name that users know from --format
     limit: int | None = None,
@@ -60,7 +97,10 @@ def read(
     """The samples of a file, one after the other.
 
     Args:
-        path: the file; gzip is recognised by its content.
+        path: the file or folder; gzip is recognised by its content. Also a pattern
+            (``runs/*.jsonl``) or a list: their samples follow each other, and two of them with one
+            id, system and repeat are an error. What a file of questions alone expects
+            (references, gold) is given to the samples of the others, by id or by query.
         format: a name from `known`, where detection is not wanted.
         limit: how many samples to read at most.
         gold: relevance judgements that replace the gold passages of their queries: a qrels file,
@@ -69,7 +109,8 @@ def read(
             UltraRAG's ``key_map`` is understood too), ``separator`` (what stands between the
             passages of a single text), ``single_chunk`` (such a text is one passage, whatever it
             holds), ``refuse_joined`` (a text that seems to hold several passages and is not cut
-            is an error, in place of a note), ``system`` (of records that name none), ``notes``
+            is an error, in place of a note), ``system`` (of records that name none), ``encoding``
+            (of text that is not UTF-8: ``cp1252``; byte order marks are known), ``notes``
             (takes what is worth telling about the data; without it, the same is issued as
             `RagassayWarning` once the file is read).
 
@@ -78,20 +119,22 @@ def read(
         UsageError: an unknown format or field, a limit below 1, or ``single_chunk`` beside a
             separator.
     """
-    source = Path(path)
+    paths = files_of(path)
     if limit is not None and limit < 1:
         raise UsageError(f"The limit must be at least 1, not {limit}.")
-    mapper = Mapper(source, **options)
-    reader = get(format) if format is not None else detect(source)
+    mapper = Mapper(paths[0], **options)
+    files = [
+        (get(format) if format is not None else detect(one, mapper.encoding), one) for one in paths
+    ]
     if gold is None:
-        samples = reader.read(source, mapper)
+        samples = question_files.joined_files(files, mapper, options)
     else:
-        samples = trec_run.with_gold(reader, source, mapper, gold)
-    return _stream(islice(samples, limit), mapper, source)
+        samples = trec_run.with_gold(files, mapper, gold)
+    return _stream(islice(samples, limit), mapper, paths)
 
 
 def load(
-    path: str | os.PathLike[str],
+    path: Paths,
     *,
     format: str | None = None,  # noqa: A002
     limit: int | None = None,
@@ -100,13 +143,24 @@ def load(
 ) -> list[Sample]:
     """All samples of a file.
 
+    Examples:
+        >>> import pathlib, ragassay
+        >>> line = '{"id": "1", "question": "Who?", "prediction": "Ann", "contexts": ["Ann did."]}'
+        >>> _ = pathlib.Path("answers.jsonl").write_text(line)
+        >>> (sample,) = ragassay.load("answers.jsonl")
+        >>> sample.query, sample.answer.text, sample.passages[0].text
+        ('Who?', 'Ann', 'Ann did.')
+
     Args:
-        path: the file; gzip is recognised by its content.
+        path: the file or folder; gzip is recognised by its content. Also a pattern
+            (``runs/*.jsonl``) or a list: their samples follow each other, and two of them with one
+            id, system and repeat are an error. What a file of questions alone expects
+            (references, gold) is given to the samples of the others, by id or by query.
         format: a name from `known`, where detection is not wanted.
         limit: how many samples to read at most.
         gold: relevance judgements that replace the gold passages of their queries.
-        **options: ``columns``, ``separator``, ``single_chunk``, ``refuse_joined``, ``system`` and
-            ``notes``, as in `read`.
+        **options: ``columns``, ``separator``, ``single_chunk``, ``refuse_joined``, ``system``,
+            ``encoding`` and ``notes``, as in `read`.
 
     Raises:
         InputError: the file, or a record in it, cannot be read.
@@ -120,9 +174,10 @@ def from_records(records: Any, **options: Unpack[MapperOptions]) -> Iterator[Sam
     """The samples of records in memory.
 
     Args:
-        records: mappings (or samples), a pandas or polars frame, or an Arrow table.
-        **options: ``columns``, ``separator``, ``single_chunk``, ``refuse_joined``, ``system`` and
-            ``notes``, as in `read`.
+        records: mappings, samples, or objects of data classes and pydantic; a list for each
+            column; a pandas or polars frame, an Arrow table, or a data set of Hugging Face.
+        **options: ``columns``, ``separator``, ``single_chunk``, ``refuse_joined``, ``system``,
+            ``encoding`` and ``notes``, as in `read`.
 
     Raises:
         InputError: a record cannot be read; its number, from 1, is given as the line.
@@ -140,6 +195,8 @@ def map_records(records: Any, mapper: Mapper) -> Iterator[Sample]:
     Raises:
         InputError: a record cannot be read; its number, from 1, is given as the line.
     """
+    if isinstance(records, Mapping) and records and all(map(_is_dataset, records.values())):
+        records = records[hf_dataset.chosen_split(list(records), None, mapper)]
     for number, record in frames.rows(records):
         if isinstance(record, Sample):
             mapper.claim(record, number)
@@ -149,10 +206,17 @@ def map_records(records: Any, mapper: Mapper) -> Iterator[Sample]:
     mapper.finish("records")
 
 
-def _stream(samples: Iterator[Sample], mapper: Mapper, path: Path) -> Iterator[Sample]:
+def _is_dataset(value: Any) -> bool:
+    """Whether a value is a data set of Hugging Face: their ``DatasetDict`` holds one a split."""
+    return hasattr(value, "column_names") and hasattr(value, "features")
+
+
+def _stream(samples: Iterator[Sample], mapper: Mapper, paths: list[Path]) -> Iterator[Sample]:
+    about = ", ".join(map(str, paths[:3])) + " ..." * (len(paths) > 3)
     first = next(samples, None)
     if first is None:
-        raise InputError("there are no records", path=path)
+        nothing = mapper.nothing_known or InputError("there are no records")
+        raise nothing.at(path=about)
     yield first
     yield from samples
-    mapper.finish(path)
+    mapper.finish(about)

@@ -1,19 +1,45 @@
 from .anchoring import Anchored as Anchored, anchor as anchor
 from .chunk_alignment import ChunkAligner as ChunkAligner
-from .documents import Document as Document, load_documents as load_documents
-from .golden_diff import Change as Change, difference as difference
+from .document_readers import Heading as Heading
+from .documents import (
+    Document as Document,
+    load_documents as load_documents,
+    readable_documents as readable_documents,
+)
+from .golden_diff import (
+    Change as Change,
+    difference as difference,
+    differing as differing,
+    excerpt as excerpt,
+)
+from .golden_export import (
+    EXPORTS as EXPORTS,
+    export_format as export_format,
+    exported as exported,
+)
 from .golden_folder import (
+    DOCUMENTS as DOCUMENTS,
+    MANIFEST as MANIFEST,
     QUERIES as QUERIES,
     GoldenSet as GoldenSet,
+    check_output as check_output,
     is_golden as is_golden,
     schema as schema,
     with_contexts as with_contexts,
 )
+from .golden_import import imported as imported
 from .golden_item import (
     GoldenItem as GoldenItem,
     GoldSpan as GoldSpan,
     NegativeReference as NegativeReference,
     Utterance as Utterance,
+    nearly as nearly,
 )
 from .golden_join import joined as joined
-from .golden_sampling import sampled as sampled, split as split
+from .golden_sampling import furthest as furthest, sampled as sampled, split as split
+from .languages import (
+    code_of as code_of,
+    language_of as language_of,
+    without_yes_or_no as without_yes_or_no,
+    word_lists as word_lists,
+)

@@ -15,6 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import CONTEXT, GoldenItem, GoldSpan
+from ragassay.golden.span_alignment import aligned
 
 Found = Literal["unchanged", "moved", "changed", "ambiguous", "lost"]
 
@@ -29,6 +30,18 @@ _LONG = 60
 """Characters of a text that does not stand twice by chance."""
 _PLACES = 1000
 """Places of one text that are looked at."""
+_LOCATED = 0.6
+"""How alike a part of a document must be, 0 to 1, to be looked at for an edited text."""
+_NEAR = 400
+"""Characters beside an edited text in which its surroundings are looked for."""
+_TELLING = 8
+"""Characters of surroundings that tell a place though they do not stand beside it."""
+_KNOWN = 0.8
+"""How alike such surroundings must be, 0 to 1."""
+_RIVALS = 9
+"""Parts of a document that are looked at for an edited text."""
+_NEARLY = 0.9
+"""What surroundings that stand near count, beside those that stand where they stood."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +97,20 @@ def _place(
         if stays and _likeness(here.text, span.start, span.end, span) > 1 - _CLEARLY:
             return "unchanged", (span.document, span.start, span.end), 0.0, []
     near = {} if here is None else {here.id: here}
+    # Without surroundings only the text can tell, where it stands once.
+    everywhere = [
+        (one.id, at)
+        for one in documents.values()
+        if not span.before and not span.after
+        for at in _occurrences(one.text, span.text)
+    ]
     for among in (near, {key: one for key, one in documents.items() if key not in near}):
         exact = [
             (_likeness(one.text, at, at + len(span.text), span), one.id, at)
             for one in among.values()
             for at in _occurrences(one.text, span.text)
         ]
-        told = _told(exact, span)
+        told = everywhere[0] if len(everywhere) == 1 else _told(exact, span)
         if told is not None:
             document, at = told
             moved: Found = "moved"
@@ -101,8 +121,10 @@ def _place(
             return "ambiguous", None, 0.0, [(name, at) for _, name, at in exact]
         changed = _changed(span, among)
         if changed is not None:
-            place, distance = changed
-            return "changed", place, distance, []
+            candidates, distance = changed
+            if len(candidates) > 1:
+                return "ambiguous", None, 0.0, [(name, at) for name, at, _ in candidates]
+            return "changed", candidates[0], distance, []
     return "lost", None, 1.0, []
 
 
@@ -151,38 +173,93 @@ def _occurrences(text: str, wanted: str) -> Iterator[int]:
         at = text.find(wanted, at + 1)
 
 
-def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[Place, float] | None:
-    """The place of an edited text: between its surroundings, or where it is most alike."""
-    found: list[tuple[float, Place]] = []
+def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Place], float] | None:
+    """The places of an edited text, several where they cannot be told apart, and the distance of
+    the first one: between its surroundings, or where it is most alike."""
+    found: list[tuple[float, float, Place]] = []
     for one in documents.values():
         between = _between(one.text, span)
-        if between is None:
-            best = fuzz.partial_ratio_alignment(
-                span.text, one.text, score_cutoff=(1 - MOST_CHANGED) * 100
-            )
-            if best is None or len(one.text) < len(span.text):
+        ends = None if between is None else _ends(one.text, span, *between)
+        if ends is not None:
+            found.append((1 - ends[0], ends[0], (one.id, *ends[1:])))
+            continue
+        for start, end in _regions(one.text, span):
+            ends = _ends(one.text, span, start, end)
+            if ends is None:
                 continue
-            between = (best.dest_start, best.dest_end)
-            if _likeness(one.text, *between, span) < _ALIKE:
-                continue
-        start, end = between
-        distance = Levenshtein.normalized_distance(span.text, one.text[start:end])
-        if distance <= MOST_CHANGED:
-            found.append((distance, (one.id, start, end)))
+            likeness = _near_likeness(one.text, *ends[1:], span)
+            if likeness >= _ALIKE:
+                found.append((likeness - ends[0], ends[0], (one.id, *ends[1:])))
     if not found:
         return None
-    ranked = sorted(found)
-    if len(ranked) > 1 and ranked[1][0] - ranked[0][0] < _CLEARLY:
+    ranked = sorted(found, key=lambda one: (-one[0], one[2]))
+    best = ranked[0]
+    near = [one[2] for one in ranked if best[0] - one[0] < _CLEARLY]
+    return list(dict.fromkeys(near)), best[1]
+
+
+def _regions(text: str, span: GoldSpan) -> Iterator[tuple[int, int]]:
+    """Parts of a document that are like a span, each with some text around it."""
+    margin = CONTEXT + round(len(span.text) * MOST_CHANGED)
+    parts = [(0, len(text))]
+    for _ in range(_RIVALS):
+        if not parts:
+            return
+        start, end = parts.pop(0)
+        if end - start < len(span.text):
+            if len(text) < len(span.text):
+                yield 0, len(text)
+            continue
+        best = fuzz.partial_ratio_alignment(span.text, text[start:end], score_cutoff=_LOCATED * 100)
+        if best is None:
+            continue
+        first, last = start + best.dest_start, start + best.dest_end
+        yield max(0, first - margin), min(len(text), last + margin)
+        parts += [(start, first), (last, end)]
+
+
+def _ends(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, int] | None:
+    """The distance, the start and the end of an edited span in a part of a document."""
+    ends = aligned(span.text, span.before, span.after, text, start, end)
+    if ends is None:
         return None
-    distance, place = ranked[0]
-    return place, distance
+    distance = Levenshtein.normalized_distance(span.text, text[ends[0] : ends[1]])
+    return (distance, *ends) if distance <= MOST_CHANGED else None
+
+
+def _near_likeness(text: str, start: int, end: int, span: GoldSpan) -> float:
+    """As `_likeness`, where new text may stand between the span and its surroundings."""
+    before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+    sides = sorted(
+        max(_alike(beside, then), _near(near, then))
+        for beside, near, then in (
+            (before[-len(span.before) :] if span.before else before, before, span.before),
+            (after[: len(span.after)] if span.after else after, after, span.after),
+        )
+    )
+    return 0.75 * sides[1] + 0.25 * sides[0]
+
+
+def _near(now: str, then: str) -> float:
+    wanted = then.strip()
+    if len(wanted) < _TELLING or len(now) < len(wanted):
+        return 0.0
+    return _NEARLY * fuzz.partial_ratio(wanted, now, score_cutoff=_KNOWN * 100) / 100
 
 
 def _between(text: str, span: GoldSpan) -> tuple[int, int] | None:
-    """What stands between the old surroundings, where each of them stands once."""
-    before, after = span.before[-CONTEXT // 2 :], span.after[: CONTEXT // 2]
-    if not before or not after or text.count(before) != 1 or text.count(after) != 1:
+    """What stands between the old surroundings, where they tell one place."""
+    if not span.before or not span.after:
         return None
-    start, end = text.index(before) + len(before), text.index(after)
-    longest = round(len(span.text) * (1 + 2 * MOST_CHANGED))
-    return (start, end) if start < end <= start + longest else None
+    longest = round(len(span.text) * (1 + 2 * MOST_CHANGED)) + 2 * _NEAR
+    for length in (CONTEXT, CONTEXT // 2):
+        before, after = span.before[-length:], span.after[:length]
+        if text.count(after) != 1 or (length < CONTEXT and text.count(before) != 1):
+            continue
+        end = text.index(after)
+        start = text.rfind(before, max(0, end - longest - len(before)), end)
+        # Where both stand side by side, the span between them is gone.
+        if start < 0 or text[:end].endswith(before.rstrip()):
+            continue
+        return start + len(before), end
+    return None

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import io
-from collections.abc import Callable, Mapping
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragassay.counts import plural
 from ragassay.errors import InputError, UsageError
+from ragassay.golden.document_readers import READERS, Heading, Reader
 
 MOST_BYTES = 200 * 1024**2
 """Bytes of a file that is read as a document."""
+
+MOST_CHARACTERS = 20_000_000
+"""Characters of a document: about 10,000 pages."""
+
+MOST_TOLD = 20
+"""Documents that cannot be taken and are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +31,8 @@ class Document:
         path: of its file, relative to the folder.
         text: the canonical text.
         sha256: of the file's bytes.
-        loader: what made the text, and its version, such as ``pypdf 7.1.0``.
+        loader: what made the text, and its version, such as ``pypdf 7.1.0, reader 2``.
+        headings: in their order, with their places in the text.
     """
 
     id: str
@@ -32,43 +40,133 @@ class Document:
     text: str
     sha256: str
     loader: str
+    headings: tuple[Heading, ...] = ()
+
+    @property
+    def title(self) -> Heading | None:
+        """The heading of the whole document: the only one of the highest level, 0 or 1."""
+        named = [one for one in self.headings if not one.is_page]
+        highest = min((one.level for one in named), default=2)
+        first = [one for one in named if one.level == highest]
+        return first[0] if highest <= 1 and len(first) == 1 else None
+
+    def parts(self) -> Iterator[tuple[Heading | None, int, int]]:
+        """The text between the headings: the heading above it (``None`` before the first), its
+        start and its end. Parts may be empty."""
+        begins = [(None, 0), *((one, one.end) for one in self.headings)]
+        ends = [*(one.start for one in self.headings), len(self.text)]
+        for (heading, begin), end in zip(begins, ends, strict=True):
+            yield heading, begin, end
 
 
-def load_documents(folder: Path) -> dict[str, Document]:
+SKIP = "--skip-unreadable"
+
+
+def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Document]:
     """The documents of a folder and of the folders within, by id.
 
     Args:
         folder: with text, Markdown, HTML, PDF and DOCX files; others are left alone.
+        without: paths below the folder that are left out.
 
     Raises:
-        InputError: no document, or one that cannot be read, is empty, encrypted or enormous, or
-            two of the same text or id.
+        InputError: no document, or some that cannot be read, are empty, encrypted or enormous, or
+            have the text or id of another. All of them are named at once.
         UsageError: a package for this kind of file is missing.
     """
+    found, unreadable, unlike = _loaded(folder, without)
+    return _whole(folder, found, [*unreadable.values(), *unlike])
+
+
+def readable_documents(
+    folder: Path, *, skip: bool = False
+) -> tuple[dict[str, Document], dict[str, str]]:
+    """The documents of a folder for a golden set that is made of them.
+
+    Args:
+        folder: as of `load_documents`.
+        skip: whether files that cannot be read, or are empty, encrypted or enormous, are left out.
+
+    Returns:
+        The documents by id; and of each file that is left out, by its path below the folder, why.
+
+    Raises:
+        InputError: as of `load_documents`, but for what is left out.
+        UsageError: a package for this kind of file is missing.
+    """
+    found, unreadable, unlike = _loaded(folder, ())
+    wrong = [*(() if skip else unreadable.values()), *unlike]
+    try:
+        whole = _whole(folder, found, wrong, len(unreadable), f" or leave them out ({SKIP})")
+    except InputError as error:
+        if skip or len(wrong) > 1 or not unreadable:
+            raise
+        hint = f"{error.hint or ''} Or leave it out: {SKIP}.".strip()
+        raise error.but(hint=hint) from error
+    return whole, {name: error.problem for name, error in unreadable.items()}
+
+
+def _loaded(
+    folder: Path, without: Container[str]
+) -> tuple[dict[str, Document], dict[str, InputError], list[InputError]]:
+    """The documents; what cannot be read, by its path; and what collides with another document."""
     if not folder.is_dir():
         raise InputError("is not a folder of documents", path=folder)
     found: dict[str, Document] = {}
     texts: dict[str, str] = {}
+    unreadable: dict[str, InputError] = {}
+    wrong: list[InputError] = []
     for path in sorted(folder.rglob("*")):
-        if not path.is_file() or path.suffix.casefold() not in _LOADERS:
+        name = path.relative_to(folder).as_posix()
+        if not path.is_file() or path.suffix.casefold() not in READERS or name in without:
             continue
-        document = load(path, folder)
-        if document.id in found:
-            raise InputError(
-                f"has the same name as {found[document.id].path} but for its end",
-                path=path,
-                hint="Rename one of them: a document is named without its suffix.",
-            )
-        if document.text in texts:
-            raise InputError(
-                f"holds the same text as {texts[document.text]}", path=path, hint="Keep one."
-            )
-        found[document.id] = document
-        texts[document.text] = document.path
-    if not found:
+        try:
+            document = load(path, folder)
+        except InputError as error:
+            unreadable[name] = error
+            continue
+        try:
+            if document.id in found:
+                raise InputError(
+                    f"has the same name as {found[document.id].path} but for its end",
+                    path=path,
+                    hint="Rename one of them: a document is named without its suffix.",
+                )
+            if document.text in texts:
+                raise InputError(
+                    f"holds the same text as {texts[document.text]}", path=path, hint="Keep one."
+                )
+        except InputError as error:
+            wrong.append(error)
+        else:
+            found[document.id] = document
+            texts[document.text] = document.path
+    return found, unreadable, wrong
+
+
+def _whole(
+    folder: Path,
+    found: dict[str, Document],
+    wrong: Sequence[InputError],
+    n_left_out: int = 0,
+    otherwise: str = "",
+) -> dict[str, Document]:
+    """The documents, where nothing is wrong with any."""
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        told = "".join(f"\n  {one}" for one in wrong[:MOST_TOLD])
+        more = f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else ""
         raise InputError(
-            "holds no document", path=folder, hint=f"There are: {', '.join(_LOADERS)}."
+            f"{len(wrong)} documents cannot be taken. Mend them or move them out{otherwise}:"
+            f"{told}{more}",
+            path=folder,
         )
+    if not found and n_left_out:
+        files = plural(n_left_out, "file")
+        raise InputError(f"holds no document that can be read ({files} cannot)", path=folder)
+    if not found:
+        raise InputError("holds no document", path=folder, hint=f"There are: {', '.join(READERS)}.")
     return found
 
 
@@ -86,78 +184,44 @@ def load(path: Path, folder: Path) -> Document:
     if path.stat().st_size > MOST_BYTES:
         raise InputError(f"is larger than {MOST_BYTES >> 20} MB", path=path, hint="Split it.")
     content = path.read_bytes()
-    package, read = _LOADERS[path.suffix.casefold()]
+    reader = READERS[path.suffix.casefold()]
     try:
-        text = read(content)
+        text, headings = reader.read(content)
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"{path} needs the package {package}: pip install 'ragassay[docs]'."
+            f"{path} needs the package {reader.package}: pip install 'ragassay[docs]'."
         ) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"is not text in UTF-8 (byte {error.start})", path=path) from error
+        raise InputError(
+            f"is not text in UTF-8 (byte {error.start})", path=path, hint="Save it as UTF-8."
+        ) from error
     except InputError as error:
         raise error.at(path=path) from error
     except Exception as error:  # the libraries raise many
         raise InputError(f"cannot be read ({error or type(error).__name__})", path=path) from error
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(
+            f"holds {len(text):,} characters, more than {MOST_CHARACTERS:,}",
+            path=path,
+            hint="Split it.",
+        )
     if "\0" in text:
         raise InputError("holds zero bytes: it is binary", path=path)
     if not text.strip():
         raise InputError("holds no text", path=path, hint="A scanned page needs OCR first.")
     relative = path.relative_to(folder)
-    version = f"{package} {importlib.metadata.version(package)}" if package else "utf-8"
     return Document(
         relative.with_suffix("").as_posix(),
         relative.as_posix(),
         text,
         hashlib.sha256(content).hexdigest(),
-        version,
+        _loader(reader),
+        tuple(headings),
     )
 
 
-def _plain(content: bytes) -> str:
-    return content.decode("utf-8-sig")
-
-
-def _html(content: bytes) -> str:
-    from selectolax.lexbor import LexborHTMLParser
-
-    tree = LexborHTMLParser(content)
-    tree.strip_tags(["script", "style", "template", "noscript"])
-    root = tree.body or tree.root
-    text = root.text(separator="\n", strip=True) if root is not None else ""
-    return "\n".join(line for line in text.split("\n") if line.strip())
-
-
-def _pdf(content: bytes) -> str:
-    from pypdf import PdfReader
-
-    reader = PdfReader(io.BytesIO(content))
-    if reader.is_encrypted and not reader.decrypt(""):
-        raise InputError("is encrypted", hint="Save it without a password.")
-    return "\n\n".join(page.extract_text() for page in reader.pages)
-
-
-def _docx(content: bytes) -> str:
-    import docx
-
-    document = docx.Document(io.BytesIO(content))
-    lines = []
-    for block in document.iter_inner_content():
-        if hasattr(block, "rows"):
-            lines += ["\t".join(cell.text for cell in row.cells) for row in block.rows]
-        else:
-            lines.append(block.text)
-    return "\n".join(lines)
-
-
-_LOADERS: Mapping[str, tuple[str, Callable[[bytes], str]]] = {
-    ".txt": ("", _plain),
-    ".md": ("", _plain),
-    ".markdown": ("", _plain),
-    ".html": ("selectolax", _html),
-    ".htm": ("selectolax", _html),
-    ".pdf": ("pypdf", _pdf),
-    ".docx": ("python-docx", _docx),
-}
-"""For each suffix the package that reads it, and how."""
+def _loader(reader: Reader) -> str:
+    if not reader.package:
+        return "utf-8"
+    version = importlib.metadata.version(reader.package)
+    return f"{reader.package} {version}, reader {reader.version}"

@@ -49,3 +49,40 @@ def difference(old: Sequence[GoldenItem], new: Sequence[GoldenItem]) -> Iterator
 
 def _texts(item: GoldenItem) -> list[tuple[str, int]]:
     return [(span.text, span.grade) for span in item.gold or ()]
+
+
+_MOST = 60
+"""Characters of a text that is told whole."""
+_BESIDE = 15
+"""Characters of equal text that are told beside what differs."""
+
+
+def excerpt(text: str, start: int = 0, end: int | None = None) -> str:
+    """A text in quotes: where it is long, the part around some characters, at most about 60.
+
+    Args:
+        text: any.
+        start: first character that matters.
+        end: behind the last one; the end of the text when left out.
+    """
+    if len(text) <= _MOST:
+        return repr(text)
+    first = max(0, min(start - _BESIDE, len(text) - _MOST))
+    wanted = len(text) if end is None else end + _BESIDE
+    last = min(len(text), wanted, first + _MOST)
+    return repr(f"{'…' if first else ''}{text[first:last]}{'…' if last < len(text) else ''}")
+
+
+def differing(old: str, new: str) -> tuple[str, str]:
+    """Two texts in quotes, each around what differs.
+
+    Args:
+        old: a text.
+        new: another one.
+    """
+    shorter = min(len(old), len(new))
+    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    tail = next(
+        (at for at in range(shorter - head) if old[-1 - at] != new[-1 - at]), shorter - head
+    )
+    return excerpt(old, head, len(old) - tail), excerpt(new, head, len(new) - tail)

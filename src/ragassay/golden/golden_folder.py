@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
 from pydantic import ValidationError
 
-from ragassay.errors import InputError
-from ragassay.files import atomic
-from ragassay.golden.documents import Document, load_documents
-from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status
+from ragassay.errors import InputError, UsageError, json_problem
+from ragassay.files import atomic, write_text
+from ragassay.golden.documents import Document, load, load_documents
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_item
 
 QUERIES = "queries.jsonl"
 DOCUMENTS = "documents"
 MANIFEST = "documents.json"
 CARD = "card.md"
+_COUNTS = (re.compile(r"^Items: \d+ \(.*\)\.$", re.M), re.compile(r"^Types: \d+ .*\.$", re.M))
+"""The lines of a card that count, as they were written."""
+_LEFT_OUT = re.compile(r"^Documents left out, because they cannot be read: .*\n(?:\n|\Z)", re.M)
+"""The line of a card about files that could not be read, with the empty line after it."""
 
 
 @dataclass
@@ -32,11 +38,14 @@ class GoldenSet:
         folder: where it is.
         items: in the order of the file.
         documents_in: folder of the documents, where they lie elsewhere.
+        left_out: files that could not be read as documents and were left out: path below the folder
+            of the documents, and why.
     """
 
     folder: Path
     items: list[GoldenItem]
     documents_in: Path | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def open(cls, folder: Path) -> GoldenSet:
@@ -49,11 +58,19 @@ class GoldenSet:
             InputError: it is none, or a line is wrong; with the line and the field.
         """
         path = folder / QUERIES
+        if folder.is_file():
+            make = _how_to_make(folder, Path("golden"))
+            raise InputError(
+                "is a file: a golden set is a folder",
+                path=folder,
+                hint="If it holds references for the samples: "
+                f"--references {shlex.quote(str(folder))}. To make a golden set of it: {make}.",
+            )
         if not path.is_file():
             raise InputError(
                 f"holds no {QUERIES}: it is no golden set",
                 path=folder,
-                hint=f"Make one: ragassay golden import FILE -o {folder}.",
+                hint=f"Make one: {_how_to_make(Path('FILE'), folder)}.",
             )
         items = list(_items(path))
         for name, n in Counter(item.id for item in items).items():
@@ -61,15 +78,45 @@ class GoldenSet:
                 raise InputError(f"{n} items have the id {name!r}", path=path, field="id")
         manifest = _manifest(folder)
         elsewhere = manifest.get("folder")
-        return cls(folder, items, None if elsewhere is None else folder / str(elsewhere))
+        left_out = {str(one["path"]): str(one["why"]) for one in manifest.get("left_out") or []}
+        return cls(folder, items, None if elsewhere is None else folder / str(elsewhere), left_out)
 
     def documents(self) -> dict[str, Document]:
-        """The documents by id.
+        """The documents by id, without those that were left out when the set was made.
 
         Raises:
             InputError: there are none, or one cannot be read.
         """
-        return load_documents(self.documents_in or self.folder / DOCUMENTS)
+        return load_documents(self.documents_in or self.folder / DOCUMENTS, self.left_out)
+
+    def readable_again(self, documents: Mapping[str, Document]) -> list[Document]:
+        """Documents that were left out and can be read now, without those that have the id or text
+        of another one.
+
+        Args:
+            documents: those of the set, by id.
+        """
+        folder = self.documents_in or self.folder / DOCUMENTS
+        texts = {one.text for one in documents.values()}
+        found: dict[str, Document] = {}
+        for name in self.left_out:
+            try:
+                one = load(folder / name, folder)
+            except (InputError, UsageError, OSError):
+                continue
+            if one.id not in documents and one.id not in found and one.text not in texts:
+                texts.add(one.text)
+                found[one.id] = one
+        return list(found.values())
+
+    def take_in(self, documents: Iterable[Document]) -> None:
+        """Leaves documents no longer out; ``documents.json`` says so once it is saved.
+
+        Args:
+            documents: as `readable_again` gives them.
+        """
+        taken = {one.path for one in documents}
+        self.left_out = {name: why for name, why in self.left_out.items() if name not in taken}
 
     def with_status(self, *statuses: Status) -> list[GoldenItem]:
         """The items of some statuses.
@@ -80,18 +127,27 @@ class GoldenSet:
         return [item for item in self.items if item.status in statuses]
 
     def save(self) -> None:
-        """Writes ``queries.jsonl``: an item that has not changed keeps its line byte for byte."""
+        """Writes ``queries.jsonl``: an item that has not changed keeps its line byte for byte. What
+        ``card.md`` counts follows, where it still stands as `save_card` wrote it.
+        """
         with atomic(self.folder / QUERIES) as stream:
             for item in self.items:
                 stream.write(orjson.dumps(item.to_record(), option=orjson.OPT_APPEND_NEWLINE))
+        self._refresh_card()
 
-    def save_manifest(self, documents: Mapping[str, Document]) -> None:
-        """Writes ``documents.json``: which documents the spans count in.
+    def save_manifest(self, documents: Mapping[str, Document], before: Path | None = None) -> None:
+        """Writes ``documents.json``: which documents the spans count in, and when each was found to
+        be another one than before.
 
         Args:
             documents: by id.
+            before: folder of the golden set whose manifest is taken up; by default this one.
         """
         where = self.documents_in
+        old = {
+            str(one["id"]): one for one in _manifest(before or self.folder).get("documents") or []
+        }
+        today = datetime.now(UTC).date().isoformat()
         body = {
             "folder": None if where is None else _relative(where, self.folder),
             "documents": [
@@ -101,13 +157,29 @@ class GoldenSet:
                     "sha256": one.sha256,
                     "loader": one.loader,
                     "characters": len(one.text),
-                    "seen": datetime.now(UTC).date().isoformat(),
+                    "seen": today,
+                    **_changed(old.get(one.id), one, today),
                 }
                 for one in documents.values()
             ],
         }
+        if self.left_out:
+            body["left_out"] = [{"path": name, "why": why} for name, why in self.left_out.items()]
         with atomic(self.folder / MANIFEST) as stream:
             stream.write(orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        self._refresh_card()
+
+    def _refresh_card(self) -> None:
+        card = self.folder / CARD
+        if not card.is_file():
+            return
+        text = card.read_text(encoding="utf-8")
+        told = text
+        for line, counts in zip(_COUNTS, self._counts(), strict=True):
+            told = line.sub(lambda _, counts=counts: counts, told, count=1)  # type: ignore[misc]
+        told = _LEFT_OUT.sub(lambda _: "".join(f"{one}\n" for one in _told(self.left_out)), told, 1)
+        if told != text:
+            write_text(card, told)
 
     def save_card(self, made: str) -> None:
         """Writes ``card.md``, unless a person's is there.
@@ -118,8 +190,7 @@ class GoldenSet:
         path = self.folder / CARD
         if path.exists():
             return
-        counts = Counter(item.status for item in self.items)
-        kinds = Counter(item.type or "no type" for item in self.items)
+        items, types = self._counts()
         lines = [
             f"# {self.folder.resolve().name}",
             "",
@@ -127,10 +198,11 @@ class GoldenSet:
             "",
             f"How it was made: {made}",
             "",
-            f"Items: {len(self.items)} ({_counted(counts)}).",
+            items,
             "",
-            f"Types: {_counted(kinds)}.",
+            types,
             "",
+            *_told(self.left_out),
             "Agreement of reviewers: not measured.",
             "",
             "Licence: (write it here)",
@@ -138,15 +210,71 @@ class GoldenSet:
         with atomic(path) as stream:
             stream.write(("\n".join(lines) + "\n").encode())
 
+    def _counts(self) -> tuple[str, str]:
+        """The lines of the card that count items and types."""
+        counts = Counter(item.status for item in self.items)
+        kinds = Counter(item.type or "no type" for item in self.items)
+        return f"Items: {len(self.items)} ({_counted(counts)}).", f"Types: {_counted(kinds)}."
+
+    def changed_documents(self) -> dict[str, date]:
+        """For each document that changed since the set was made the day on which that was found."""
+        listed = _manifest(self.folder).get("documents") or []
+        return {
+            str(one["id"]): date.fromisoformat(one["changed"]) for one in listed if "changed" in one
+        }
+
     def known_documents(self) -> dict[str, str]:
         """For each document of the manifest the hash of the file that the spans count in."""
         listed = _manifest(self.folder).get("documents") or []
         return {str(one["id"]): str(one["sha256"]) for one in listed}
 
+    def read_otherwise(self, documents: Mapping[str, Document]) -> dict[tuple[str, str], list[str]]:
+        """The ids of documents that are the same files as in the manifest and were read by another
+        loader, so that their text may differ; by the loader of the manifest and that of now.
+
+        Args:
+            documents: as they are read now, by id.
+        """
+        found: dict[tuple[str, str], list[str]] = {}
+        for one in _manifest(self.folder).get("documents") or []:
+            now, loader = (
+                documents.get(str(one["id"])),
+                str(one.get("loader") or "an unknown loader"),
+            )
+            if now is not None and now.sha256 == str(one["sha256"]) and now.loader != loader:
+                found.setdefault((loader, now.loader), []).append(now.id)
+        return found
+
 
 def is_golden(folder: Path) -> bool:
     """Whether a folder holds a golden set: queries, and a manifest of their documents."""
     return (folder / QUERIES).is_file() and (folder / MANIFEST).is_file()
+
+
+def check_output(output: Path, *inputs: Path) -> None:
+    """Refuses a place for results where a command would write over what it reads, or into a golden
+    set.
+
+    Args:
+        output: file or folder that is to be written.
+        inputs: files and folders that the command reads.
+
+    Raises:
+        UsageError: the output is one of the inputs or lies in a folder of them, or it is a golden
+            set or lies in one.
+    """
+    place = output.resolve()
+    for one in inputs:
+        if place == one.resolve():
+            raise UsageError(f"{output} is what is read. Choose another name with -o.")
+        if one.resolve() in place.parents:
+            raise UsageError(
+                f"{output} lies in {one}, which is read. Choose another place with -o."
+            )
+    for folder in (place, *place.parents):
+        if is_golden(folder):
+            lies = "is a golden set" if folder == place else f"lies in the golden set {folder.name}"
+            raise UsageError(f"{output} {lies}. Choose another place with -o.")
 
 
 def schema() -> dict[str, Any]:
@@ -174,6 +302,12 @@ def _text(documents: Mapping[str, Document], name: str) -> str:
     return documents[name].text if name in documents else ""
 
 
+def _how_to_make(data: Path, folder: Path) -> str:
+    """The command that makes a golden set of a file."""
+    words = ["ragassay", "golden", "import", str(data), "--documents", "DOCUMENTS"]
+    return shlex.join([*words, "-o", str(folder)])
+
+
 def _items(path: Path) -> Iterator[GoldenItem]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -182,12 +316,11 @@ def _items(path: Path) -> Iterator[GoldenItem]:
             try:
                 yield GoldenItem.model_validate(orjson.loads(line))
             except orjson.JSONDecodeError as error:
-                raise InputError(f"is not JSON ({error})", path=path, line=number) from error
+                raise InputError(
+                    f"is not JSON ({json_problem(error)})", path=path, line=number
+                ) from error
             except ValidationError as error:
-                first = error.errors()[0]
-                field = ".".join(map(str, first["loc"])) or None
-                said = str(first["msg"]).removeprefix("Value error, ")
-                raise InputError(said, path=path, line=number, field=field) from error
+                raise wrong_item(error, path, number) from error
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -197,10 +330,25 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         body = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError as error:
-        raise InputError(f"is not JSON ({error})", path=path) from error
+        raise InputError(f"is not JSON ({json_problem(error)})", path=path) from error
     if not isinstance(body, dict):
         raise InputError("is not a manifest of documents", path=path)
     return body
+
+
+def _changed(old: Mapping[str, Any] | None, new: Document, today: str) -> dict[str, str]:
+    """The day on which a document was found to be another one, where it ever was."""
+    if old is not None and old.get("sha256") != new.sha256:
+        return {"changed": today}
+    return {"changed": str(old["changed"])} if old is not None and "changed" in old else {}
+
+
+def _told(left_out: Mapping[str, str]) -> list[str]:
+    """The line of the card about files that could not be read."""
+    if not left_out:
+        return []
+    listed = "; ".join(f"{name} ({why})" for name, why in left_out.items())
+    return [f"Documents left out, because they cannot be read: {len(left_out)}: {listed}.", ""]
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
-from typing import Any, Literal, Self
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ragassay.errors import InputError, mistake
 from ragassay.samples import Answerability, GoldPassage, Sample, Turn
 
 CONTEXT = 60
@@ -14,6 +17,7 @@ CONTEXT = 60
 
 Kind = Literal["inaccurate", "incomplete", "off-style"]
 Status = Literal["draft", "accepted", "rejected"]
+Origin = Literal["human", "synthetic", "edited"]
 
 
 class _Part(BaseModel):
@@ -94,7 +98,7 @@ class GoldenItem(BaseModel):
     tags: list[str] = Field(default_factory=list)
     author: str = ""
     reviewer: str = ""
-    origin: Literal["human", "synthetic", "edited"] = "human"
+    origin: Origin = "human"
     verified_on: date | None = None
     status: Status = "draft"
     provenance: dict[str, Any] = Field(default_factory=dict, description="How it was made")
@@ -130,13 +134,21 @@ class GoldenItem(BaseModel):
         )
 
     @classmethod
-    def of_sample(cls, sample: Sample) -> GoldenItem:
+    def of_sample(cls, sample: Sample, own: Mapping[str, Any] | None = None) -> GoldenItem:
         """An item of what a sample knows about its query; gold without a document is left out.
 
         Args:
             sample: of any format.
+            own: what is known of fields that a sample does not have, and of ``kind`` and ``by`` of
+                its negative references: a mapping for each.
+
+        Raises:
+            ValidationError: the sample has no query, or a field a value that it cannot have.
         """
+        said = dict(own or {})
         known = {"type", "complexity", "style", "language", "source"}
+        if sample.metadata.get("origin") in get_args(Origin):  # as `to_sample` writes it
+            known.add("origin")
         slices = {key: str(value) for key, value in sample.metadata.items() if key in known}
         gold = None
         if sample.gold is not None:
@@ -151,17 +163,47 @@ class GoldenItem(BaseModel):
                 for one in sample.gold
                 if one.document and one.text and one.start is not None and one.end is not None
             ]
-        return cls(
-            id=sample.id,
-            query=sample.query_text,
-            history=[
+        told = said.pop("negative_references", [{}] * len(sample.negative_references))
+        record = {
+            "id": sample.id,
+            "query": sample.query_text,
+            "history": [
                 Utterance(speaker="agent" if one.speaker == "agent" else "user", text=one.text)
                 for one in sample.history
             ],
-            references=list(sample.references),
-            negative_references=[NegativeReference(text=one) for one in sample.negative_references],
-            gold=gold,
-            answerability=sample.answerability,
-            metadata={key: one for key, one in sample.metadata.items() if key not in known},
-            **slices,
-        )
+            "references": list(sample.references),
+            "negative_references": [
+                {"text": text, **more}
+                for text, more in zip(sample.negative_references, told, strict=True)
+            ],
+            "gold": gold,
+            "answerability": sample.answerability,
+            "metadata": {key: one for key, one in sample.metadata.items() if key not in known},
+        }
+        return cls.model_validate(record | slices | said)
+
+
+def nearly(item: GoldenItem) -> list[GoldSpan]:
+    """The spans that almost answer a query that nothing answers, where its provenance says so.
+
+    Args:
+        item: of a golden set; synthesis writes ``nearly`` into its provenance.
+    """
+    said = item.provenance.get("nearly")
+    spans = said.get("spans") if isinstance(said, dict) else None
+    try:
+        return [GoldSpan.model_validate(one) for one in spans or ()]
+    except (TypeError, ValidationError):  # somebody else's provenance
+        return []
+
+
+def wrong_item(error: ValidationError, path: Path, line: int | None) -> InputError:
+    """The error of a record that is no item, in words of users.
+
+    Args:
+        error: of pydantic; the first of its faults is told.
+        path: of the file.
+        line: in it.
+    """
+    field, problem = mistake(error)
+    return InputError(problem, path=path, line=line, field=field)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import statistics
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ragassay.counts import plural
-from ragassay.errors import InputError, RagassayWarning
+from ragassay.counts import either, plural, share
+from ragassay.errors import InputError, warn_user
 from ragassay.golden.chunk_alignment import ChunkAligner
+from ragassay.golden.documents import Document
 from ragassay.golden.golden_folder import DOCUMENTS, GoldenSet
+from ragassay.golden.golden_item import GoldenItem
 from ragassay.samples import Sample
 
 _FIT = 2.0
@@ -45,7 +46,9 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
     if (golden.documents_in or folder / DOCUMENTS).is_dir() and any(
         one.gold for one in known.values()
     ):
-        aligner = ChunkAligner(golden.documents())
+        documents = golden.documents()
+        aligner = ChunkAligner(documents)
+        _tell_moved(items, documents, folder)
     met: set[str] = set()
     sizes: list[int] = []
     n_left_out = 0
@@ -93,5 +96,25 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         _warn(f"{plural(n, 'passage')} not found in the documents of {folder}: no offsets there.")
 
 
+def _tell_moved(
+    items: Iterable[GoldenItem], documents: Mapping[str, Document], folder: Path
+) -> None:
+    """Warns of spans whose documents were edited: what is right would count as missed."""
+    spans = [span for item in items for span in item.gold or ()]
+    moved = [
+        one
+        for one in spans
+        if one.document not in documents
+        or documents[one.document].text[one.start : one.end] != one.text
+    ]
+    if moved:
+        do, say = either(len(moved), "does", "do"), either(len(moved), "it says", "they say")
+        _warn(
+            f"{share(len(moved), len(spans), 'gold span')} of {folder} {do} not stand where {say}: "
+            "documents were edited, and recall comes out too low. Run 'ragassay golden anchor "
+            f"{folder}' first."
+        )
+
+
 def _warn(sentence: str) -> None:
-    warnings.warn(sentence, RagassayWarning, stacklevel=3)
+    warn_user(sentence)

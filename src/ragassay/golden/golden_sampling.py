@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from ragassay.errors import UsageError
 from ragassay.golden.golden_item import GoldenItem
+
+_ALL = ()
+"""Stands for all kinds together."""
 
 
 def sampled(
@@ -43,30 +46,78 @@ def split(
     shares: Mapping[str, float],
     by: Sequence[str] = ("type",),
     seed: int = 0,
+    groups: Sequence[int] | None = None,
 ) -> dict[str, list[GoldenItem]]:
-    """Disjoint parts that hold all items, in which each kind has its share.
+    """Disjoint parts that hold all items, in which each kind has its share, as far as the groups
+    allow it.
 
     Args:
         items: to divide.
         shares: name of each part with its share; they sum to 1.
         by: fields that tell kinds apart.
         seed: of the division.
+        groups: of each item; those of one group stay in one part. Each item is one when left out.
+
+    Returns:
+        The items of each part, in the order of the whole.
 
     Raises:
         UsageError: shares that do not sum to 1, or an unknown field.
     """
     if abs(sum(shares.values()) - 1) > 1e-9 or min(shares.values()) <= 0:
         raise UsageError(f"The shares {dict(shares)} are not all above 0 or do not sum to 1.")
-    source = random.Random(seed)
-    parts: dict[str, set[str]] = {name: set() for name in shares}
-    done = 0
-    for ids in _kinds(items, by).values():
-        source.shuffle(ids)
-        for one in ids:
-            done += 1
-            need = {name: share * done - len(parts[name]) for name, share in shares.items()}
-            parts[max(need, key=lambda part: need[part])].add(one)
-    return {name: [item for item in items if item.id in parts[name]] for name in shares}
+    kind_of = {one: kind for kind, ids in _kinds(items, by).items() for one in ids}
+    members: defaultdict[int, list[GoldenItem]] = defaultdict(list)
+    for at, item in enumerate(items):
+        members[at if groups is None else groups[at]].append(item)
+    # Large groups come first: small ones even out what they leave.
+    drawn = list(members.values())
+    random.Random(seed).shuffle(drawn)
+    drawn.sort(key=len, reverse=True)
+    whole = Counter([*kind_of.values(), *[_ALL] * len(items)])
+    held: dict[str, Counter[tuple[str, ...]]] = {name: Counter() for name in shares}
+    part_of: dict[str, str] = {}
+    for group in drawn:
+        counts = Counter([*(kind_of[item.id] for item in group), *[_ALL] * len(group)])
+
+        def growth(name: str, counts: Counter[tuple[str, ...]] = counts) -> float:
+            """How much the squared distances from what a part should hold grow by the group."""
+            share = shares[name]
+            return sum(
+                n * (2 * (held[name][kind] / share - whole[kind]) + n / share)
+                for kind, n in counts.items()
+            )
+
+        chosen = min(shares, key=growth)
+        held[chosen].update(counts)
+        part_of.update((item.id, chosen) for item in group)
+    return {name: [item for item in items if part_of[item.id] == name] for name in shares}
+
+
+def furthest(
+    parts: Mapping[str, Sequence[GoldenItem]],
+    shares: Mapping[str, float],
+    by: Sequence[str] = ("type",),
+) -> tuple[str, str, int, float]:
+    """The part and the kind that are furthest from their share.
+
+    Args:
+        parts: as `split` made them.
+        shares: name of each part with its share.
+        by: fields that tell kinds apart.
+
+    Returns:
+        Name of the part, name of the kind, how many items it holds, and how many would be its
+        share.
+    """
+    whole = _kinds([item for part in parts.values() for item in part], by)
+    held = {name: _kinds(part, by) for name, part in parts.items()}
+    found = [
+        (name, ", ".join(kind), len(held[name].get(kind, ())), shares[name] * len(ids))
+        for name in parts
+        for kind, ids in whole.items()
+    ]
+    return max(found, key=lambda one: abs(one[2] - one[3]))
 
 
 def _kinds(items: Sequence[GoldenItem], by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:

@@ -7,7 +7,7 @@ from .asking import (
     Unanswered as Unanswered,
     Usage as Usage,
 )
-from .combining import combinable as combinable
+from .combining import combinable as combinable, differ as differ
 from .judge import Judge as Judge
 from .judge_factory import (
     Address as Address,
@@ -25,8 +25,16 @@ from .planning_judge import (
     PlanningAsker as PlanningAsker,
     PlanningJudge as PlanningJudge,
 )
+from .python_judge import PythonJudge as PythonJudge
+from .python_words import (
+    check_judge_name as check_judge_name,
+    named_judges as named_judges,
+    names_object as names_object,
+    word_of as word_of,
+)
 from .question import Question as Question
 from .replay import Replay as Replay, vote_of as vote_of
+from .replay_file import label_of as label_of
 from .reply import R_co as R_co, Reply as Reply, whole_number as whole_number
 from .verdict import (
     Failure as Failure,

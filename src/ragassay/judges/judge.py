@@ -35,7 +35,6 @@ class Judge(ABC):
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
         """Which of these sampling parameters its endpoint does not take."""
-        del names
         return ()
 
     @property
@@ -58,7 +57,6 @@ class Judge(ABC):
         Returns:
             Each leaf with the repeat that it is asked with.
         """
-        del question
         return tuple((leaf, repeat) for leaf in self.leaves())
 
     @property
@@ -98,5 +96,4 @@ class Judge(ABC):
         Returns:
             The verdict or failure; ``None`` where the question would have to be sent.
         """
-        del question, repeat
         return None

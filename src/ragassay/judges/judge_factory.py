@@ -5,10 +5,12 @@
 ``openai``                          the suite's published default model
 ``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.provider_table`
 ``http://localhost:8000/v1#model``  any OpenAI-compatible endpoint
+``litellm:MODEL``                   any model that the package LiteLLM reaches
 ``replay:FILE``                     recorded verdicts, or the labels of people
 =================================== ============================================================
 
-Several words are a panel.
+Several words are a panel. In place of a word there may be an object in Python
+(`ragassay.judges.python_judge`).
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ from ragassay.judges.ledger import Ledger
 from ragassay.judges.llm import LLMJudge, Reuse
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.panel import Panel
+from ragassay.judges.python_judge import PythonJudge
+from ragassay.judges.python_words import check_judge_name, names_object, word_of
 from ragassay.judges.replay import Replay
 from ragassay.transport import (
     MOST,
@@ -62,6 +66,7 @@ class JudgeOptions:
         price: of the model, in place of the list price: ``0.15,0.60``.
         rule: how the votes of a panel become one: ``median`` or ``majority``.
         quorum: votes that a panel's answer needs; more than half where left out.
+        judge_name: of a judge in Python, in place of its own.
         reuse: what of the ledger counts: ``all``; ``answers`` (what failed is asked again);
             ``nothing``.
         dry: nothing will be sent, so no key is needed.
@@ -82,6 +87,7 @@ class JudgeOptions:
     price: Price | str | None = None
     rule: Literal["median", "majority"] = "median"
     quorum: int | None = None
+    judge_name: str | None = None
     reuse: Reuse = "all"
     dry: bool = False
 
@@ -94,6 +100,9 @@ class JudgeOptions:
 
 Role = Literal["judge", "embedder", "target"]
 """Who is named by a word: who answers questions, who turns texts into vectors, what is tested."""
+
+_MODELS_OF = {"gpt": "openai", "claude-": "anthropic", "gemini-": "google"}
+"""How the models of some providers are called."""
 
 _KEY_FILES: Mapping[Role, str] = {
     "judge": "--key-file (key_file=...)",
@@ -149,7 +158,7 @@ class Address:
 
 
 def make_judge(
-    words: Sequence[str],
+    words: Sequence[Any],
     *,
     default_model: str,
     ledger: Ledger,
@@ -160,7 +169,7 @@ def make_judge(
     """The judge that the words name; several words make a panel.
 
     Args:
-        words: see the module.
+        words: see the module; an object in Python stands for itself.
         default_model: the suite's published model, for a word that names only a provider.
         ledger: where answers are kept.
         budget: of the run.
@@ -175,14 +184,23 @@ def make_judge(
         raise UsageError("No judge is named. 'offline' is the embedded one.")
     chosen, places = options or JudgeOptions(), environment or os.environ
     limits: dict[str, Limiter] = {}
+    check_judge_name(words, chosen.judge_name)
+    price = Price.parse(chosen.price) if isinstance(chosen.price, str) else chosen.price
 
-    def judge(word: str) -> Judge:
+    def judge(word: Any) -> Judge:
+        if not isinstance(word, str):
+            _refuse_settings(word, chosen)
+            limiter = Limiter(chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm)
+            return PythonJudge(
+                word, chosen.judge_name, ledger=ledger, limiter=limiter, budget=budget,
+                price=price, timeout=chosen.timeout, reuse=chosen.reuse,
+            )  # fmt: skip
+        word = word.strip()
         kind, _, name = word.partition(":")
         if kind.casefold() in kinds():
             return kinds()[kind.casefold()](name, chosen)
         address = address_of(word, default_model, places, _key(word, chosen, places))
         limiter = Limiter(chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm)
-        price = Price.parse(chosen.price) if isinstance(chosen.price, str) else chosen.price
         return LLMJudge(
             endpoint_at(address, chosen.timeout),
             address.model,
@@ -198,8 +216,25 @@ def make_judge(
             reuse=chosen.reuse,
         )
 
-    judges = [judge(word.strip()) for word in words]
+    judges = [judge(word) for word in words]
     return judges[0] if len(judges) == 1 else Panel(judges, chosen.rule, chosen.quorum)
+
+
+def _refuse_settings(judge: Any, options: JudgeOptions) -> None:
+    """Refuses what only an endpoint can be told.
+
+    Raises:
+        UsageError: a sampling parameter or a key is given for an object in Python.
+    """
+    keys = ("key_file", "key_variable")
+    given = ["judge_seed" if name == "seed" else name for name in options.parameters]
+    given += [name for name in keys if getattr(options, name) is not None]
+    if given:
+        flag = f"--{given[0].replace('_', '-')} ({given[0]}=...)"
+        raise UsageError(
+            f"{flag} is for models at endpoints; the judge {word_of(judge)} is an object in "
+            "Python, which is given the prompt only. Set it where you make the object."
+        )
 
 
 def _key(word: str, options: JudgeOptions, environment: Mapping[str, str]) -> Secret | None:
@@ -258,7 +293,11 @@ def address_of(
         if role == "judge":
             others = ["offline", "replay:FILE", *extensions.added("judges")]
         known = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
-        hint = did_you_mean(word if word in known else name, known)
+        if role == "judge" and names_object(word):
+            others.append("module:function (where a person names it, and the module is there)")
+        hint = _with_provider(word) or did_you_mean(word if word in known else name, known)
+        if role == "judge" and not hint and names_object(word):
+            hint = f"There is no module {name} here, if a function of yours is meant."
         raise UsageError(
             f"No {role} is called {_masked(word)!r}. {hint} There are: {', '.join(others)}, "
             f"URL#model, and PROVIDER:MODEL with one of {', '.join(providers())}."
@@ -267,6 +306,7 @@ def address_of(
         raise UsageError(f"Which model of {name}? Name it, as in {name}:MODEL.")
     model = model.strip() or f"{provider.default}{default_model}"
     url = _url(name, provider, environment)
+    moved = provider.moved_protocol if url != provider.url else ""
     found = secrets.from_environment(provider.keys, environment) if key is None else key
     if found is None and provider.key_needed:
         raise UsageError(
@@ -274,7 +314,7 @@ def address_of(
             f"file that holds it with {_KEY_FILES[role]}."
         )
     found = found or secrets.no_key(provider.keys, _KEY_FILES[role])
-    return Address(f"{name}:{model}", url, model, provider.protocol, found)
+    return Address(f"{name}:{model}", url, model, moved or provider.protocol, found)
 
 
 def endpoint_at(address: Address, timeout: float) -> Endpoint:
@@ -337,3 +377,10 @@ def _masked(text: str) -> str:
     text = re.sub(r"\?.*", "?...", text)
     # Somebody may have put the key where the judge belongs.
     return re.sub(r"(?<![\w./-])[A-Za-z0-9_-]{24,}(?![\w./-])", "...", text)
+
+
+def _with_provider(word: str) -> str:
+    """Asks whether a model's name lacks its provider; empty where that is not known."""
+    found = (maker for start, maker in _MODELS_OF.items() if word.casefold().startswith(start))
+    maker = next(found, "")
+    return f"Did you mean '{maker}:{word}'?" if maker else ""

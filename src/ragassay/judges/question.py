@@ -127,7 +127,6 @@ class Question(ABC, Generic[R_co]):
 
     def template(self, model: str) -> str:
         """Name of the template for a model; one question may be put in several shapes."""
-        del model
         return self.kind
 
     def messages(self, model: str = "") -> list[Message]:

@@ -7,7 +7,7 @@ Two kinds of lines, also mixed in one file:
 - labelled by people: ``{"question": "relevance_grade", "data": {"query": ..., "passage": ...},
   "answer": 3, "judge": "ann"}``. It names its question by its data, compared without regard to
   white space; fields of the question that have a default need not be given, and match whatever the
-  question holds there.
+  question holds there. One with ``"final": true`` settles its question: it alone counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ragassay.errors import InputError, did_you_mean
+from ragassay.errors import (
+    InputError,
+    did_you_mean,
+    json_problem,
+    mistakes,
+    system_problem,
+)
 from ragassay.judges.question import Question
 from ragassay.judges.questions import kinds
 from ragassay.judges.reply import Reply
@@ -43,12 +49,14 @@ class Line:
         place: of its first byte.
         who: judge and model, or the person, that gave it; empty where the line does not say.
         model: the same of a model's recorded answer; empty for a person's.
+        final: it was given by a person who saw the others' answers, and settles the question.
     """
 
     number: int
     place: int
     who: str
     model: str = ""
+    final: bool = False
 
 
 class ReplayFile:
@@ -76,7 +84,8 @@ class ReplayFile:
         self.hash = self._read()
 
     def find(self, question: Question[Any], repeat: int = 0) -> list[Line]:
-        """The lines that answer a question, in the order of the file; the last of each judge.
+        """The lines that answer a question, in the order of the file; the last of each judge, and
+        the last final one alone where there is any.
 
         Args:
             question: that is asked.
@@ -85,7 +94,8 @@ class ReplayFile:
         latest: dict[object, Line] = {}
         for line in self.matching(question, repeat):
             latest[line.who or line.number] = line
-        return sorted(latest.values(), key=lambda line: line.number)
+        found = sorted(latest.values(), key=lambda line: line.number)
+        return [line for line in found if line.final][-1:] or found
 
     def matching(self, question: Question[Any], repeat: int) -> list[Line]:
         """All lines on a question, in the order of the file, with those that a later line corrects.
@@ -133,7 +143,7 @@ class ReplayFile:
                     place += len(raw)
         except OSError as error:
             raise InputError(
-                f"cannot be read ({error.strerror or error})",
+                f"cannot be read ({system_problem(error)})",
                 path=self.path,
                 hint="Name a file of recorded or human answers: replay:FILE.",
             ) from error
@@ -151,25 +161,21 @@ class ReplayFile:
         cls = _type_of(record, self._kinds)
         repeat = _repeat_of(record)
         answer, reason = record.get("answer"), record.get("reason")
-        reply = None if answer is None else reply_of(cls, answer)
+        if answer is not None and "data" not in record:
+            reply_of(cls, answer)
         if reason is not None and reason not in set(Reason):
             raise InputError(f"there is no reason {reason!r}", field="reason")
         who = judge_named_in(record)
-        line = Line(number, place, who, who if record.get("model") else "")
+        line = Line(number, place, who, who if record.get("model") else "", _is_final(record))
         if "data" in record:
-            question = _question_of(cls, record["data"])
+            question, _ = label_of(record, self._kinds)
             data = {name: getattr(question, name) for name in record["data"]}
-            if reply is not None:
-                try:
-                    question.check(reply)
-                except ValueError as error:
-                    raise InputError(str(error), field="answer") from error
             labels = self._by_data.setdefault(cls.kind, {}).setdefault(tuple(sorted(data)), {})
             key = (_digest(data), ANY_REPEAT if repeat is None else repeat)
             labels.setdefault(key, []).append(line)
             self.labels.append(line)
         elif isinstance(record.get("key"), str):
-            if reply is None and reason is None:
+            if answer is None and reason is None:
                 raise InputError("neither an answer nor a reason why there is none", field="answer")
             self._by_key.setdefault((record["key"], repeat or 0), []).append(line)
             if isinstance(judge := record.get("judge"), str) and judge:
@@ -181,6 +187,27 @@ class ReplayFile:
                 hint=f"Give its data, as in {example(cls)}",
             )
         self.counts[cls.kind] += 1
+
+
+def label_of(
+    record: Mapping[str, Any], known: Mapping[str, type[Question[Any]]] | None = None
+) -> tuple[Question[Any], Reply | None]:
+    """The question that a person's label names by its data, and the answer; ``None`` for none.
+
+    Args:
+        record: a line of a file of labels.
+        known: the types of question by their kind; looked up where left out.
+
+    Raises:
+        InputError: it is no label; names the field.
+    """
+    cls = _type_of(record, kinds() if known is None else known)
+    reply = None if record.get("answer") is None else reply_of(cls, record["answer"])
+    question = _question_of(cls, record.get("data"))
+    try:
+        return question, None if reply is None else question.check(reply)
+    except ValueError as error:
+        raise InputError(str(error), field="answer") from error
 
 
 def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
@@ -210,9 +237,9 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
     try:
         return shape.model_validate_json(orjson.dumps(fields_of))
     except ValidationError as error:
-        first = min(error.errors(), key=lambda one: one["loc"][:1][0] in shape.implied)
-        place = ".".join(str(part) for part in ("answer", *first["loc"]))
-        raise InputError(first["msg"], field=place, hint=f"As in {example(cls)}") from error
+        place, problem = min(mistakes(error), key=lambda one: one[0][0] in shape.implied)
+        field = ".".join(("answer", *place))
+        raise InputError(problem, field=field, hint=f"As in {example(cls)}") from error
 
 
 def judge_named_in(record: Mapping[str, Any]) -> str:
@@ -255,7 +282,7 @@ def _object(raw: bytes) -> dict[str, Any]:
         record = orjson.loads(raw)
     except ValueError as error:
         raise InputError(
-            f"is not JSON ({error})", hint="Write one JSON object a line, in UTF-8."
+            f"is not JSON ({json_problem(error)})", hint="Write one JSON object a line, in UTF-8."
         ) from error
     if not isinstance(record, dict):
         raise InputError("is not a JSON object")
@@ -279,6 +306,13 @@ def _repeat_of(record: Mapping[str, Any]) -> int | None:
     raise InputError(f"must be a whole number from 0, not {repeat!r}", field="repeat")
 
 
+def _is_final(record: Mapping[str, Any]) -> bool:
+    final = record.get("final", False)
+    if type(final) is not bool:
+        raise InputError(f"must be true or false, not {final!r}", field="final")
+    return final and "data" in record
+
+
 def _question_of(cls: type[Question[Any]], given: Any) -> Question[Any]:
     if not isinstance(given, dict):
         raise InputError("must be an object", field="data", hint=f"As in {example(cls)}")
@@ -293,8 +327,8 @@ def _question_of(cls: type[Question[Any]], given: Any) -> Question[Any]:
     try:
         return _adapter(cls).validate_json(orjson.dumps(given), strict=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(first["msg"], field=f"data.{first['loc'][0]}") from error
+        place, problem = mistakes(error)[0]
+        raise InputError(problem, field=".".join(("data", *place))) from error
 
 
 @cache

@@ -100,7 +100,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
 
         Args:
             data: File or folder: JSONL, CSV, Parquet, TREC run and more; the format is detected.
-            suite: Suites to count samples for. Default: what suits the data.
+            suite: Suites to count samples for. Default: by the format of the data, mostly qa.
             metrics: Metrics to count samples for, in place of suites.
             columns: Names of columns that are not recognised, {"answer": "model_output"}.
             qrels: TREC or BEIR qrels, for a TREC run.
@@ -110,13 +110,9 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             given = {"qrels": _existing(folders, qrels, "qrels")}
             job = prepared(data, suite, metrics, columns, given, dry=True)
             found = preview(job, lambda n: told(n, None, "samples read"))
+            shown = ("format", "n_samples", "n_queries", "systems", "parts", "applicable")
             return ValidatedFile(
-                format=found.format,
-                n_samples=found.n_samples,
-                n_queries=found.n_queries,
-                systems=found.systems,
-                parts=found.parts,
-                applicable=found.applicable,
+                **{name: getattr(found, name) for name in shown},
                 not_here={name: str(why) for name, why in found.extras.items()},
                 notes=list(found.warnings),
             )
@@ -138,7 +134,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
 
         Args:
             data: File or folder with samples.
-            suite: Suites to compute. Default: what suits the data.
+            suite: Suites to compute. Default: by the format of the data, mostly qa.
             metrics: Metrics to compute, in place of suites.
             columns: Names of columns that are not recognised, {"answer": "model_output"}.
             qrels: TREC or BEIR qrels, for a TREC run.

@@ -13,6 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
 from ragassay import __version__
+from ragassay.errors import validation_problem
 from ragassay.mcp import agent_tools, ultrarag_tools
 from ragassay.mcp.allowed_folders import AllowedFolders
 
@@ -75,8 +76,7 @@ def _refusal(
         what = f"{name} needs the argument {field!r}"
         what += f", and {unknown!r} is none of its arguments" if unknown else ""
     else:
-        said = str(first["msg"])
-        what = f"{name}: {field}: {said[0].lower()}{said[1:]}, not {arguments.get(field)!r:.80}"
+        what = f"{name}: {validation_problem(error)}"
     return f"{what}. It takes: {', '.join(known)}."
 
 

@@ -87,17 +87,8 @@ class RunDone(BaseModel):
             report=html,
             n_samples=summary.n_samples,
             metrics=[
-                MetricMean(
-                    name=name,
-                    mean=one.mean,
-                    low=one.low,
-                    high=one.high,
-                    n_scored=one.n_scored,
-                    n_total=one.n_total,
-                    higher_is_better=one.higher_is_better,
-                    unscored={str(reason): n for reason, n in one.unscored.items()},
-                )
-                for name, one in summary.metrics.items()
+                MetricMean.model_validate(one, from_attributes=True)
+                for one in summary.metrics.values()
             ],
             notes=list(summary.warnings),
         )

@@ -14,6 +14,7 @@ from .chunks.chunks_datapizza import (
     recall_at_k_similarity as recall_at_k_similarity,
     rouge_score as rouge_score,
 )
+from .core.function_metrics import metric as metric
 from .core.judged import JudgedMetric as JudgedMetric
 from .core.metric import SampleMetric as SampleMetric, param as param, scored as scored
 from .core.naming import parse as parse

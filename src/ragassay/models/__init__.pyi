@@ -1,4 +1,4 @@
-from .device import check_device as check_device, device_of as device_of, threads as threads
+from .device import check_device as check_device, device_of as device_of
 from .model_options import ModelOptions as ModelOptions, in_half as in_half
 from .run_models import Models as Models
 from .weights.weight_files import (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, first_line
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights import Unusable
 
@@ -125,7 +125,7 @@ def running(dtype: torch.dtype, device: torch.device) -> Iterator[None]:
     except RuntimeError as error:
         if dtype == torch.float32 or not _NO_ARITHMETIC.search(str(error)):
             raise
-        problem = str(error).splitlines()[0].rstrip(".")
+        problem = first_line(error).rstrip(".")
         raise Unusable(
             f"the model cannot run in {_name(dtype)} on {device} ({problem}): use --dtype float32"
         ) from error

@@ -80,7 +80,6 @@ class BuiltinServer:
         Raises:
             ServerError: what the function says.
         """
-        del progress
         try:
             if tool.name != "get_data":
                 for name, value in arguments.items():

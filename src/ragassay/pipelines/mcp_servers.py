@@ -98,7 +98,6 @@ class McpServer:
             tool: one of ours.
             arguments: which do not matter.
         """
-        del arguments
         return tool.flow.outputs if tool.flow is not None else tool.outputs
 
     async def call(

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, did_you_mean
+from ragassay.errors import InputError, did_you_mean, shown_value
 from ragassay.yaml_files import Marked, Place, marked, text_of
-from ragassay.yaml_positions import shown
 
 PIPELINE = "pipeline"
 _KEYS = ("servers", PIPELINE)
@@ -160,7 +159,9 @@ def _step(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) ->
         _check_keys(inside, ("times", "steps"), at, found)
         times = inside["times"]
         if not isinstance(times, int) or isinstance(times, bool) or times < 1:
-            raise found.wrong((*at, "times"), f"is {shown(times)}", "Write how often, 1 or more.")
+            raise found.wrong(
+                (*at, "times"), f"is {shown_value(times)}", "Write how often, 1 or more."
+            )
         return Loop(times, _steps(inside["steps"], (*at, "steps"), found, servers), at)
     if name == "branch":
         _check_keys(inside, ("router", "branches"), at, found)

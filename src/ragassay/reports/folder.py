@@ -10,6 +10,7 @@ from ragassay.engine.results import CONSISTENCY, SCORES, Comparison, Result, rep
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 from ragassay.reports.charts import drawing
+from ragassay.reports.ci import write_badge, write_junit
 from ragassay.reports.html import pages
 from ragassay.reports.plots import overview, run_charts
 from ragassay.reports.tables import (
@@ -49,6 +50,8 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "trecrag": trecrag_csv.write_trecrag,
     "consistency": consistency_csv.write_csv,
     "xlsx": workbook.write_workbook,
+    "junit": write_junit,
+    "badge": write_badge,
 }
 """The writer of each of our report formats that is one file; `file_name` says what it writes."""
 
@@ -96,7 +99,11 @@ def file_name(format: str) -> str:  # noqa: A002
 
 
 def write_reports(
-    result: Result, folder: Path | None = None, formats: Sequence[str] | None = None
+    result: Result,
+    folder: Path | None = None,
+    formats: Sequence[str] | None = None,
+    *,
+    metric: str | None = None,
 ) -> dict[str, Path]:
     """Writes reports and returns where each one is, by format.
 
@@ -104,8 +111,10 @@ def write_reports(
         result: a finished run.
         folder: where to write; the run folder when left out.
         formats: names from `known`, or md; HTML, Markdown and CSV when left out, the published
-            table of the suites ragreport, trecrag and consistency where they were run, and the
-            reports of the run's consistency in the folder of that name.
+            table of the suites ragreport, trecrag and consistency where they were run, JUnit XML
+            where the run has gates, and the reports of the run's consistency in the folder of that
+            name.
+        metric: that a badge shows; see `write_badge`.
 
     Raises:
         UsageError: an unknown format, or a folder that cannot be written to.
@@ -117,6 +126,7 @@ def write_reports(
     published = ["ragreport"] if "ragreport" in ran and ragreport_csv.metrics_of(result) else []
     published += ["trecrag"] if "trecrag" in ran and judged_rows(result) else []
     published += ["consistency"] if result.consistency is not None else []
+    published += ["junit"] if result.gates or result.config.get("fail_under") else []
     wanted = [full_name(name) for name in formats or (*DEFAULT, *published)]
     for name in wanted:
         if name not in known():
@@ -132,8 +142,13 @@ def write_reports(
             written |= ore_files.write(told, target)
             continue
         written[name] = target / file_name(name)
+        if name == "badge":
+            write_badge(result, written[name], metric)
+            continue
+        # A run of the suite consistency alone has gates on that.
+        shown = result if name == "junit" else told
         write = WRITERS[name] if name in WRITERS else added("reports")[name].write
-        write(told, written[name])
+        write(shown, written[name])
     if formats is None and result.consistency is not None:
         write_reports(result.consistency, target / CONSISTENCY)
     return written

@@ -1,7 +1,16 @@
+from .answer_labels import AnswerLabels as AnswerLabels
+from .label_calibration import CALIBRATION as CALIBRATION
+from .label_log import LABELS as LABELS, LabelLog as LabelLog
+from .label_sheets import (
+    read_label_sheet as read_label_sheet,
+    write_label_sheet as write_label_sheet,
+)
 from .review_agreement import (
     Agreement as Agreement,
     agreement as agreement,
     disagreements as disagreements,
+    label_agreement as label_agreement,
+    label_disagreements as label_disagreements,
     save_adjudication as save_adjudication,
     tell_card as tell_card,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -13,6 +13,9 @@ import numpy as np
 import orjson
 
 from ragassay.files import atomic, write_text
+from ragassay.judges import Question, label_of
+from ragassay.review.label_forms import answer_fields
+from ragassay.review.label_log import LabelLog
 from ragassay.review.review_editing import outcome
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewStore
@@ -20,7 +23,6 @@ from ragassay.stats import agreement_interval, cohen_kappa, fleiss_kappa, krippe
 
 ADJUDICATION = "adjudication.jsonl"
 _CARD_LINE = re.compile(r"^Agreement of reviewers: .*$", re.M)
-_LABELS = ("accept", "edit", "reject")
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,9 @@ class Agreement:
     Attributes:
         name: ``krippendorff alpha``, ``fleiss kappa`` or ``cohen kappa``.
         people: whose reviews.
-        n_items: how many items two of them or more reviewed.
-        share: of pairs of reviews of an item that have the same decision.
-        value: at most 1; ``None`` where it is undefined: all decisions are the same.
+        n_items: how many items two of them or more reviewed or labelled.
+        share: of pairs of labels of an item that are the same.
+        value: at most 1; ``None`` where it is undefined: all labels are the same.
         interval: 95 %, by bootstrap over items.
     """
 
@@ -54,11 +56,47 @@ def agreement(store: ReviewStore) -> list[Agreement]:
         Alpha and Fleiss' kappa of all, then Cohen's kappa of each two people who have items in
         common; empty where no item has two reviews.
     """
-    several = [given for given in store.standing().of_item.values() if len(given) > 1]
+    of_item = store.standing().of_item.values()
+    return coefficients([{who: one.decision for who, one in given.items()} for given in of_item])
+
+
+def label_agreement(log: LabelLog) -> dict[str, list[Agreement]]:
+    """The agreement of labels of answers, by kind of question.
+
+    Each value that a question asks for counts as an item of its own, and any two different values
+    as different; lists of texts and explanations do not count.
+
+    Args:
+        log: labels by people.
+    """
+    units: dict[str, list[dict[str, str]]] = {}
+    for question, given in log.answers():
+        labels: dict[tuple[str, int], dict[str, str]] = {}
+        for who, record in given.items():
+            _, reply = label_of(record)
+            for name, at, value in _values(question, reply):
+                labels.setdefault((name, at), {})[who] = value
+        for (name, _), by_person in labels.items():
+            title = question.kind if name in _plain(question) else f"{question.kind} ({name})"
+            units.setdefault(title, []).append(by_person)
+    return {kind: found for kind, each in units.items() if (found := coefficients(each))}
+
+
+def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
+    """Coefficients of agreement.
+
+    Args:
+        units: the labels of each item, by person.
+
+    Returns:
+        See `agreement`.
+    """
+    several = [given for given in units if len(given) > 1]
     if not several:
         return []
     people = tuple(sorted({name for given in several for name in given}))
-    counts = np.array([_counts(given) for given in several])
+    labels = sorted({label for given in several for label in given.values()})
+    counts = np.array([[list(given.values()).count(one) for one in labels] for given in several])
     n = counts.sum(axis=1)
     share = float((counts * (counts - 1)).sum() / (n * (n - 1)).sum())
     found = [
@@ -73,7 +111,7 @@ def agreement(store: ReviewStore) -> list[Agreement]:
     ]  # fmt: skip
     for pair in combinations(people, 2):
         codes = [
-            [_LABELS.index(given[name].decision) for name in pair]
+            [labels.index(given[name]) for name in pair]
             for given in several
             if set(pair) <= set(given)
         ]
@@ -113,6 +151,35 @@ def disagreements(store: ReviewStore) -> list[dict[str, Any]]:
     return found
 
 
+def label_disagreements(log: LabelLog) -> list[dict[str, Any]]:
+    """The questions about answers to which people gave different answers.
+
+    Args:
+        log: labels by people.
+
+    Returns:
+        For each ``question`` (its kind), ``sample`` (the query's id), ``data``, ``labels`` (answer
+        by person), ``settled_by`` and ``answer`` (``None`` until somebody settles it).
+    """
+    found = []
+    for question, given in log.answers():
+        if log.disagree(question.key):
+            settled = log.settled(question.key) or {}
+            found.append(
+                {
+                    "question": question.kind,
+                    "sample": next(
+                        (one["sample"] for one in given.values() if "sample" in one), ""
+                    ),
+                    "data": question.data,
+                    "labels": {who: one["answer"] for who, one in given.items()},
+                    "settled_by": settled.get("judge"),
+                    "answer": settled.get("answer"),
+                }
+            )
+    return found
+
+
 def told(given: Mapping[str, Review]) -> list[dict[str, Any]]:
     """Reviews of an item for a person to read.
 
@@ -130,7 +197,7 @@ def save_adjudication(store: ReviewStore, found: Sequence[Mapping[str, Any]]) ->
 
     Args:
         store: of the golden set.
-        found: by `disagreements`.
+        found: by `disagreements` and `label_disagreements`.
 
     Returns:
         The file's path.
@@ -159,6 +226,17 @@ def tell_card(store: ReviewStore, sentence: str) -> None:
         write_text(path, told)
 
 
-def _counts(given: Mapping[str, Review]) -> list[int]:
-    decisions: list[str] = [one.decision for one in given.values()]
-    return [decisions.count(label) for label in _LABELS]
+def _values(question: Question[Any], reply: Any) -> Iterator[tuple[str, int, str]]:
+    """The values of a reply that people may differ in: field, place in its list, value."""
+    for field in answer_fields(question):
+        name, value = field["name"], getattr(reply, field["name"])
+        if field["form"] == "choices":
+            yield from ((name, at, str(one)) for at, one in enumerate(value))
+        elif field["form"] in ("choice", "number", "numbers"):
+            yield name, 0, str(value)
+
+
+def _plain(question: Question[Any]) -> set[str]:
+    """The one field that people fill in; none where there are several."""
+    needed = [field["name"] for field in answer_fields(question) if not field["optional"]]
+    return set(needed) if len(needed) == 1 else set()

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import orjson
 from pydantic import ValidationError
 
-from ragassay.errors import InputError, UsageError
+from ragassay.errors import InputError, UsageError, mistake
 from ragassay.golden import Document, GoldenItem, GoldSpan
 
 EDITABLE = (
@@ -53,10 +53,8 @@ def edited(
     try:
         return GoldenItem.model_validate(record)
     except ValidationError as error:
-        first = error.errors()[0]
-        problem = str(first["msg"]).removeprefix("Value error, ")
-        place = ".".join(map(str, first["loc"]))
-        raise InputError(problem, field=place) from error
+        field, problem = mistake(error)
+        raise InputError(problem, field=field) from error
 
 
 def outcome(decision: str, changes: Mapping[str, Any]) -> tuple[bool, bytes]:
@@ -106,7 +104,10 @@ def _span(
     for old in item.gold or ():
         if (old.document, old.start, old.end, old.grade) == (name, start, end, grade):
             return old.model_dump()  # as it is, also where its document has changed
-    found = documents().get(name)
+    try:
+        found = documents().get(name)
+    except InputError as error:  # of the documents, which new spans need
+        raise error.but(field="gold") from error
     if found is None:
         raise InputError(f"there is no document {name!r}", field="gold")
     text = found.text

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, json_problem, mistake
 
 Decision = Literal["accept", "edit", "reject", "tag", "undo"]
 
@@ -32,6 +32,10 @@ class Review(BaseModel):
     final: bool = Field(False, description="By somebody who saw what others had decided")
     calibration: bool = Field(False, description="The item belongs to the calibration set")
     right: bool | None = Field(None, description="As the calibration set has it")
+
+    def to_record(self) -> dict[str, Any]:
+        """The line of the log, without what has its default."""
+        return self.model_dump(mode="json", exclude_defaults=True)
 
 
 class Standing:
@@ -57,7 +61,8 @@ class Standing:
         """The last decision by somebody who saw the others', by item."""
         self.calibration: dict[str, dict[str, Review]] = {}
         """By person, then by item of the calibration set."""
-        self.seconds: list[float] = []
+        self.seconds: dict[str, list[float]] = {}
+        """How long reviews took, by person."""
         kept = sorted(
             (pair for stack in stacks.values() for pair in stack), key=lambda pair: pair[0]
         )
@@ -65,7 +70,7 @@ class Standing:
             if one.decision == "tag":
                 continue
             if one.seconds:
-                self.seconds.append(one.seconds)
+                self.seconds.setdefault(one.reviewer, []).append(one.seconds)
             if one.calibration:
                 self.calibration.setdefault(one.reviewer, {})[one.item] = one
             elif one.final:
@@ -84,40 +89,53 @@ def read_log(path: Path) -> list[Review]:
         InputError: a line is wrong; with its number. A last line that was never finished is
             left out: the review before the power failed was not confirmed to anybody.
     """
-    if not path.is_file():
-        return []
-    *lines, rest = path.read_bytes().split(b"\n")
-    del rest
     found = []
+    for number, record in records_in(path):
+        try:
+            found.append(Review.model_validate(record))
+        except ValidationError as error:
+            field, problem = mistake(error)
+            raise InputError(problem, path=path, line=number, field=field) from error
+    return found
+
+
+def records_in(path: Path) -> Iterator[tuple[int, Any]]:
+    """The records of a log with their line numbers; none where there is no file. A last line that
+    was never finished is left out.
+
+    Args:
+        path: of the log.
+
+    Raises:
+        InputError: a line is not JSON; with its number.
+    """
+    if not path.is_file():
+        return
+    *lines, _ = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            found.append(Review.model_validate(orjson.loads(line)))
+            yield number, orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise InputError(f"is not JSON ({error})", path=path, line=number) from error
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"])) or None
-            raise InputError(str(first["msg"]), path=path, line=number, field=field) from error
-    return found
+            raise InputError(
+                f"is not JSON ({json_problem(error)})", path=path, line=number
+            ) from error
 
 
-def append(path: Path, review: Review) -> None:
-    """Adds a review to a log; it is on disk afterwards.
+def append(path: Path, record: Mapping[str, Any]) -> None:
+    """Adds a record to a log; it is on disk afterwards.
 
     Args:
         path: of the log.
-        review: to add.
+        record: to add.
     """
-    line = orjson.dumps(
-        review.model_dump(mode="json", exclude_defaults=True), option=orjson.OPT_APPEND_NEWLINE
-    )
+    line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
     with path.open("a+b") as stream:
         if stream.seek(0, os.SEEK_END):
             stream.seek(-1, os.SEEK_END)
             if stream.read(1) != b"\n":
-                # An unfinished line ends here, and is no review.
+                # An unfinished line ends here, and is no record.
                 size = path.read_bytes().rfind(b"\n") + 1
                 stream.truncate(size)
         stream.write(line)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Path as InPath, Query
+from fastapi import FastAPI, Path as InPath
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay import printable
 from ragassay.errors import UsageError
-from ragassay.golden import GoldenItem
+from ragassay.golden import GoldenItem, nearly
 from ragassay.reports.html import ASSETS, environment
+from ragassay.review.answer_labels import AnswerLabels
+from ragassay.review.label_page import MOST_SECONDS, Name, add_label_routes
 from ragassay.review.review_agreement import told
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
@@ -21,11 +23,9 @@ from ragassay.service import web
 from ragassay.service.api import Guard, answer_with_problems, problem
 
 _HERE = Path(__file__).parent
+_WORDS = ("type", "complexity", "style", "language")
+"""Fields of a word each: the page proposes those that other items have."""
 MOST_BYTES = 4 * 1024**2
-MOST_SECONDS = 600.0
-"""Of an item: who takes longer was probably elsewhere."""
-
-Name = Annotated[str, Query(max_length=100)]
 Texts = Annotated[list[str], Field(max_length=100)]
 
 
@@ -56,6 +56,8 @@ class _Fields(_Body):
     answerability: str | None = None
     type: str | None = None
     complexity: str | None = None
+    style: str | None = None
+    language: str | None = None
     tags: Texts | None = None
 
 
@@ -73,12 +75,15 @@ class _Undo(_Body):
     reviewer: Annotated[str, Field(min_length=1, max_length=100)]
 
 
-def create_review_app(store: ReviewStore, reviewer: str = "") -> FastAPI:
+def create_review_app(
+    store: ReviewStore, reviewer: str = "", labels: AnswerLabels | None = None
+) -> FastAPI:
     """The application of the page: for this machine alone.
 
     Args:
         store: of the golden set.
         reviewer: who reviews; asked on the page where left out.
+        labels: questions about answers, which people answer on the page too.
     """
     app = FastAPI(title="ragassay review", docs_url=None, redoc_url=None, openapi_url=None)
     answer_with_problems(app)
@@ -91,14 +96,25 @@ def create_review_app(store: ReviewStore, reviewer: str = "") -> FastAPI:
             return answer
         return JSONResponse({"detail": str(error), "item": _shown(error.item)}, 409)
 
-    @app.get("/")
-    def page() -> Response:
-        text = pages.get_template("review.html.j2").render(
+    def shown(template: str) -> Response:
+        text = pages.get_template(template).render(
             name=store.folder.resolve().name,
             reviewer=reviewer,
             instructions=store.instructions(),
+            labels=labels is not None,
         )
         return HTMLResponse(printable.escaped(text).encode("utf-8", "replace"))
+
+    @app.get("/")
+    def page() -> Response:
+        return shown("review.html.j2")
+
+    if labels is not None:
+        add_label_routes(app, labels)
+
+        @app.get("/answers")
+        def answers() -> Response:
+            return shown("labels.html.j2")
 
     @app.get("/items")
     def items(reviewer: Name) -> dict[str, Any]:
@@ -126,11 +142,12 @@ def create_review_app(store: ReviewStore, reviewer: str = "") -> FastAPI:
         return list(store.documents(calibration=kind == "calibration"))
 
     @app.get("/documents/{kind}/{name:path}")
-    def document(kind: Literal["golden", "calibration"], name: str) -> dict[str, str]:
+    def document(kind: Literal["golden", "calibration"], name: str) -> dict[str, Any]:
         found = store.documents(calibration=kind == "calibration").get(name)
         if found is None:
             raise UsageError(f"There is no document {name!r}.")
-        return {"id": found.id, "text": found.text}
+        headings = [{"title": one.title, "start": one.start} for one in found.headings]
+        return {"id": found.id, "text": found.text, "headings": headings}
 
     @app.post("/reviews")
     def review(given: _Decided) -> dict[str, Any]:
@@ -187,7 +204,7 @@ def _known_entries(
             "calibration": True,
             "query": one.query,
             "status": "draft",
-            "type": one.type,
+            **{name: getattr(one, name) for name in _WORDS},
             "tags": [],
             "state": "done" if one.id in done else "todo",
             "mine": one.id in done,
@@ -204,7 +221,7 @@ def _entries(store: ReviewStore, items: list[GoldenItem], reviewer: str) -> list
             "calibration": False,
             "query": one.query,
             "status": one.status,
-            "type": one.type,
+            **{name: getattr(one, name) for name in _WORDS},
             "tags": one.tags,
             "state": state,
             "mine": reviewer in given.get(one.id, ()) or one.reviewer == reviewer,
@@ -214,7 +231,8 @@ def _entries(store: ReviewStore, items: list[GoldenItem], reviewer: str) -> list
 
 
 def _shown(item: GoldenItem) -> dict[str, Any]:
-    return {**item.model_dump(mode="json"), "version": version_of(item)}
+    almost = [one.model_dump(mode="json") for one in nearly(item)]
+    return {**item.model_dump(mode="json"), "version": version_of(item), "nearly": almost}
 
 
 def _asked(item: GoldenItem) -> dict[str, Any]:

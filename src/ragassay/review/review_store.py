@@ -12,6 +12,7 @@ import sqlite3
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -19,7 +20,7 @@ from typing import Any, Literal, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragassay.errors import InputError, UsageError
+from ragassay.errors import InputError, UsageError, mistake, validation_problem
 from ragassay.files import atomic
 from ragassay.golden import QUERIES, Document, GoldenItem, GoldenSet
 from ragassay.review.review_editing import changes_of, edited, outcome, told_decision
@@ -96,12 +97,12 @@ class ReviewStore:
 
     def golden(self) -> GoldenSet:
         """The golden set as it is now."""
-        return self._fresh(self.folder / QUERIES, lambda: GoldenSet.open(self.folder))
+        return self.fresh(self.folder / QUERIES, lambda: GoldenSet.open(self.folder))
 
     def standing(self) -> Standing:
         """Which reviews count now."""
         path = self.folder / LOG
-        return self._fresh(path, lambda: Standing(read_log(path)))
+        return self.fresh(path, lambda: Standing(read_log(path)))
 
     def settings(self) -> ReviewSettings:
         """How the set is reviewed.
@@ -117,11 +118,10 @@ class ReviewStore:
             try:
                 return ReviewSettings.model_validate_json(path.read_bytes())
             except ValidationError as error:
-                first = error.errors()[0]
-                field = ".".join(map(str, first["loc"])) or None
-                raise InputError(str(first["msg"]), path=path, field=field) from error
+                field, problem = mistake(error)
+                raise InputError(problem, path=path, field=field) from error
 
-        return self._fresh(path, read)
+        return self.fresh(path, read)
 
     def change_settings(self, **given: Any) -> ReviewSettings:
         """Keeps settings for all reviewers.
@@ -132,12 +132,11 @@ class ReviewStore:
         Raises:
             UsageError: a value is impossible.
         """
-        with self._alone():
+        with self.alone():
             try:
                 made = ReviewSettings(**{**self.settings().model_dump(), **given})
             except ValidationError as error:
-                first = error.errors()[0]
-                raise UsageError(f"--{first['loc'][0]}: {first['msg']}.") from error
+                raise UsageError(f"--{validation_problem(error)}.") from error
             with atomic(self.folder / SETTINGS) as stream:
                 stream.write(orjson.dumps(made.model_dump(), option=orjson.OPT_INDENT_2))
         return made
@@ -148,7 +147,7 @@ class ReviewStore:
         if name is None:
             return None
         folder = self.folder / name
-        return self._fresh(folder / QUERIES, lambda: GoldenSet.open(folder))
+        return self.fresh(folder / QUERIES, lambda: GoldenSet.open(folder))
 
     def documents(self, *, calibration: bool = False) -> Mapping[str, Document]:
         """The documents by id, read once.
@@ -234,7 +233,7 @@ class ReviewStore:
             "at": now.isoformat(timespec="milliseconds"),
             "seconds": round(max(seconds, 0.0), 1),
         }
-        with self._alone():
+        with self.alone():
             golden = self.calibration() if calibration else self.golden()
             item = (
                 next((one for one in golden.items if one.id == item_id), None) if golden else None
@@ -272,7 +271,7 @@ class ReviewStore:
                 made = Review(**given, decision=told, changes=changes, applied=applied, final=final)
             if made.applied and changes:
                 self._replace(golden, wanted)
-            append(self.folder / LOG, made)
+            append(self.folder / LOG, made.to_record())
         return made
 
     def undo(self, reviewer: str) -> Review:
@@ -288,7 +287,7 @@ class ReviewStore:
             ReviewConflictError: somebody changed the same fields since, or the item was settled.
             UsageError: there is none.
         """
-        with self._alone():
+        with self.alone():
             last = self.standing().last.get(reviewer)
             if last is None:
                 raise UsageError(f"{reviewer} has no review to take back.")
@@ -312,10 +311,8 @@ class ReviewStore:
                     before = {name: old for name, (old, _) in last.changes.items()}
                     self._replace(golden, GoldenItem.model_validate({**record, **before}))
             at = datetime.now(UTC).isoformat(timespec="milliseconds")
-            append(
-                self.folder / LOG,
-                Review(item=last.item, reviewer=reviewer, at=at, decision="undo"),
-            )
+            undone = Review(item=last.item, reviewer=reviewer, at=at, decision="undo")
+            append(self.folder / LOG, undone.to_record())
         return last
 
     def progress(self, reviewer: str) -> dict[str, Any]:
@@ -338,7 +335,8 @@ class ReviewStore:
                 # A disagreement takes one more.
                 given = len(standing.of_item.get(item.id, ()))
                 left += max(settings.needs(item.id) - given, 1)
-        median = statistics.median(standing.seconds) if standing.seconds else None
+        seconds = [one for each in standing.seconds.values() for one in each]
+        median = statistics.median(seconds) if seconds else None
         mine = sum(reviewer in given for given in standing.of_item.values())
         mine += sum(one.reviewer == reviewer for one in standing.final.values())
         return {
@@ -362,14 +360,14 @@ class ReviewStore:
 
     def _replace(self, golden: GoldenSet, item: GoldenItem) -> None:
         items = [item if one.id == item.id else one for one in golden.items]
-        made = GoldenSet(golden.folder, items, golden.documents_in)
+        made = replace(golden, items=items)
         made.save()
         # Nobody else writes now: what was written need not be read again.
         path = golden.folder / QUERIES
-        self._kept[path] = (_mark(path), made)
+        self._kept[path] = (mark_of(path), made)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def alone(self) -> Iterator[None]:
         """Holds the folder's lock: SQLite has one that works on every system, also for threads."""
         path = self.folder / LOCK
         try:
@@ -382,9 +380,14 @@ class ReviewStore:
                 "try again."
             ) from error
 
-    def _fresh(self, path: Path, read: Callable[[], T]) -> T:
-        """What was read of a file, read again when the file is another one."""
-        mark = _mark(path)
+    def fresh(self, path: Path, read: Callable[[], T]) -> T:
+        """What was read of a file, read again when the file is another one.
+
+        Args:
+            path: of the file.
+            read: reads it.
+        """
+        mark = mark_of(path)
         kept = self._kept.get(path)
         if kept is None or kept[0] != mark:
             # The mark is older than what is read: at worst the next look reads once more.
@@ -403,7 +406,7 @@ def relative_folder(of: Path, to: Path) -> str:
     return Path(os.path.relpath(of.resolve(), to.resolve())).as_posix()
 
 
-def _mark(path: Path) -> object:
+def mark_of(path: Path) -> object:
     """What tells a file from the one that was there before."""
     try:
         found = path.stat()

@@ -1,3 +1,12 @@
+from .categorical import (
+    Ratio as Ratio,
+    agreement_interval as agreement_interval,
+    cohen_kappa as cohen_kappa,
+    fleiss_kappa as fleiss_kappa,
+    krippendorff_alpha as krippendorff_alpha,
+    rate_ratio as rate_ratio,
+    share_ratio as share_ratio,
+)
 from .components import (
     Components as Components,
     icc1 as icc1,
@@ -22,17 +31,16 @@ from .intervals import (
     mean_interval as mean_interval,
     one_sided as one_sided,
 )
-from .label_agreement import (
-    agreement_interval as agreement_interval,
-    cohen_kappa as cohen_kappa,
-    fleiss_kappa as fleiss_kappa,
-    krippendorff_alpha as krippendorff_alpha,
-)
 from .overlap import jaccard as jaccard, rank_biased_overlap as rank_biased_overlap
 from .paired import (
     PairedResult as PairedResult,
     compare_pairs as compare_pairs,
     rounded_differences as rounded_differences,
+)
+from .percentiles import (
+    PercentileDifference as PercentileDifference,
+    percentile_difference as percentile_difference,
+    percentile_interval as percentile_interval,
 )
 from .power import detectable_difference as detectable_difference
 from .sign_flip import EXACT_UP_TO as EXACT_UP_TO, SignFlips as SignFlips, sign_flips as sign_flips

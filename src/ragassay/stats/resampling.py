@@ -68,7 +68,10 @@ def bca_bounds(
         leave_one_out: the means without each unit in turn, shape ``(n_units,)``.
         level: confidence level.
     """
-    below = (np.mean(resampled < mean) + np.mean(resampled <= mean)) / 2.0
+    # Equal means differ in their last digits, and not alike on every machine: they are ties.
+    rounding = 1e-12 * max(abs(mean), float(np.abs(resampled).max()))
+    at_most = np.mean(resampled <= mean + rounding)
+    below = (np.mean(resampled < mean - rounding) + at_most) / 2.0
     # A share of 0 or 1 would move the percentiles to infinity: half a resample is left over.
     bias = normal_ppf(min(max(float(below), 0.5 / resampled.size), 1.0 - 0.5 / resampled.size))
     pull = leave_one_out.mean() - leave_one_out

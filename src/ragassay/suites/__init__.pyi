@@ -1,6 +1,8 @@
+from .peer_names import PeerMetric as PeerMetric, peer_metrics as peer_metrics
 from .suite import (
     Suite as Suite,
     Total as Total,
+    advice_on as advice_on,
     every_alias as every_alias,
     get as get,
     known as known,

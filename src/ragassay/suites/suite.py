@@ -16,6 +16,7 @@ from typing import Any
 from ragassay import discovery, extensions
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import Metric, naming
+from ragassay.suites.peer_names import peer_advice, peer_aliases
 from ragassay.yaml_files import value_of
 
 
@@ -43,6 +44,8 @@ class Suite:
         title: one line for people.
         source: the published system or paper.
         metrics: the names of its metrics, in order; local aliases may be used.
+        headline: canonical names of the metrics that the terminal shows where all are computed;
+            empty for all. The others are their published or older forms.
         aliases: published names that hold inside this suite only, with what they stand for.
         columns: the published column name of a metric, by the metric's canonical name. Metrics
             without one are shown under their own name.
@@ -72,6 +75,7 @@ class Suite:
     groups: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     default_model: str = ""
     notes: tuple[str, ...] = ()
+    headline: tuple[str, ...] = ()
     totals: Mapping[str, Total] = field(default_factory=lambda: MappingProxyType({}))
     elsewhere: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -191,14 +195,59 @@ def named(
             continue
         if advice := published_elsewhere(name):
             raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
+    local = {**peer_aliases(), **(local or {})}
     try:
         return naming.named(names, ks=ks, local=local)
     except UsageError as error:
-        for name in naming.split(names):
-            if not naming.is_known(name, local) and (advice := published_elsewhere(name)):
-                base = advice if isinstance(error, naming.UnknownMetric) else f"{error} {advice}"
-                raise UsageError(base) from None
+        wrong = {
+            name: problem for name in naming.split(names) if (problem := _wrong(name, ks, local))
+        }
+        if len(wrong) > 1:
+            raise UsageError(_several_wrong(wrong)) from None
+        name, alone = next(iter(wrong.items()), ("", error))
+        if name and not naming.is_known(name, local) and (advice := advice_on(name)):
+            base = advice if isinstance(alone, naming.UnknownMetric) else f"{alone} {advice}"
+            raise UsageError(base) from None
         raise
+
+
+def _wrong(name: str, ks: Sequence[int] | None, local: Mapping[str, str]) -> UsageError | None:
+    try:
+        naming.named([name], ks=ks, local=local)
+    except UsageError as error:
+        return error
+    return None
+
+
+def _several_wrong(wrong: Mapping[str, UsageError]) -> str:
+    """A line for each name: the first sentence of what to write instead."""
+    lines = []
+    for name, error in wrong.items():
+        said = advice_on(name) or (
+            error.hint if isinstance(error, naming.UnknownMetric) else str(error)
+        )
+        said = said.removeprefix(f"{name!r} is a metric of other tools. ")
+        first = re.match(r".*?[.?](?=\s|$)", said)
+        lines.append(
+            f"  {name}: {first[0] if first else said or 'nothing of ours is called alike.'}"
+        )
+    return "\n".join(
+        [
+            f"{len(wrong)} names are no metrics as they stand:",
+            *lines,
+            "'ragassay metrics' lists what there is; 'ragassay metrics NAME' tells more of one.",
+        ]
+    )
+
+
+def advice_on(name: str) -> str:
+    """What to write instead of a name that is none of ours; empty where no suite publishes it and
+    no other tool is known to have it.
+
+    Args:
+        name: as a user wrote it.
+    """
+    return " ".join(filter(None, (published_elsewhere(name), peer_advice(name))))
 
 
 def published_elsewhere(name: str) -> str:
@@ -261,11 +310,11 @@ def every_alias() -> Mapping[str, str]:
     """The published names of all suites that are no general names of metrics, with the metrics they
     stand for."""
     general = naming.known().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
+    named = {alias: one for suite in known().values() for alias, one in suite.aliases.items()}
     return MappingProxyType(
         {
             alias: target
-            for suite in known().values()
-            for alias, target in suite.aliases.items()
+            for alias, target in {**peer_aliases(), **named}.items()
             if alias not in general
         }
     )

@@ -9,8 +9,7 @@ from rapidfuzz import fuzz
 
 from ragassay.synthesis.draft import Draft
 from ragassay.synthesis.mix import Kind
-
-THIRDS = ("first third", "second third", "last third")
+from ragassay.synthesis.sections import part_of
 
 
 def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
@@ -26,6 +25,7 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
     by_kind: defaultdict[Kind, list[int]] = defaultdict(list)
     for at, draft in enumerate(drafts):
         by_kind[draft.kind].append(at)
+    places = [(name, part_of(place)) for name, place in (one.places[0] for one in drafts)]
     lacking = Counter(kinds)
     nearest = [0.0] * len(drafts)
     documents: Counter[str] = Counter()
@@ -33,9 +33,8 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
     taken: list[Draft] = []
 
     def cost(at: int) -> tuple[float, int]:
-        section = drafts[at].sections[0]
-        used = documents[section.document] / (len(taken) + 1)
-        there = parts[section.document, part_of(section.place)] / (len(taken) + 1)
+        used = documents[places[at][0]] / (len(taken) + 1)
+        there = parts[places[at]] / (len(taken) + 1)
         return nearest[at] / 100 + used + there, at
 
     while by_kind and len(taken) < len(kinds):
@@ -47,19 +46,10 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
         lacking[kind] -= 1
         draft = drafts[best]
         taken.append(draft)
-        documents[draft.sections[0].document] += 1
-        parts[draft.sections[0].document, part_of(draft.sections[0].place)] += 1
+        documents[places[best][0]] += 1
+        parts[places[best]] += 1
         for others in by_kind.values():
             for at in others:
                 alike = fuzz.token_set_ratio(drafts[at].query, draft.query)
                 nearest[at] = max(nearest[at], alike)
     return taken
-
-
-def part_of(place: float) -> str:
-    """Which third of its document a place is in.
-
-    Args:
-        place: 0 to 1.
-    """
-    return THIRDS[min(2, int(place * 3))]

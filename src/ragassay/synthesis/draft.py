@@ -27,6 +27,30 @@ Why = Literal[
 ``answered-elsewhere``: the documents answer what must be unanswerable."""
 
 
+@dataclass(frozen=True)
+class Nearly:
+    """What almost answers a query that the documents must not answer.
+
+    Attributes:
+        spans: that answer a query near it, or that it was written from.
+        query: the one that they answer; empty where there is none.
+        answer: to that query.
+    """
+
+    spans: tuple[GoldSpan, ...]
+    query: str = ""
+    answer: str = ""
+
+    def to_record(self) -> dict[str, Any]:
+        """As it stands in the provenance."""
+        said = {"query": self.query, "answer": self.answer}
+        parts = {"document", "start", "end", "text"}
+        return {
+            **{name: text for name, text in said.items() if text},
+            "spans": [one.model_dump(include=parts) for one in self.spans],
+        }
+
+
 @dataclass
 class Draft:
     """An item of a golden set that was not checked yet.
@@ -38,6 +62,7 @@ class Draft:
         references: right answers; none for an unanswerable query.
         negatives: wrong answers.
         spans: that hold the answer.
+        nearly: of a query that nothing answers, the query that it nearly is.
         history: earlier turns.
         source: where the query comes from.
         name: id of a query that was given; empty: it follows from the text.
@@ -54,6 +79,7 @@ class Draft:
     source: str = "synthetic"
     name: str = ""
     evidence: tuple[str, ...] = field(default=())
+    nearly: Nearly | None = None
 
     @property
     def wanted(self) -> dict[str, str]:
@@ -64,6 +90,15 @@ class Draft:
     def answerable(self) -> bool:
         """Whether the documents are to hold an answer, or a part of one."""
         return self.wanted.get("answerability") != "unanswerable"
+
+    @property
+    def places(self) -> list[tuple[str, float]]:
+        """Document, and place in it (0 to 1), of the middle of each span that answers the query, or
+        almost answers it; of its passages where there is none."""
+        lengths = {one.document: one.length for one in self.sections}
+        spans = self.spans or (self.nearly.spans if self.nearly else ())
+        held = [(one.document, one.start + one.end) for one in spans or self.sections]
+        return [(name, ends / 2 / lengths[name]) for name, ends in held]
 
     @property
     def conversation(self) -> str:
@@ -108,6 +143,7 @@ class Draft:
                 **made,
                 "passages": passages,
                 "wanted": wanted,
+                **({"nearly": self.nearly.to_record()} if self.nearly else {}),
                 "verdicts": list(self.evidence),
             },
         )

@@ -13,27 +13,41 @@ from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz, process
 
+from ragassay.golden import code_of, language_of, without_yes_or_no, word_lists
 from ragassay.judges import Ask, Failure
-from ragassay.judges.offline.language import WHOLE, content, weight
+from ragassay.judges.offline.language import WHOLE, content, n_words, weight
 from ragassay.judges.questions import AnswerFromPassages, AnswerMatch, ClaimSupport
 from ragassay.scores import Reason
 from ragassay.synthesis.draft import Draft, Rejection, Why
+from ragassay.synthesis.mix import LENGTHS
 from ragassay.synthesis.sections import Corpus, with_headings
 
 ALIKE = 90.0
 """How alike two queries are that count as duplicates, 0 to 100 (words in any order)."""
 WORDS = (3, 60)
 """Fewest and most words of a query."""
+LENGTH_MARGIN = 1.25
+"""By how much a query may be longer or shorter than the length that was wanted."""
 _MARGIN = 1.5
 """By how much a query may be longer or shorter than the longest and shortest real one."""
 
+BY_WORDS = "to answer from the spans alone and without them; their words were compared instead"
+ELSEWHERE_BY_WORDS = "to answer from the documents; their words were compared instead"
+
 _SPEAKS_OF_TEXT = re.compile(
     r"\b(?:the|this|that|these|given|provided|above|following) (?:passages?|texts?|documents?|"
-    r"excerpts?|paragraphs?|contexts?|sections?)\b|\baccording to the (?:text|passage|document)",
+    r"excerpts?|paragraphs?|contexts?|sections?)\b|\baccording to the (?:text|passage|document)"
+    r"|\b(?:im|laut|dem|der|des|den|diese[mrs]|obige[mnr]) (?:text|textes|textstelle|dokuments?)\b"
+    r"|\b(?:diese[mrs]|obige[mnr]) (?:abschnitt|absatz|passage|auszug)\b"
+    r"|\b(?:le|ce|du|au|ces|les) (?:texte|document)s?\b|\b(?:ce|cet|ces) (?:passage|extrait)s?\b"
+    r"|\b(?:el|este|del|al|los|estos) (?:texto|documento)s?\b|\beste (?:pasaje|fragmento)\b"
+    r"|文章中|[这這该該上][篇段]?(?:文章|文档|文檔|文字|段落)|上文中|上述内容|上述內容|文档中|文檔中",
     re.IGNORECASE,
 )
+"""In English, German, French, Spanish and Chinese."""
 _NAMES = re.compile(r"\b(?:[A-ZÀ-Þ][\w’'-]*|\w*\d[\w.,]*)")
-_YES_NO = re.compile(r"^(?:yes|no)\b[.,:;!]?\s*", re.IGNORECASE)
+_INSIDE = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Þ][\w’'-]*")
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass
@@ -76,7 +90,9 @@ class Filters:
         return None
 
     def _form(self, draft: Draft) -> str:
-        if detail := ill_formed(draft.query, self.words):
+        if detail := ill_formed(draft.query, self.words, draft.wanted.get("length")):
+            return detail
+        if detail := _in_another_language(draft):
             return detail
         if draft.answerable and not draft.spans:
             return "no span of the documents holds the answer"
@@ -97,24 +113,29 @@ class Filters:
     def _unrealistic(self, draft: Draft) -> str:
         if not self.real:
             return ""
-        n = len(draft.query.split())
-        lengths = [len(one.split()) for one in self.real]
+        n = n_words(draft.query)
+        lengths = [n_words(one) for one in self.real]
         low, high = min(lengths) / _MARGIN, max(lengths) * _MARGIN
         if low <= n <= high:
             return ""
         return f"the query has {n} words; real ones have {min(lengths)} to {max(lengths)}"
 
 
-def ill_formed(query: str, words: tuple[int, int]) -> str:
+def ill_formed(query: str, words: tuple[int, int], length: str | None = None) -> str:
     """What is wrong with the form of a query; empty for nothing.
 
     Args:
         query: its text.
         words: fewest and most words.
+        length: that was wanted, by the mix.
     """
-    n = len(query.split())
+    n = n_words(query)
     if not words[0] <= n <= words[1]:
         return f"the query has {n} words, not {words[0]} to {words[1]}"
+    if length is not None:
+        low, high = LENGTHS[length]
+        if not low / LENGTH_MARGIN <= n <= high * LENGTH_MARGIN:
+            return f"the query has {n} words; a {length} one was wanted ({low} to {high})"
     if match := _SPEAKS_OF_TEXT.search(query):
         return f"the query speaks of {match.group()!r}, which a user does not see"
     return ""
@@ -155,7 +176,11 @@ class Checks:
         if isinstance(verdict, Failure):
             if verdict.reason != Reason.UNSUPPORTED:
                 return _failed(draft, verdict)
-            self.not_tried["answered by the documents (words alone were compared)"] += 1
+            self.not_tried[ELSEWHERE_BY_WORDS] += 1
+            listed = word_lists().get(language_of(draft.query))
+            if listed is not None and not listed.has_spaces:
+                detail = "no spaces part its words, and the checker cannot tell more"
+                return Rejection("answered-elsewhere", detail, draft)
             if self._corpus.lacks(draft.query):
                 return None
             detail = "every word of it stands in the documents, and the checker cannot tell more"
@@ -168,11 +193,11 @@ class Checks:
     async def _ungrounded(self, draft: Draft, ask: Ask) -> Rejection | None:
         """Whether the answer does not follow from the gold spans."""
         claims = tuple(
-            dict.fromkeys(text for one in draft.references if (text := _YES_NO.sub("", one)))
+            dict.fromkeys(text for one in draft.references if (text := without_yes_or_no(one)))
         )
         if not claims:
             return None
-        if _YES_NO.match(draft.references[0]):
+        if without_yes_or_no(draft.references[0]) != draft.references[0]:
             claims = claims[:1]
         asked = await ask.verdict(ClaimSupport(claims, self._spans(draft)))
         if isinstance(asked, Failure):
@@ -187,8 +212,7 @@ class Checks:
         with_spans = await self._right(draft, self._spans(draft), ask)
         if isinstance(with_spans, Failure):
             if with_spans.reason == Reason.UNSUPPORTED:
-                self.not_tried["answerable from the spans, and not without them"] += 1
-                return None
+                return self._by_words(draft)
             return _failed(draft, with_spans)
         if with_spans is not None:
             said = repr(with_spans) if with_spans else "nothing"
@@ -202,6 +226,35 @@ class Checks:
         if without is not None:
             return None
         return Rejection("known-without", "the checker knows the answer without the spans", draft)
+
+    def _by_words(self, draft: Draft) -> Rejection | None:
+        """The same where the checker answers no queries: as far as words tell.
+
+        Spans that do not name what the query names do not answer it alone, and an answer whose
+        words all stand in the conversation needs no spans. Whether somebody knows the answer, and
+        whether another answer follows from the spans, words do not tell.
+        """
+        self.not_tried[BY_WORDS] += 1
+        if draft.wanted.get("type") == "yes-no":
+            return None  # a query that is to be denied names what no text does
+        spans = " ".join(self._spans(draft))
+        held = {*content(spans), *_DIGITS.findall(spans)}
+        listed = word_lists().get(self._corpus.language(draft.spans[0].document))
+        capitals = (
+            _INSIDE.findall(draft.query) if listed is None or listed.capitals_are_names else []
+        )
+        names = [stem for one in capitals for stem in content(one)]
+        foreign = [one for one in names if weight(one) == WHOLE and one not in held]
+        foreign += [one for one in _DIGITS.findall(draft.query) if one not in held]
+        if foreign:
+            detail = f"the gold spans, with the headings above them, do not hold {foreign[0]!r}"
+            return Rejection("not-answerable", detail, draft)
+        said = set(content(draft.conversation))
+        for reference in draft.references:
+            if (words := set(content(reference))) and words <= said:
+                detail = f"the words of {reference!r} stand in the query or the turns before it"
+                return Rejection("known-without", detail, draft)
+        return None
 
     async def _right(
         self, draft: Draft, passages: tuple[str, ...], ask: Ask
@@ -223,6 +276,15 @@ class Checks:
         return tuple(
             with_headings(self._corpus.at(one.document, one.start), one.text) for one in draft.spans
         )
+
+
+def _in_another_language(draft: Draft) -> str:
+    """That the query is in another language than was wanted, where its words tell it."""
+    if not (said := draft.wanted.get("language")):
+        return ""
+    wanted, told = code_of(said), language_of(draft.query)
+    is_other = told and told != wanted and wanted in word_lists()
+    return f"the query is in {told}, not in {wanted}" if is_other else ""
 
 
 def _leak(draft: Draft) -> str:

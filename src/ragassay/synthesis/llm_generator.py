@@ -12,9 +12,9 @@ from ragassay.golden import GoldenItem, GoldSpan, NegativeReference, Utterance
 from ragassay.judges import Ask, Failure
 from ragassay.judges.questions import WriteAnswer, WriteQuery
 from ragassay.samples import Sample
-from ragassay.synthesis.draft import Draft, Rejection
+from ragassay.synthesis.draft import Draft, Nearly, Rejection
 from ragassay.synthesis.filters import WORDS, ill_formed
-from ragassay.synthesis.mix import Kind
+from ragassay.synthesis.mix import LENGTHS, Kind
 from ragassay.synthesis.sections import Corpus, Section, shared_names
 
 SHOTS = 3
@@ -38,7 +38,9 @@ _ANSWERABILITY = {
     "is close to what they say and that they do not say.",
     "partial": "The passages must answer one part of it and say nothing about another part.",
 }
-_LENGTH = {"short": "At most 8 words.", "medium": "9 to 16 words.", "long": "17 to 35 words."}
+_LENGTH = {name: f"{low} to {high} words." for name, (low, high) in LENGTHS.items()} | {
+    "short": f"At most {LENGTHS['short'][1]} words."
+}
 _SHAPE = {
     "across": "The answer needs both passages, which are of two documents.",
     "follow-up": "Go on from the earlier turns, so that the query is understood only after them.",
@@ -165,7 +167,7 @@ class LLMGenerator:
             draft.query = " ".join(query.answer.query.split())
             if not draft.query:
                 return Rejection("not-written", "the generator wrote an empty query", draft)
-            if detail := ill_formed(draft.query, self._words):
+            if detail := ill_formed(draft.query, self._words, draft.wanted.get("length")):
                 return Rejection("form", detail, draft)
         return await self._answered(draft, ask)
 
@@ -213,6 +215,8 @@ class LLMGenerator:
     async def _answered(self, draft: Draft, ask: Ask) -> Draft | Rejection:
         if not draft.answerable:
             draft.evidence = ask.evidence
+            if not draft.name:
+                draft.nearly = Nearly(tuple(map(self._whole, draft.sections)))
             return draft
         if not self._answers:
             draft.spans = tuple(self._whole(one) for one in draft.sections)

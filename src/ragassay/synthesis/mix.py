@@ -11,11 +11,14 @@ from ragassay.errors import UsageError, did_you_mean
 FREE = ("style", "language")
 """What a mix may say in words of one's own."""
 
+LENGTHS: Mapping[str, tuple[int, int]] = {"short": (1, 8), "medium": (9, 16), "long": (17, 35)}
+"""Fewest and most words of a query of each wanted length."""
+
 KNOWN: Mapping[str, tuple[str, ...]] = {
     "type": ("factual", "comparison", "summary", "reasoning", "procedural", "yes-no"),
     "complexity": ("direct", "several-facts", "several-steps"),
     "answerability": ("answerable", "unanswerable", "partial"),
-    "length": ("short", "medium", "long"),
+    "length": tuple(LENGTHS),
     "shape": ("single", "across", "follow-up"),
     "question_type": (
         "directly_answerable",

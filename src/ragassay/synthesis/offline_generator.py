@@ -16,12 +16,12 @@ from typing import Any
 from ragassay.errors import UsageError
 from ragassay.golden import GoldSpan, NegativeReference
 from ragassay.judges.offline.language import stem
-from ragassay.synthesis.draft import Draft
+from ragassay.synthesis.draft import Draft, Nearly
 from ragassay.synthesis.mix import Kind, Mix
 from ragassay.synthesis.sections import Corpus, Section
 from ragassay.yaml_files import value_of
 
-LABEL = "offline-rules/1"
+LABEL = "offline-rules/2"
 """The generator and its version, which is raised when it writes anything else."""
 
 CAN = {
@@ -32,6 +32,9 @@ CAN = {
     "language": ("en",),
 }
 """What it can write, by part of a mix."""
+
+READS = ("en", "")
+"""Languages of the documents that it reads; empty: the words do not tell it."""
 
 _WORDS = [
     "two",
@@ -142,6 +145,8 @@ class OfflineGenerator:
         fixed = {part: values[0] for part, values in parts.items() if len(values) == 1}
         kinds = parts["answerability"]
         for section in self._corpus.sections:
+            if self._corpus.language(section.document) not in READS:
+                continue
             for fact in self._facts(section):
                 for draft in (self._factual(fact), self._yes_no(fact)):
                     yield from self._of_kinds(draft, kinds, fixed)
@@ -270,7 +275,8 @@ class OfflineGenerator:
             else:
                 query = draft.query.replace(title, f"{title} in {name}", 1)
         wrong = tuple(_negative(one, "inaccurate") for one in draft.references[:1])
-        return Draft(query, draft.kind, draft.sections, (), wrong)
+        nearly = Nearly(draft.spans, draft.query, draft.references[0])
+        return Draft(query, draft.kind, draft.sections, (), wrong, nearly=nearly)
 
     def _absent(self, every: list[str]) -> str | None:
         absent = [one for one in every if self._corpus.lacks(one)]
@@ -279,7 +285,13 @@ class OfflineGenerator:
     def _lowered(self, text: str) -> str:
         """The text with a small first letter, unless its first word is a name."""
         first = re.split(r"\W", text, maxsplit=1)[0]
-        return text if first in self._named or first == "I" else text[0].lower() + text[1:]
+        if first in self._named or first == "I" or _TWO_CAPITALS.match(text):
+            return text
+        return text[0].lower() + text[1:]
+
+
+_TWO_CAPITALS = re.compile(r"[A-Z][a-z]+ [A-Z][a-z]")
+"""Words that begin a sentence and are a name, such as Anna Keller."""
 
 
 def check(mix: Mix) -> None:
@@ -331,6 +343,6 @@ def _plain(value: str) -> str:
 
 @cache
 def _near_misses() -> dict[str, list[str]]:
-    file = resources.files("ragassay.synthesis") / "near_misses.yaml"
+    file = resources.files("ragassay.synthesis") / "data" / "near_misses.yaml"
     data: dict[str, list[str]] = value_of(file.read_text(encoding="utf-8"), file)
     return data

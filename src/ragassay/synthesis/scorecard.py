@@ -10,11 +10,19 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ragassay.judges.offline.language import content, tokens
-from ragassay.synthesis.choosing import THIRDS, part_of
+from ragassay.counts import plural
+from ragassay.judges.offline.language import tokens
+from ragassay.synthesis.bias import (
+    FEWEST,
+    Favour,
+    favoured_content,
+    favoured_places,
+    favoured_words,
+    measured,
+)
 from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.mix import Kind
-from ragassay.synthesis.sections import Corpus
+from ragassay.synthesis.sections import THIRDS, Corpus, part_of
 
 _FAVOURED = 8
 _FOLDS = 5
@@ -54,10 +62,12 @@ def scorecard(
         *_table(("rejected for", "drafts", "share"), _reasons(rejections, n)),
     ]
     for what, number in not_tried.items():
-        lines += [f"Not tried, because the checker cannot: {what} ({number} drafts).", ""]
+        lines += [
+            f"Not tried, as the checker answers no queries: {what} ({number} drafts).",
+            "",
+        ]
     lines += _table(("kind", "wanted", "chosen"), _kinds(kinds, taken))
-    lines += _table(("document", *THIRDS), _covered(corpus, taken))
-    lines += [_favoured(corpus, taken), ""]
+    lines += _bias(corpus, taken)
     told = told_apart([one.query for one in accepted], real)
     if not real:
         lines += ["Realism: not measured; name real queries with --real.", ""]
@@ -123,32 +133,88 @@ def _kinds(kinds: Sequence[Kind], taken: Sequence[Draft]) -> list[tuple[object, 
     return [(", ".join(value for _, value in one), wanted[one], got[one]) for one in every]
 
 
+def _bias(corpus: Corpus, taken: Sequence[Draft]) -> list[str]:
+    """What the chosen items favour against the documents."""
+    if not taken:
+        return ["Bias: nothing was chosen.", ""]
+    places, words = favoured_places(corpus, taken), favoured_words(corpus, taken)
+    mentioned = favoured_content(corpus, taken)
+    listed = [one for one in mentioned if one.kind != "name" or one.notable]
+    names = sum(one.kind == "name" for one in mentioned)
+    differ = [one for one in words if one.notable]
+    more = [_times(one) for one in differ if one.ratio.value > 1][:_FAVOURED]
+    less = [_times(one) for one in differ[::-1] if one.ratio.value < 1][:_FAVOURED]
+    return [
+        "### Bias against the documents",
+        "",
+        "How often the chosen items come from a place or mention something, and how often the "
+        "documents lead to expect it; p: that a difference so large is chance, corrected within "
+        "its table. Below 0.05 it is marked.",
+        "",
+        *_table(
+            ("place", "items", "of the items", "of the words", *_TESTED),
+            [
+                (one.what, one.count, f"{one.rate:.0%}", f"{one.expected:.0%}", *_tested(one))
+                for one in places
+            ],
+        ),
+        *_table(("document", *THIRDS), _covered(corpus, taken)),
+        f"Groups, opinions (by lists of words: {_listed(corpus, taken)}) and names that {FEWEST} "
+        f"sentences or more mention, per 1,000 words. {names} names were compared; those that "
+        "differ are listed.",
+        "",
+        *_table(
+            ("what", "sentences", "queries and answers", "documents", *_TESTED),
+            [
+                (
+                    f"{one.kind}: {one.what}{one.language and f' ({one.language})'}",
+                    one.count,
+                    f"{one.rate:.1f}",
+                    f"{one.expected:.1f}",
+                    *_tested(one),
+                )
+                for one in listed
+            ],
+        ),
+        f"Wording: {len(differ)} of {len(words)} stems differ. More often than in the documents: "
+        f"{', '.join(more) or 'none'}; less often: {', '.join(less) or 'none'}.",
+        "",
+    ]
+
+
+def _listed(corpus: Corpus, taken: Sequence[Draft]) -> str:
+    """For which languages groups and opinions were compared, and for which not."""
+    by_list, left_out = measured(corpus, taken)
+    return "; ".join(
+        [
+            *(f"{code} of {plural(n, 'item')}" for code, n in by_list.items()),
+            *(
+                f"not measured for {code or 'a language that words do not tell'}, of "
+                f"{plural(n, 'item')}: {why}"
+                for code, (n, why) in left_out.items()
+            ),
+        ]
+    )
+
+
+_TESTED = ("times as often", "95 %", "p")
+
+
+def _tested(one: Favour) -> tuple[str, str, str]:
+    ratio = one.ratio
+    marked = " *" if one.notable else ""
+    interval = f"{ratio.low:.2f} to {ratio.high:.2f}"
+    return f"{ratio.value:.2f}", interval, f"{ratio.p:.3f}{marked}"
+
+
+def _times(one: Favour) -> str:
+    times = "only there" if one.ratio.value == math.inf else f"{one.ratio.value:.1f} times"
+    return f"{one.what} ({times})"
+
+
 def _covered(corpus: Corpus, taken: Sequence[Draft]) -> list[tuple[object, ...]]:
-    used = Counter((one.document, part_of(one.place)) for draft in taken for one in draft.sections)
+    used = Counter((name, part_of(place)) for draft in taken for name, place in draft.places)
     return [(name, *(used[name, part] for part in THIRDS)) for name in corpus.documents]
-
-
-def _favoured(corpus: Corpus, taken: Sequence[Draft]) -> str:
-    """The words that queries and answers have more often than the documents, and the reverse."""
-    written = Counter(
-        stem for one in taken for stem in content(" ".join((one.query, *one.references[:1])))
-    )
-    held = Counter(stem for one in corpus.sections for stem in content(one.text))
-    if not written or not held:
-        return "Wording: nothing was chosen."
-    shares = {
-        stem: math.log(
-            ((written[stem] + 1) / (written.total() + 1)) / ((held[stem] + 1) / (held.total() + 1))
-        )
-        for stem in {*written, *held}
-        if written[stem] + held[stem] > 2
-    }
-    ranked = sorted(shares, key=lambda stem: (-shares[stem], stem))
-    more, less = ranked[:_FAVOURED], ranked[::-1][:_FAVOURED]
-    return (
-        "Wording, by stems, the strongest first: more often than in the documents: "
-        f"{', '.join(more)}; less often: {', '.join(less)}."
-    )
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ragassay.golden import Document
+from ragassay.golden import Document, Heading, language_of, word_lists
 from ragassay.judges.offline.language import content, sentences, weight
 
 MOST = 2_000
 """Characters of a section; a longer one is divided at blank lines."""
 
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+THIRDS = ("first third", "second third", "last third")
+
 _BLOCK = re.compile(r"\S.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
 
 
@@ -29,7 +30,7 @@ class Section:
         heading: above the section; empty where there is none.
         start, end: characters of the document.
         text: these characters.
-        place: where in the document it begins, 0 to 1.
+        length: characters of the whole document.
     """
 
     document: str
@@ -38,12 +39,23 @@ class Section:
     start: int
     end: int
     text: str = field(repr=False)
-    place: float = 0.0
+    length: int
 
     @property
     def shown(self) -> str:
         """The section with the headings above it, as a generator or checker reads it."""
         return with_headings(self, self.text)
+
+    def thirds(self) -> Iterator[tuple[str, str]]:
+        """Each sentence with the third of the document in which its middle stands."""
+        end = self.start
+        for begin, end in self.sentences:
+            yield (
+                part_of((begin + end) / 2 / self.length),
+                self.text[begin - self.start : end - self.start],
+            )
+        if end < self.end:
+            yield part_of((end + self.end) / 2 / self.length), self.text[end - self.start :]
 
     @cached_property
     def sentences(self) -> tuple[tuple[int, int], ...]:
@@ -57,6 +69,15 @@ class Section:
             places.append((self.start + at, self.start + at + len(one)))
             at += len(one)
         return tuple(places)
+
+
+def part_of(place: float) -> str:
+    """Which third of its document a place is in.
+
+    Args:
+        place: 0 to 1.
+    """
+    return THIRDS[min(2, int(place * 3))]
 
 
 def with_headings(section: Section, text: str) -> str:
@@ -73,18 +94,23 @@ def sections_of(document: Document) -> Iterator[Section]:
     """The sections of a document in their order; headings are not part of them.
 
     Args:
-        document: with Markdown headings, or none.
+        document: with headings, or none.
     """
-    text = document.text
-    marks = list(_HEADING.finditer(text))
-    titles = [one[2] for one in marks if len(one[1]) == 1]
-    title = titles[0] if titles else document.id
-    begins = [(0, ""), *((one.end(), "" if len(one[1]) == 1 else one[2]) for one in marks)]
-    ends = [*(one.start() for one in marks), len(text)]
-    for (begin, heading), end in zip(begins, ends, strict=True):
-        for start, stop in _divided(text, begin, end):
-            place = start / len(text)
-            yield Section(document.id, title, heading, start, stop, text[start:stop], place)
+    text, title = document.text, document.title
+    named = document.id if title is None else title.title
+    for start, stop, heading in _between(document, title):
+        for begin, end in _divided(text, start, stop):
+            yield Section(document.id, named, heading, begin, end, text[begin:end], len(text))
+
+
+def _between(document: Document, title: Heading | None) -> Iterator[tuple[int, int, str]]:
+    """Start, end and heading of each part. Pages are no parts: a sentence goes on from one to the
+    next, and nobody asks about page 3."""
+    if any(one.is_page for one in document.headings):
+        yield 0, len(document.text), ""
+        return
+    for heading, start, end in document.parts():
+        yield start, end, "" if heading is None or heading == title else heading.title
 
 
 def _divided(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
@@ -112,7 +138,18 @@ class Corpus:
         self._of = {name: list(sections_of(one)) for name, one in documents.items()}
         self.sections = [one for each in self._of.values() for one in each]
         self._stems = [Counter(content(one.shown)) for one in self.sections]
+        self._languages: dict[str, str] = {}
         self._in = Counter(stem for stems in self._stems for stem in stems)
+
+    def language(self, document: str) -> str:
+        """The code of the language that a document is in; empty where its words do not tell.
+
+        Args:
+            document: its id.
+        """
+        if document not in self._languages:
+            self._languages[document] = language_of(self.documents[document].text)
+        return self._languages[document]
 
     def lacks(self, text: str) -> list[str]:
         """The stems of uncommon words of a text that stand in no document.
@@ -120,7 +157,12 @@ class Corpus:
         Args:
             text: a query, say.
         """
-        return [one for one in dict.fromkeys(content(text)) if one not in self._in and weight(one)]
+        lacking = [
+            one for one in dict.fromkeys(content(text)) if one not in self._in and weight(one)
+        ]
+        listed = word_lists().get(language_of(text))
+        small = {stem for word in (listed.small if listed else ()) for stem in content(word)}
+        return [one for one in lacking if one not in small]
 
     def found(self, query: str, most: int = 5) -> list[Section]:
         """The sections whose words match a query best (BM25), the best first.

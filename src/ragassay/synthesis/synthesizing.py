@@ -22,8 +22,24 @@ from ragassay.engine.config import Judging
 from ragassay.engine.run import options_of
 from ragassay.errors import InputError, UsageError
 from ragassay.files import atomic
-from ragassay.golden import QUERIES, Document, GoldenItem, GoldenSet, load_documents
-from ragassay.judges import Ask, Asker, Judge, PlanningAsker, PlanningJudge, Usage, make_judge
+from ragassay.golden import (
+    QUERIES,
+    Document,
+    GoldenItem,
+    GoldenSet,
+    check_output,
+    readable_documents,
+)
+from ragassay.judges import (
+    Ask,
+    Asker,
+    Judge,
+    PlanningAsker,
+    PlanningJudge,
+    Usage,
+    make_judge,
+    named_judges,
+)
 from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger, is_there
 from ragassay.judges.questions import WriteAnswer, WriteQuery
 from ragassay.samples import Sample
@@ -36,6 +52,7 @@ from ragassay.synthesis.mix import Kind, Mix
 from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.scorecard import scorecard
 from ragassay.synthesis.sections import Corpus
+from ragassay.synthesis.target_judge import is_target, refuse_panel, target_judge
 from ragassay.synthesis.two_judges import TwoJudges
 from ragassay.transport import Budget
 
@@ -56,7 +73,7 @@ class Wish:
         documents: folder of the documents.
         output: folder of the golden set; items are added to one that is there.
         n: items that it is to hold in the end, those made before included.
-        generator: ``offline``, or a judge's word.
+        generator: ``offline``, a judge's word, or a target's.
         checker: likewise.
         mix: which kinds.
         seed: of everything that is drawn.
@@ -68,6 +85,7 @@ class Wish:
         words: fewest and most words of a query.
         same_model: whether generator and checker may be one model.
         pilot: only the first 20, for review.
+        skip_unreadable: whether documents that cannot be read are left out.
     """
 
     documents: Path
@@ -85,6 +103,7 @@ class Wish:
     words: tuple[int, int] = WORDS
     same_model: bool = False
     pilot: bool = False
+    skip_unreadable: bool = False
 
     @property
     def target(self) -> int:
@@ -99,6 +118,7 @@ class Outcome:
     Attributes:
         items: added now.
         total: synthetic items in the folder, rejected ones left out.
+        n_drafts: that were written in this run.
         rejections: of this run.
         usage: what was asked and paid.
         stopped: whether a passing reason kept drafts from being written or checked.
@@ -106,6 +126,7 @@ class Outcome:
 
     items: Sequence[GoldenItem]
     total: int
+    n_drafts: int
     rejections: Sequence[Rejection]
     usage: Usage
     stopped: bool
@@ -141,8 +162,12 @@ class Synthesis:
         judging: how judges are asked: limits, budget, ledger.
         dry: nothing will be asked, so no key is needed.
 
+    Attributes:
+        left_out: documents by language that the offline generator does not read.
+
     Raises:
-        UsageError: generator and checker are one model, an impossible mix, an unknown judge.
+        UsageError: generator and checker are one model, an impossible mix, an unknown judge, no
+            document in English for the offline generator.
         InputError: documents or golden set cannot be read, or do not belong together.
     """
 
@@ -157,12 +182,28 @@ class Synthesis:
                     "The offline generator answers no given queries, follows no style guide and "
                     "always writes answers. Name a model with --generator."
                 )
-        documents = load_documents(wish.documents)
+        documents, unreadable = readable_documents(wish.documents, skip=wish.skip_unreadable)
         self.golden = _opened(wish, documents)
+        self.golden.left_out = unreadable
         self.corpus = Corpus(documents)
+        self.left_out = self._left_out()
         self._examples = self.golden.with_status("accepted")
         if wish.like is not None:
             self._examples += GoldenSet.open(wish.like).with_status("accepted")
+
+    def _left_out(self) -> dict[str, int]:
+        """Documents by language that the offline generator does not read."""
+        if self.wish.generator != OFFLINE:
+            return {}
+        names = [self.corpus.language(one) for one in self.corpus.documents]
+        found = Counter(one for one in names if one not in offline_generator.READS)
+        if found.total() == len(names):
+            told = ", ".join(f"{code} ({n})" for code, n in found.most_common())
+            raise UsageError(
+                f"The offline generator reads and writes English only, and the documents of "
+                f"{self.wish.documents} are in {told}. Name a model with --generator."
+            )
+        return dict(found)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Outcome:
         """Writes, checks, chooses, and adds the items to the folder.
@@ -171,10 +212,11 @@ class Synthesis:
             progress: is called with the number of drafts that were written or checked so far.
         """
         if not self.wish.given and not self._kinds():
-            return Outcome([], len(self.made), [], Usage(), False)
+            return Outcome([], len(self.made), 0, [], Usage(), False)
         with self._judges() as (judge, made), Asker(judge) as asker:
             asker.progress = progress
             drafts, rejections = self._drafts(asker)
+            n_drafts = len(drafts) + len(rejections)
             filters = self._filters()
             there = {item.id for item in self.golden.items}
             passed = []
@@ -212,7 +254,7 @@ class Synthesis:
         )
         _save_section(self.wish.output / SCORECARD, card)
         stopped = any(one.passing for one in rejections)
-        return Outcome(items, len(self.made), rejections, usage, stopped)
+        return Outcome(items, len(self.made), n_drafts, rejections, usage, stopped)
 
     def plan(self) -> Planned:
         """What `run` would ask, as far as that is known without an answer."""
@@ -255,8 +297,12 @@ class Synthesis:
             stack.callback(ledger.close)
 
             def judge(words: str) -> Judge:
+                if is_target(words):
+                    options = options_of(self._judging, dry=self._dry)
+                    return target_judge(words, options, ledger=ledger, budget=budget)
+                refuse_panel(words)
                 return make_judge(
-                    words.split(","),
+                    named_judges(words.split(",")),
                     default_model="gpt-4o-mini",
                     ledger=ledger,
                     budget=budget,
@@ -359,6 +405,7 @@ def _more(mix: Mix, kinds: Sequence[Kind], seed: int) -> list[Kind]:
 
 def _opened(wish: Wish, documents: dict[str, Document]) -> GoldenSet:
     if not (wish.output / QUERIES).exists():
+        check_output(wish.output, wish.documents)
         return GoldenSet(wish.output, [], wish.documents)
     golden = GoldenSet.open(wish.output)
     known = golden.known_documents()
@@ -366,6 +413,12 @@ def _opened(wish: Wish, documents: dict[str, Document]) -> GoldenSet:
     if changed:
         raise InputError(
             f"was made from other documents than {wish.documents}: {changed[0]} differs",
+            path=wish.output,
+            hint=f"Find its spans again first: ragassay golden anchor {wish.output}.",
+        )
+    for (then, now), names in golden.read_otherwise(documents).items():
+        raise InputError(
+            f"was made from {names[0]} as {then} read it, and {now} may read it otherwise",
             path=wish.output,
             hint=f"Find its spans again first: ragassay golden anchor {wish.output}.",
         )

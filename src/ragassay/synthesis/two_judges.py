@@ -16,7 +16,7 @@ class TwoJudges(Judge):
     """Hands each question to the generator or to the checker.
 
     Args:
-        generator: writes queries and answers; ``None``: rules do that, and nobody is asked.
+        generator: writes queries and answers; ``None``: rules do that, and no judge is asked.
         checker: answers the rest.
     """
 

@@ -2,54 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from concurrent.futures import Future, TimeoutError as FutureTimeout
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ragassay import formats
 from ragassay.engine.run import Data
 from ragassay.errors import InputError, UsageError, did_you_mean
-from ragassay.formats import native
-from ragassay.golden import QUERIES, GoldenSet, is_golden
-from ragassay.judges.ledger import MEMORY, Ledger
+from ragassay.golden import QUERIES, GoldenSet, check_output, is_golden
+from ragassay.judges.ledger import MEMORY, Ledger, is_there
 from ragassay.samples import Sample
-from ragassay.targets.ask_summary import AskSummary, summarise
-from ragassay.targets.asking_systems import SystemsRun, questions_of
+from ragassay.targets.ask_plan import AskPlan, plan_of
+from ragassay.targets.asking_systems import questions_of
+from ragassay.targets.asking_thread import Answers, Asking
 from ragassay.targets.target_factory import AskOptions, make_targets
 
-T = TypeVar("T")
-TOLD_EVERY_S = 0.1
-"""How often progress is told."""
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What came of asking.
-
-    Attributes:
-        samples: for each system and query, and for each repeat, a sample with the answer or the
-            failure. ``metadata["asked"]`` holds what was measured.
-        summaries: by system.
-        files: that were written, by system.
-    """
-
-    samples: tuple[Sample, ...]
-    summaries: Mapping[str, AskSummary]
-    files: Mapping[str, Path]
-
-    @property
-    def complete(self) -> bool:
-        """Whether there is an answer to each query."""
-        return all(one.answered == one.asked for one in self.summaries.values())
-
-    def of(self, system: str) -> list[Sample]:
-        """The samples of one system."""
-        return [sample for sample in self.samples if sample.system == system]
+ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+"""How names of files with answers end."""
 
 
 def ask(
@@ -64,6 +35,16 @@ def ask(
 ) -> Answers:
     """Asks a system, or several, every query.
 
+    Examples:
+        >>> import ragassay
+        >>> def my_system(query):
+        ...     return {"answer": f"I do not know: {query}", "passages": ["Dune is a novel."]}
+        >>> answers = ragassay.ask([{"id": "1", "query": "Who wrote Dune?"}], my_system)
+        >>> answers.complete, answers.samples[0].answer.text
+        (True, 'I do not know: Who wrote Dune?')
+        >>> ragassay.evaluate(answers.samples, "answer_words").scores[0].value > 0
+        True
+
     Args:
         queries: a golden set (its accepted items), a file that `ragassay.load` reads, a folder with
             ``queries.jsonl``, or samples or mappings. What systems made of the queries before is
@@ -77,7 +58,8 @@ def ask(
         progress: called with the number of samples done.
         limit: of the queries the first so many.
         options: further fields of `AskOptions`: ``repeat``, ``concurrency``, ``rpm``, ``timeout``,
-            ``retries``, ``history``, ``warm_up``, ``refresh``, ``stream``, ``key_file``.
+            ``retries``, ``history``, ``warm_up``, ``refresh``, ``stream``, ``key_file``,
+            ``budget``.
 
     Returns:
         The samples with a summary a system. A query without an answer is a sample with a
@@ -87,26 +69,71 @@ def ask(
         InputError: queries or a mapping file that cannot be read.
         UsageError: an unknown option or target, or a target that cannot be asked at all.
     """
+    prepared = open_asking(queries, target, output=output, ledger=ledger, limit=limit, **options)
+    with prepared as asking, asking:
+        return asking.wait(progress)
+
+
+@contextmanager
+def open_asking(
+    queries: Data,
+    target: Any,
+    *,
+    output: str | Path | None = None,
+    ledger: str | Path | Ledger | None = None,
+    limit: int | None = None,
+    **options: Any,
+) -> Iterator[Asking]:
+    """Prepares what `ask` does. ``with`` the `Asking` that this yields it begins; its samples can
+    be read while the rest is asked.
+
+    Args:
+        queries, target, output, ledger, limit, options: as of `ask`.
+
+    Yields:
+        What is to be asked of whom.
+
+    Raises:
+        InputError: as of `ask`.
+        UsageError: as of `ask`; the output is a file of the queries, lies in a golden set, or has
+            a name that ends as that of another kind of file.
+    """
     chosen = _options(options)
     asked = questions_of(read_queries(queries, limit))
     targets = make_targets(target, chosen)
     files = {} if output is None else files_of(Path(output), [one.name for one in targets])
-    with nullcontext(ledger) if isinstance(ledger, Ledger) else Ledger(ledger or MEMORY) as kept:
-        run = SystemsRun(asked, targets, chosen, kept)
-        made = _apart(run, progress)
-    by_name = dict(zip([one.name for one in targets], made, strict=True))
-    for name, path in files.items():
-        native.write(by_name[name], path)
-    return Answers(
-        samples=tuple(sample for samples in made for sample in samples),
-        summaries={
-            one.name: summarise(
-                one.name, one.fingerprint, by_name[one.name], run.from_ledger[one.name]
-            )
-            for one in targets
-        },
-        files=files,
-    )
+    read = formats.files_of(queries) if isinstance(queries, str | Path) else []
+    for file in files.values():
+        check_output(file, *read)
+    with ExitStack() as stack:
+        if not isinstance(ledger, Ledger):
+            ledger = stack.enter_context(Ledger(ledger or MEMORY))
+        yield Asking(asked, targets, chosen, ledger, files)
+
+
+def plan_asking(
+    queries: Data,
+    target: Any,
+    *,
+    ledger: str | Path | None = None,
+    limit: int | None = None,
+    **options: Any,
+) -> list[AskPlan]:
+    """What `ask` would send to each system. Sends nothing, and makes no ledger.
+
+    Args:
+        queries, target, ledger, limit, options: as of `ask`.
+
+    Raises:
+        InputError, UsageError: as of `ask`.
+    """
+    chosen = _options(options)
+    asked = questions_of(read_queries(queries, limit))
+    targets = make_targets(target, chosen)
+    with ExitStack() as stack:
+        known = ledger is not None and is_there(ledger)
+        kept = stack.enter_context(Ledger(ledger)) if known and ledger is not None else None
+        return [plan_of(asked, one, chosen, kept) for one in targets]
 
 
 def _options(given: Mapping[str, Any]) -> AskOptions:
@@ -158,46 +185,30 @@ def files_of(output: Path, systems: Iterable[str]) -> dict[str, Path]:
     Args:
         output: that was named.
         systems: their names.
+
+    Raises:
+        UsageError: the name ends as that of another kind of file, or two names make one file name.
     """
+    end = next((one for one in ENDINGS if output.name.casefold().endswith(one)), "")
+    if not end and output.suffix:
+        raise UsageError(
+            f"{output}: the answers are written as JSON Lines, to a file whose name ends in "
+            f"{', '.join(ENDINGS)}. Choose such a name with -o."
+        )
+    stem = output.name[: len(output.name) - len(end)]
     names = list(systems)
     if len(names) == 1:
         return {names[0]: output}
-    safe = {name: "".join(c if c.isalnum() or c in "._-" else "-" for c in name) for name in names}
-    return {name: output.with_name(f"{output.stem}-{safe[name]}{output.suffix}") for name in names}
-
-
-def _apart(run: SystemsRun, progress: Callable[[int], None] | None) -> list[list[Sample]]:
-    """Runs on a loop in a thread of its own. An interrupt waits for what is in flight, because it
-    is paid for; a second one does not."""
-    future = in_thread(run.run())
-    told = progress or (lambda n: None)
-    try:
-        while True:
-            told(run.done)
-            try:
-                made = future.result(TOLD_EVERY_S)
-            except FutureTimeout:
-                if future.done():  # the error is the run's own
-                    raise
-                continue
-            told(run.done)
-            return made
-    except BaseException:
-        run.stop()
-        with suppress(Exception):
-            future.result()
-        raise
-
-
-def in_thread(work: Coroutine[Any, Any, T]) -> Future[T]:
-    """Runs a coroutine on an event loop of its own, in a thread that does not hold the process."""
-    done: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            done.set_result(asyncio.run(work))
-        except BaseException as error:
-            done.set_exception(error)
-
-    threading.Thread(target=run, daemon=True, name="ragassay-ask").start()
-    return done
+    files: dict[str, Path] = {}
+    of: dict[str, str] = {}
+    for name in names:
+        safe = "".join(c if c.isalnum() or c in "._-" else "-" for c in name)
+        # Some file systems take names that differ in case for one.
+        first = of.setdefault(safe.casefold(), name)
+        if first != name:
+            raise UsageError(
+                f"The targets {first!r} and {name!r} would share the file {stem}-{safe}{end}. Give "
+                "one another name."
+            )
+        files[name] = output.with_name(f"{stem}-{safe}{end}")
+    return files

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ragassay.counts import plural
+from ragassay.errors import did_you_mean
 from ragassay.samples import Sample
 from ragassay.targets.measurements import ASKED, NO_ANSWER, STOPPED
+from ragassay.targets.reply_shapes import NAMES
 
 PERCENTILES = (50, 90, 95, 99)
 
@@ -32,6 +35,8 @@ class AskSummary:
         input_tokens, output_tokens: of the answers that tell them; ``None`` where none does.
         cost: US dollars, likewise.
         versions: that the system named.
+        notes: sentences about measurements that are missing, because what the system gave for them
+            is no number, and about keys of its replies that were not read.
     """
 
     system: str
@@ -49,6 +54,7 @@ class AskSummary:
     output_tokens: int | None
     cost: float | None
     versions: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The summary as JSON."""
@@ -89,7 +95,43 @@ def summarise(
         output_tokens=_sum(told, "output_tokens"),
         cost=_sum(told, "cost"),
         versions=tuple(dict.fromkeys(str(one["version"]) for one in told if "version" in one)),
+        notes=tuple(_notes(samples)),
     )
+
+
+def _notes(samples: Sequence[Sample]) -> Iterator[str]:
+    """A sentence for each place of the replies that should hold a measurement and does not."""
+    counts: Counter[tuple[str, str]] = Counter()
+    first: dict[tuple[str, str], str] = {}
+    for sample in samples:
+        for name, one in sample.metadata[ASKED].get("unread", {}).items():
+            key = name, one["place"]
+            counts[key] += 1
+            first.setdefault(key, f"{one['found']} (query {sample.id!r})")
+    for (name, place), n in counts.items():
+        yield (
+            f"{plural(n, 'answer')} {'gives' if n == 1 else 'give'} no number of 0 or more for "
+            f"{name} at {place}, but {first[name, place]}: it is not measured there."
+        )
+    yield from _keys_not_read(samples)
+
+
+def _keys_not_read(samples: Sequence[Sample]) -> Iterator[str]:
+    """A sentence for each set of keys that were returned and not read."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    first: dict[tuple[str, ...], str] = {}
+    for sample in samples:
+        if keys := tuple(sample.metadata[ASKED].get("not_read", ())):
+            counts[keys] += 1
+            first.setdefault(keys, sample.id)
+    known = f"Known are {', '.join(NAMES)}."
+    for keys, n in counts.items():
+        names = ", ".join(map(repr, keys))
+        hints = [f"{name!r}: {hint}" for name in keys if (hint := did_you_mean(name, NAMES))]
+        yield (
+            f"{plural(n, 'answer')} {'has' if n == 1 else 'have'} keys that are not read: {names} "
+            f"(query {first[keys]!r}). {' '.join((*hints, known))}"
+        )
 
 
 def _percentiles(values: Sequence[float]) -> dict[str, float]:

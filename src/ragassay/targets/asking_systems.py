@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ragassay import __version__
@@ -15,19 +16,46 @@ from ragassay.errors import UsageError
 from ragassay.judges.ledger import Ledger, SystemAnswers
 from ragassay.samples import Passage, Sample, Turn
 from ragassay.scores import Reason
+from ragassay.targets.asking_budget import AskingBudget
 from ragassay.targets.measurements import STOPPED, answered, failed, kept_of, read, written
-from ragassay.targets.target import Request, SystemReply, Target
+from ragassay.targets.target import CutReplyError, RefusedAddressError, Request, SystemReply, Target
 from ragassay.targets.target_factory import AskOptions
-from ragassay.transport import INTERRUPTED, Limiter, Sender, SendRequest, Stopped, Tally
+from ragassay.transport import (
+    INTERRUPTED,
+    Budget,
+    Limiter,
+    Reservation,
+    Sender,
+    SendRequest,
+    Stopped,
+    Tally,
+)
 from ragassay.transport.endpoints import Completion, EndpointError
+
+_Key = tuple[int, str, int]
+"""Number of a system, id of a query, repeat."""
 
 ALIKE = 16
 """So many failures of one kind in a row, before the first answer, end the asking of a system."""
 
+ALIKE_ADDRESSES = 5
+"""So many do where the system refuses them for their address or their key."""
+
 _ADVICE = {
     Reason.TIMEOUT: "Raise --timeout, or look at why the system is slow.",
     Reason.CONNECTION: "Start the system and run the same command again: it asks what is missing.",
+    Reason.RATE_LIMITED: "Ask more slowly (--rpm, -j), or try more often (--retries).",
+    Reason.SERVER_ERROR: "Look into the system's log. If it has too much to do, lower -j or --rpm, "
+    "or raise --retries.",
 }
+_CUT = "Look into the system's log; the same command asks what is missing."
+
+
+def _advice(error: EndpointError) -> str:
+    """What to do about a failure; empty where its sentence says that, or nothing is known."""
+    if error.detail == INTERRUPTED:
+        return ""
+    return _CUT if isinstance(error, CutReplyError) else _ADVICE.get(error.reason, "")
 
 
 @dataclass
@@ -37,9 +65,11 @@ class _System:
     target: Target
     sender: Sender
     answers: SystemAnswers
+    told: Mapping[str, Any]
+    budget: AskingBudget | None = None
     has_answered: bool = False
     alike: int = 0
-    last: Reason | None = None
+    last: tuple[Reason, type[EndpointError]] | None = None
 
     def learn(self, error: EndpointError | None) -> None:
         """Stops a system that answers nothing, with one sentence in place of thousands."""
@@ -47,9 +77,10 @@ class _System:
             self.has_answered = True
         if error is None or self.has_answered or isinstance(error, Stopped):
             return
-        self.alike = self.alike + 1 if error.reason is self.last else 1
-        self.last = error.reason
-        if self.alike >= ALIKE:
+        kind = error.reason, type(error)
+        self.alike = self.alike + 1 if kind == self.last else 1
+        self.last = kind
+        if self.alike >= (ALIKE_ADDRESSES if isinstance(error, RefusedAddressError) else ALIKE):
             self.sender.stop(
                 error.reason,
                 f"{error.detail.rstrip('. ')} (the first {self.alike} queries failed like that, so "
@@ -63,8 +94,12 @@ class SystemsRun:
     For each query and repeat the systems are asked one right after the other, in turns first, so
     that load and drift hit them alike. What the ledger holds is not asked.
 
+    While an answer is being kept, the next query is asked already: a commit takes as long as some
+    systems do. There are never more answers that are not kept yet than twice the concurrency.
+
     Attributes:
         done: samples that are there.
+        stopped: whether it was told to stop.
         from_ledger: for each system how many of its answers were there before.
 
     Args:
@@ -72,6 +107,8 @@ class SystemsRun:
         targets: who is asked.
         options: how.
         ledger: where answers are kept, each before it is used.
+        take: is given each system's samples in the order of repeats and queries, as soon as those
+            before are there: the number of the system, and the sample.
     """
 
     def __init__(
@@ -80,13 +117,18 @@ class SystemsRun:
         targets: Sequence[Target],
         options: AskOptions,
         ledger: Ledger,
+        take: Callable[[int, Sample], None],
     ) -> None:
+        self._take = take
         self._queries, self._options, self._ledger = queries, options, ledger
         self._targets = targets
         self._systems: list[_System] = []
-        self._tasks: dict[tuple[int, str, int], asyncio.Task[Sample]] = {}
+        self._samples: dict[_Key, asyncio.Future[Sample]] = {}
+        self._begun: set[_Key] = set()
+        self._ids = {one.id for one in queries}
         self._by_turns = {_words(one): one for one in reversed(queries)}
         self.done = 0
+        self.stopped = False
         self.from_ledger: Counter[str] = Counter()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -97,6 +139,7 @@ class SystemsRun:
 
     def stop(self) -> None:
         """Asks nothing new; what is in flight is waited for. From any thread."""
+        self.stopped = True
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop has ended, and all is stopped
                 self._loop.call_soon_threadsafe(self._stop)
@@ -105,14 +148,15 @@ class SystemsRun:
         for system in self._systems:
             system.sender.stop(Reason.CONNECTION, INTERRUPTED)
 
-    async def run(self) -> list[list[Sample]]:
-        """For each system its samples, in the order of repeats and queries.
+    async def run(self) -> None:
+        """Asks.
 
         Raises:
             RagassayError: a system cannot be asked at all, or the ledger cannot be written.
         """
         self._loop = asyncio.get_running_loop()
         options = self._options
+        budget = None if options.budget is None else Budget.parse(options.budget)
         async with AsyncExitStack() as stack:
             for target in self._targets:
                 # A limiter's own pace is for endpoints that serve many; -j is what is wanted here.
@@ -121,22 +165,23 @@ class SystemsRun:
                     target, limiter, timeout=options.timeout, attempts=options.retries + 1
                 )
                 answers = SystemAnswers(self._ledger, target.name, target.fingerprint)
-                self._systems.append(_System(target, sender, answers))
+                own = None if budget is None else AskingBudget(budget, target.price)
+                told = {"fingerprint": target.fingerprint, "ragassay": __version__}
+                if options.gold_passages:
+                    told["passages"] = "gold"
+                self._systems.append(_System(target, sender, answers, told, own))
+            if self.stopped:
+                self._stop()
             await self._open(stack)
             units = self._units()
             workers = min(options.concurrency, self.total)
-            await _all(self._work(units) for _ in range(workers))
-        return [
-            [
-                self._tasks[at, query.id, repeat].result()
-                for repeat in range(options.repeat)
-                for query in self._queries
-            ]
-            for at in range(len(self._systems))
-        ]
+            await _all(
+                *(self._work(units) for _ in range(workers)),
+                *(self._hand_over(at) for at in range(len(self._systems))),
+            )
 
     async def _open(self, stack: AsyncExitStack) -> None:
-        """Opens the systems, and warms those up that something is to be asked of."""
+        """Opens the systems, and warms them up."""
         for system in self._systems:
             # Also where opening fails halfway: what was started ends.
             stack.push_async_callback(system.target.close)
@@ -149,12 +194,26 @@ class SystemsRun:
                 )
         for query in self._queries[: self._options.warm_up]:
             for system in self._systems:
-                body = self._request(query, query.history, 0).body()
-                try:
-                    async with asyncio.timeout(self._options.timeout):
-                        await system.target.send(body)
-                except (EndpointError, TimeoutError):
-                    continue  # the same shows when the query is asked
+                await self._warm_up(
+                    system, request_of(query, query.history, 0, self._options).body()
+                )
+
+    async def _warm_up(self, system: _System, body: bytes) -> None:
+        """Asks once. The answer counts nowhere; what it takes is spent of the budget."""
+        pay: Reservation | None = None
+        try:
+            if system.budget is not None:
+                pay = await system.budget.claim(body)
+            async with asyncio.timeout(self._options.timeout):
+                reply = await system.target.send(body)
+        except (EndpointError, TimeoutError) as error:
+            # The same shows when the query is asked.
+            if pay is not None and system.budget is not None:
+                system.budget.fail(pay, error, 1)
+            return
+        if pay is not None and system.budget is not None:
+            assert isinstance(reply, SystemReply)
+            system.budget.settle(pay, reply, 1)
 
     def _units(self) -> Iterator[tuple[Sample, int, list[int]]]:
         """What one worker takes at a time: a query, its repeat, and the systems in their order."""
@@ -165,71 +224,118 @@ class SystemsRun:
                 order.append(order.pop(0))
 
     async def _work(self, units: Iterator[tuple[Sample, int, list[int]]]) -> None:
+        before: asyncio.Future[Sample] | None = None
         for query, repeat, order in units:
             for at in order:
-                await self._task(at, query, repeat)
-                self.done += 1
+                now = await self._asked(at, query, repeat)
+                if before is not None:
+                    await before  # a ledger that is slow slows the asking down
+                before = now
 
-    def _task(self, at: int, query: Sample, repeat: int) -> asyncio.Task[Sample]:
-        key = (at, query.id, repeat)
-        if key not in self._tasks:
-            self._tasks[key] = asyncio.create_task(self._sample(at, query, repeat))
-        return self._tasks[key]
+    async def _hand_over(self, at: int) -> None:
+        """Gives the samples of a system away, in the order of repeats and queries."""
+        for repeat in range(self._options.repeat):
+            for query in self._queries:
+                self._take(at, await self._sample((at, query.id, repeat)))
 
-    def _request(self, query: Sample, history: tuple[Turn, ...], repeat: int) -> Request:
-        passages = _gold(query) if self._options.gold_passages else None
-        return Request(query.id, query.query_text, history, repeat, query.metadata, passages)
+    def _sample(self, key: _Key) -> asyncio.Future[Sample]:
+        """A sample that may still be to come."""
+        if key not in self._samples:
+            self._samples[key] = asyncio.get_running_loop().create_future()
+        return self._samples[key]
 
-    async def _sample(self, at: int, query: Sample, repeat: int) -> Sample:
-        """The answer of a system as a sample, or its failure."""
-        system, name = self._systems[at], self._systems[at].target.name
-        told: dict[str, Any] = {
-            "fingerprint": system.target.fingerprint,
-            "ragassay": __version__,
-            **({"history": "own"} if self._options.history == "own" and query.history else {}),
-            **({"passages": "gold"} if self._options.gold_passages else {}),
-        }
+    def _settle(self, key: _Key, sample: Sample) -> None:
+        """A sample is there."""
+        self.done += key[1] in self._ids
+        self._sample(key).set_result(sample)
+
+    async def _asked(self, at: int, query: Sample, repeat: int) -> asyncio.Future[Sample]:
+        """Asks a system, unless that was begun before.
+
+        Returns:
+            The answer as a sample, once it is kept, or the failure.
+        """
+        key, system = (at, query.id, repeat), self._systems[at]
+        if key in self._begun:
+            return self._sample(key)
+        self._begun.add(key)
+        told = system.told
+        if self._options.history == "own" and query.history:
+            told = {**told, "history": "own"}
         tally = Tally()
         try:
             history = await self._history(at, query, repeat)
-            body = self._request(query, history, repeat).body()
+            body = request_of(query, history, repeat, self._options).body()
             record = None if self._options.refresh else system.answers.find(body)
-            if record is not None:
-                self.from_ledger[name] += 1
-                kept = read(record)
+
+            def made(kept: Sample) -> Sample:
+                if self._options.gold_passages:
+                    given = tuple(Passage(text) for text in _gold(query))
+                    kept = replace(kept, passages=given)
+                return answered(query, system.target.name, repeat, history, kept, told)
+
+            if record is None:
+                await self._send(key, system, body, tally, made)
             else:
-                kept = await self._asked(system, query.id, repeat, body, tally)
-            if self._options.gold_passages:
-                given = tuple(Passage(text) for text in _gold(query))
-                kept = replace(kept, passages=given)
-            return answered(query, name, repeat, history, kept, told)
+                self.from_ledger[system.target.name] += 1
+                kept = read(record)
+                if system.budget is not None:
+                    system.budget.learn(kept.metadata)
+                self._settle(key, made(kept))
+                await asyncio.sleep(0)  # others have their turn, and an interrupt is seen
         except EndpointError as error:
-            advice = _ADVICE.get(error.reason, "")
-            interrupted = "" if error.detail == INTERRUPTED else advice
-            detail = " ".join(filter(None, (f"{error.detail.rstrip('.')}.", interrupted)))
+            detail = " ".join(filter(None, (f"{error.detail.rstrip('.')}.", _advice(error))))
             measured = {"attempts": tally.attempts, "seconds": round(tally.seconds, 3), **told}
             reason = STOPPED if isinstance(error, Stopped) else str(error.reason)
-            return failed(query, name, repeat, reason, detail, measured)
+            name = system.target.name
+            self._settle(key, failed(query, name, repeat, reason, detail, measured))
+        return self._sample(key)
 
-    async def _asked(
-        self, system: _System, query: str, repeat: int, body: bytes, tally: Tally
-    ) -> Sample:
-        """An answer, which is in the ledger by then."""
+    async def _send(
+        self,
+        key: _Key,
+        system: _System,
+        body: bytes,
+        tally: Tally,
+        made: Callable[[Sample], Sample],
+    ) -> None:
+        """Sends a request until it is answered. The sample is there as soon as the ledger has the
+        answer, which may be later."""
+        pay = None if system.budget is None else await system.budget.claim(body)
+        _, query, repeat = key
 
-        async def receive(completion: Completion) -> Sample:
+        async def receive(completion: Completion) -> None:
             assert isinstance(completion, SystemReply)
             kept = kept_of(completion, tally, time.time())
-            await system.answers.keep(body, query, repeat, written(kept))
-            return kept
+            keeping = system.answers.keep(body, query, repeat, written(kept))
+            keeping.add_done_callback(partial(self._kept, key, made(kept)))
+            nonlocal pay
+            if pay is not None and system.budget is not None:
+                untold = system.budget.settle(pay, completion, tally.attempts)
+                pay = None
+                if untold is not None:
+                    system.sender.stop(Reason.BUDGET, untold)
 
         try:
-            kept = await system.sender.send(SendRequest(body, 0, 0, tally, receive))
-        except EndpointError as error:
-            system.learn(error)
+            await system.sender.send(SendRequest(body, 0, 0, tally, receive))
+        except BaseException as error:
+            if pay is not None and system.budget is not None:
+                system.budget.fail(pay, error, tally.attempts)
+            if isinstance(error, EndpointError):
+                system.learn(error)
             raise
         system.learn(None)
-        assert kept is not None
-        return kept
+
+    def _kept(self, key: _Key, sample: Sample, keeping: asyncio.Future[None]) -> None:
+        """Gives a sample to those who wait for it, once its answer is kept, or could not be."""
+        there, error = self._sample(key), keeping.exception()
+        if there.cancelled():
+            return  # all has ended
+        if error is None:
+            self._settle(key, sample)
+        else:
+            there.set_exception(error)
+            there.exception()  # the first error ends all, and nobody asks for the others
 
     async def _history(self, at: int, query: Sample, repeat: int) -> tuple[Turn, ...]:
         """The earlier turns that a system is given."""
@@ -243,7 +349,7 @@ class SystemsRun:
             name = f"{query.id}/turn-{len(users)}"
             facts = {"query": query.history[last].text, "history": query.history[:last]}
             earlier = Sample(id=name, metadata=query.metadata, **facts)  # type: ignore[arg-type]
-        said = await asyncio.shield(self._task(at, earlier, repeat))
+        said = await asyncio.shield(await self._asked(at, earlier, repeat))
         if said.answer is None:
             kind, _, why = str(said.failure).partition(": ")
             if kind == STOPPED:
@@ -251,6 +357,21 @@ class SystemsRun:
             raise EndpointError(Reason(kind), f"its earlier turn {earlier.id!r} failed: {why}")
         before = said.history
         return (*before, Turn("user", earlier.query_text), Turn("agent", said.answer.text))
+
+
+def request_of(
+    query: Sample, history: tuple[Turn, ...], repeat: int, options: AskOptions
+) -> Request:
+    """What a system is sent.
+
+    Args:
+        query: that is asked.
+        history: that the system is given.
+        repeat: which time it is asked.
+        options: how.
+    """
+    passages = _gold(query) if options.gold_passages else None
+    return Request(query.id, query.query_text, history, repeat, query.metadata, passages)
 
 
 def _gold(query: Sample) -> tuple[str, ...]:
@@ -269,7 +390,7 @@ def _is_before(earlier: Sample, query: Sample) -> bool:
     return query.history[: len(earlier.history)] == earlier.history
 
 
-async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+async def _all(*work: Coroutine[Any, Any, None]) -> None:
     """Runs coroutines side by side; the first error of one ends them all."""
     tasks = [asyncio.ensure_future(one) for one in work]
     try:

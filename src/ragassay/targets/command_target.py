@@ -82,12 +82,21 @@ class CommandTarget(Target):
         if code != 0:
             last = words.decode("utf-8", "replace").strip().splitlines()[-1:]
             said = f": {shown(last[0]).rstrip('.')}" if last else ""
-            raise EndpointError(Reason.FAILED, f"{self.url} ended with code {code}{said}.")
+            raise EndpointError(Reason.FAILED, f"{self.url} {_end(code)}{said}.")
         try:
             return reply_of(_value(out.decode("utf-8", "replace")))
         except EndpointError as error:
             error.detail = f"{self.url}: {error.detail}"
             raise
+
+
+def _end(code: int) -> str:
+    """How a process ended, in words."""
+    if code >= 0:
+        return f"ended with code {code}"
+    with suppress(ValueError):
+        return f"was ended by the signal {signal.Signals(-code).name}"
+    return f"was ended by the signal {-code}"
 
 
 async def _read(stream: asyncio.StreamReader | None, watch: Stopwatch | None = None) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import orjson
@@ -42,6 +42,8 @@ def kept_of(reply: SystemReply, tally: Tally, at: float) -> Sample:
         "attempts": tally.attempts,
         "waited": round(tally.waited, 3) or None,
         "version": reply.version or None,
+        "unread": {name: asdict(one) for name, one in reply.unread.items()} or None,
+        "not_read": list(reply.not_read) or None,
         "at": round(at, 3),
     }
     kept = {name: value for name, value in measured.items() if value is not None}

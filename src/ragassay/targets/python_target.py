@@ -1,30 +1,29 @@
-"""A system in Python: a function, a LangChain runnable, a LlamaIndex query engine."""
+"""A system in Python: a function, a LangChain runnable, a LlamaIndex query engine or model."""
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import importlib
 import inspect
-import os
-import sys
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.errors import UsageError
+from ragassay.python_objects import described, in_thread, is_async, source_of
 from ragassay.samples import Passage, Sample
 from ragassay.scores import Reason
-from ragassay.targets.reply_shapes import reply_of
-from ragassay.targets.target import PASSAGES, Request, Stopwatch, SystemReply, Target, shown
+from ragassay.targets.reply_shapes import ANSWERS, kind_of, reply_of
+from ragassay.targets.target import PASSAGES, Request, Stopwatch, SystemReply, Target, foreign
 from ragassay.transport.endpoints import EndpointError
 
 _QUESTIONS = ("query", "question", "input", "q", "prompt")
 _HISTORIES = ("chat_history", "history", "messages")
 _STREAMED = ("answer", "result", "response", "output", "text")
 """Keys whose texts are joined where a stream gives mappings."""
+
+_STREAM = (
+    "Give the pieces of the answer as texts, then, where there is more (passages, usage), one "
+    "mapping as the last piece; or give mappings alone."
+)
 
 Call = Callable[[Request], Any]
 
@@ -50,7 +49,7 @@ class PythonTarget(Target):
         own = (getattr(found, "__name__", None) or type(found).__name__).strip("<>")
         super().__init__(name or own, where or own)
         self._call = _call_of(found, self.url)
-        self._source = _source_of(found)
+        self._source = source_of(found, where or "")
 
     @property
     def takes_passages(self) -> bool:
@@ -59,7 +58,7 @@ class PythonTarget(Target):
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Where the object is, and the hash of the file that defines it."""
+        """Where the object is, and the hash of the files that define and make it."""
         return {"kind": "python", "where": self.url, "source": self._source}
 
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
@@ -71,55 +70,16 @@ class PythonTarget(Target):
             error.detail = f"{self.url}: {error.detail}"
             raise
         except Exception as error:
-            said = shown(str(error)).rstrip(".")
-            place = _place(error)
-            detail = (
-                f"{self.url} raised {type(error).__name__}{f': {said}' if said else ''}{place}."
-            )
+            detail = f"{self.url} raised {described(error, place=True)}"
             raise EndpointError(Reason.FAILED, detail) from error
-
-
-def load(where: str) -> Any:
-    """The object that ``module:function`` names. Modules of the working directory count.
-
-    Raises:
-        UsageError: there is no such module or object, or the module fails.
-    """
-    module, _, path = where.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found: Any = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        missing = error.name or module
-        if module == missing or module.startswith(f"{missing}."):
-            raise UsageError(
-                f"The target {where}: there is no module {module!r} here or among the installed "
-                "packages. Run the command in the folder that holds it."
-            ) from error
-        raise UsageError(
-            f"The target {where}: its module needs {missing!r}, which is not installed."
-        ) from error
-    except Exception as error:
-        said = shown(str(error)).rstrip(".")
-        raise UsageError(
-            f"The target {where}: its module cannot be imported ({type(error).__name__}: {said})."
-        ) from error
-    for name in path.split("."):
-        if not hasattr(found, name):
-            there = [one for one in vars(found) if not one.startswith("_")] if found else []
-            hint = did_you_mean(name, there)
-            raise UsageError(f"The target {where}: {module} has no {path!r}. {hint}")
-        found = getattr(found, name)
-    return found
 
 
 def _call_of(found: Any, where: str) -> Call:
     """A function of a request that calls the object in its own way."""
     for names, adapted in (
+        (("acomplete",), _of_query),  # a model of LlamaIndex, which has an astream of its own
         (("astream", "ainvoke", "invoke"), _runnable),
-        (("aquery", "query"), _query_engine),
+        (("aquery", "query"), _of_query),
     ):
         method = next((getattr(found, one) for one in names if hasattr(found, one)), None)
         if callable(method) and not inspect.isclass(found):
@@ -127,18 +87,30 @@ def _call_of(found: Any, where: str) -> Call:
     if not callable(found):
         raise UsageError(
             f"The target {where} is a {type(found).__name__}, which cannot be called. Name a "
-            "function of the query, a LangChain runnable or a LlamaIndex query engine."
+            "function of the query, a LangChain runnable or a LlamaIndex query engine. What "
+            "keeps a conversation of its own (a chat engine) is called from a function."
         )
-    return _function(found)
+    return _function(found, where)
 
 
-def _function(found: Callable[..., Any]) -> Call:
+def _function(found: Callable[..., Any], where: str) -> Call:
     try:
-        parameters = list(inspect.signature(found).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):  # of a compiled function nobody knows
+        signature = None
+    parameters = [] if signature is None else list(signature.parameters.values())
     names = {one.name for one in parameters}
     first = parameters[0] if parameters else None
+    named = names & {"history", "metadata", *PASSAGES} - {first.name if first else ""}
+    if signature is not None:
+        try:
+            signature.bind("query", **dict.fromkeys(named))
+        except TypeError:
+            taken = ", ".join(one.name for one in parameters) or "nothing"
+            raise UsageError(
+                f"The target {where} is called with one argument, the query as a text (and with "
+                f"history, metadata or passages where it names them); it takes {taken}."
+            ) from None
     wants_sample = first is not None and (
         first.name == "sample" or first.annotation in (Sample, "Sample", "ragassay.Sample")
     )
@@ -162,7 +134,7 @@ def _function(found: Callable[..., Any]) -> Call:
             more |= {name: list(request.passages) for name in PASSAGES & names}
         return found(given, **more)
 
-    call.is_async = _is_async(found)  # type: ignore[attr-defined]
+    call.is_async = is_async(found)  # type: ignore[attr-defined]
     call.takes_passages = wants_sample or not PASSAGES.isdisjoint(names)  # type: ignore[attr-defined]
     return call
 
@@ -191,11 +163,13 @@ def _runnable(found: Any, method: Callable[..., Any]) -> Call:
     return call
 
 
-def _query_engine(found: Any, method: Callable[..., Any]) -> Call:
+def _of_query(found: Any, method: Callable[..., Any]) -> Call:
+    """A query engine or model of LlamaIndex is given the text."""
+
     def call(request: Request) -> Any:
         return method(request.query)
 
-    call.is_async = method.__name__ == "aquery"  # type: ignore[attr-defined]
+    call.is_async = method.__name__ in ("aquery", "acomplete")  # type: ignore[attr-defined]
     return call
 
 
@@ -212,21 +186,12 @@ def _input_keys(found: Any) -> list[str]:
     return list(told.get("properties") or ()) if isinstance(told, Mapping) else []
 
 
-def _is_async(found: Callable[..., Any]) -> bool:
-    own = getattr(found, "__call__", found)  # noqa: B004 - of an object with __call__
-    return any(
-        is_of_kind(one)
-        for one in (found, own)
-        for is_of_kind in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
-    )
-
-
 async def _finished(call: Call, request: Request, watch: Stopwatch) -> Any:
     """What a call returns in the end; the pieces of a stream are joined."""
     if getattr(call, "is_async", False):
         value = call(request)
     else:
-        value = await _in_thread(lambda: _of_iterator(call(request), watch))
+        value = await in_thread(lambda: _of_iterator(call(request), watch))
     if inspect.isawaitable(value):
         value = await value
     if isinstance(value, AsyncIterator):
@@ -245,7 +210,7 @@ async def _finished(call: Call, request: Request, watch: Stopwatch) -> Any:
         if isinstance(told, AsyncIterator):
             text = await _finished(_streams(told), request, watch)
         else:
-            text = await _in_thread(partial(_of_iterator, iter(told), watch))
+            text = await in_thread(partial(_of_iterator, iter(told), watch))
         return {"answer": text, "passages": nodes}
     return value
 
@@ -275,64 +240,40 @@ def _has_words(piece: Any) -> bool:
     return bool(getattr(piece, "content", piece))
 
 
+def _with_last(pieces: list[Any]) -> Any:
+    """The whole of a stream of texts with a mapping at its end; its answer, where it has one, is
+    the answer."""
+    *texts, last = pieces
+    if not isinstance(last, Mapping) or not all(isinstance(one, str) for one in texts):
+        at, odd = next((at, one) for at, one in enumerate(pieces, 1) if not isinstance(one, str))
+        raise foreign(
+            f"it gave {kind_of(odd)} as piece {at} of {len(pieces)} of a stream of texts. {_STREAM}"
+        )
+    has_answer = not last.keys().isdisjoint(ANSWERS) or "reply" in last
+    return last if has_answer else {"answer": "".join(texts), **last}
+
+
 def _joined(pieces: list[Any]) -> Any:
-    """The whole of a stream: texts are joined, mappings merged, messages added."""
+    """The whole of a stream: texts are joined (a mapping may be the last piece), mappings merged,
+    messages added."""
     if not pieces:
         return None
     if all(isinstance(one, str) for one in pieces):
         return "".join(pieces)
-    if all(isinstance(one, str | Mapping) for one in pieces):
+    if isinstance(pieces[0], str):
+        return _with_last(pieces)
+    if all(isinstance(one, Mapping) for one in pieces):
         whole: dict[str, Any] = {}
         for piece in pieces:
-            for key, value in ({"answer": piece} if isinstance(piece, str) else piece).items():
+            for key, value in piece.items():
                 before = whole.get(key)
                 joins = key in _STREAMED and isinstance(before, str) and isinstance(value, str)
                 whole[key] = f"{before}{value}" if joins else value
         return whole
+    if any(isinstance(one, str | Mapping) for one in pieces):
+        names = ", ".join(dict.fromkeys(kind_of(one) for one in pieces))
+        raise foreign(f"it gave a stream of pieces of several kinds ({names}). {_STREAM}")
     whole_message = pieces[0]
     for piece in pieces[1:]:
         whole_message = whole_message + piece
     return whole_message
-
-
-async def _in_thread(work: Callable[[], Any]) -> Any:
-    """Runs a function in a thread of its own. A function that hangs does not hold the process."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-
-    def settle(take: Callable[[Any], None], value: Any) -> None:
-        if not done.done():
-            take(value)
-
-    def run() -> None:
-        try:
-            outcome, take = work(), done.set_result
-        except BaseException as error:  # also SystemExit of somebody's code
-            if isinstance(error, StopIteration):  # a future cannot hold it
-                error = RuntimeError("it raised StopIteration")
-            outcome, take = error, done.set_exception
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, take, outcome)
-
-    threading.Thread(target=run, daemon=True, name="ragassay-target").start()
-    return await done
-
-
-def _source_of(found: Any) -> str:
-    """The hash of the file that defines an object; empty where there is none."""
-    defined = found if inspect.isroutine(found) or inspect.isclass(found) else type(found)
-    module = sys.modules.get(getattr(defined, "__module__", "") or "")
-    file = getattr(module, "__file__", None)
-    if file is None or not Path(file).is_file():
-        return ""
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
-
-
-def _place(error: BaseException) -> str:
-    """Where an exception was raised: file and line."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return ""
-    return f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"  # noqa: PTH119

@@ -3,17 +3,25 @@ LangChain and LlamaIndex, which are known by their attributes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from numbers import Real
+from typing import Any, TypeVar
+
+import orjson
 
 from ragassay import formats
-from ragassay.errors import RagassayError
+from ragassay.errors import InputError, did_you_mean
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Reason
-from ragassay.targets.target import SystemReply, foreign, shown
+from ragassay.targets.target import SystemReply, Unread, foreign, shown
 from ragassay.transport.endpoints import EndpointError, counted
 
-_ANSWERS = ("answer", "result", "response", "output", "text", "content", "generated_answer")
+_T = TypeVar("_T")
+
+ANSWERS = ("answer", "result", "response", "output", "text", "content", "generated_answer")
 _PASSAGES = (
     *("passages", "contexts", "context", "retrieved_contexts", "source_documents"),
     *("documents", "sources", "source_nodes"),
@@ -21,7 +29,24 @@ _PASSAGES = (
 _USAGE = {
     "input_tokens": ("input_tokens", "prompt_tokens"),
     "output_tokens": ("output_tokens", "completion_tokens"),
+    "cost": ("cost",),
 }
+_OTHERS = ("citations", "usage", "version", "model", "failure", "error", "reply")
+_GIVEN_BACK = ("query", "question", "input", "prompt", "history", "chat_history", "messages", "id")
+"""Keys under which chains give back what they were asked."""
+_KNOWN = frozenset(
+    (
+        *ANSWERS,
+        *_PASSAGES,
+        *_OTHERS,
+        *_GIVEN_BACK,
+        *(name for one in _USAGE.values() for name in one),
+    )
+)
+NAMES = (*ANSWERS, *_PASSAGES, "citations", "usage", "version")
+"""Keys of a mapping that a person may have meant with another one."""
+_ALIKE = 0.8
+"""Names that are so much alike may be one, mistyped."""
 _HOW = "Return a text, or a mapping with 'answer' and 'passages'."
 
 
@@ -31,7 +56,8 @@ def reply_of(value: Any) -> SystemReply:
     Args:
         value: a text; an `Answer` or a `Sample`; a mapping with ``answer`` and, where there are,
             ``passages``, ``citations``, ``usage``, ``cost``, ``version`` (and their other names);
-            a message or document chain's result of LangChain; a response of LlamaIndex.
+            a message or document chain's result of LangChain; a response or completion of
+            LlamaIndex; a mapping with ``reply``: what a generator of golden sets had to write.
 
     Raises:
         EndpointError: it is none of these, or says that the system failed.
@@ -45,6 +71,8 @@ def reply_of(value: Any) -> SystemReply:
             raise EndpointError(Reason.FAILED, f"it says: {value.failure or 'no answer'}")
         return SystemReply(None, answer=value.answer, passages=value.passages)
     if isinstance(value, Mapping):
+        if isinstance(value.get("reply"), Mapping):
+            return SystemReply(orjson.dumps(value["reply"], default=str).decode())
         return _of_mapping(value)
     if hasattr(value, "source_nodes"):
         text = getattr(value, "response", None)
@@ -55,8 +83,21 @@ def reply_of(value: Any) -> SystemReply:
         told = getattr(value, "response_metadata", None) or {}
         version = told.get("model_name") or told.get("model") or ""
         return _of_mapping({"answer": _text(value.content), "usage": usage, "version": version})
-    given = "nothing" if value is None else f"a {type(value).__name__}"
-    raise foreign(f"it returned {given}, which holds no answer. {_HOW}")
+    if isinstance(text := getattr(value, "text", None), str) and hasattr(
+        value, "additional_kwargs"
+    ):
+        return _of_mapping({"answer": text, "usage": value.additional_kwargs})
+    raise foreign(f"it returned {kind_of(value)}, which holds no answer. {_HOW}")
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in words, with its article."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, str | Mapping):
+        return "a text" if isinstance(value, str) else "a mapping"
+    name = type(value).__name__
+    return f"{'an' if name[:1].casefold() in 'aeiou' else 'a'} {name}"
 
 
 def made_reply(
@@ -65,7 +106,9 @@ def made_reply(
     *,
     citations: Any = None,
     usage: Mapping[str, Any] | None = None,
+    places: Mapping[str, str] | None = None,
     version: str = "",
+    how: Mapping[str, str] | None = None,
 ) -> SystemReply:
     """A reply of parts, in any of the shapes that data files have.
 
@@ -74,7 +117,10 @@ def made_reply(
         passages: texts or objects; ``None`` where there are none.
         citations: ids of the passages that the whole answer cites.
         usage: ``input_tokens``, ``output_tokens`` and ``cost``, where they are told.
+        places: where these were found, for messages; their names where left out.
         version: of the system.
+        how: what to do where the ``answer`` or the ``passages`` cannot be read; left out, how to
+            return them.
 
     Raises:
         EndpointError: a part has a shape that nobody knows.
@@ -83,17 +129,12 @@ def made_reply(
         answer = {"text": answer, "citations": list(citations)}
     if isinstance(passages, list | tuple):
         passages = [_plain(one) for one in passages]
-    try:
-        said = formats.answer_values.answer(answer, "answer")
-        found = formats.passages.passages(passages, "passages")
-    except RagassayError as error:
-        raise foreign(f"its reply cannot be read: {str(error).rstrip('.')}. {_HOW}") from error
+    said = _read("answer", formats.answer_values.answer, answer, how)
+    found = _read("passages", formats.passages.passages, passages, how)
     if said is None:
         raise foreign("it returned null for the answer. Return an empty text where it has none.")
-    told = usage or {}
-    tokens = {part: _counted(told, names) for part, names in _USAGE.items()}
-    cost = told.get("cost")
-    is_cost = isinstance(cost, int | float) and not isinstance(cost, bool)
+    numbers, unread = _numbers(usage or {}, places or {})
+    tokens = {part: counted(numbers.get(part)) for part in ("input_tokens", "output_tokens")}
     return SystemReply(
         None,
         input_tokens=tokens["input_tokens"] or 0,
@@ -101,16 +142,39 @@ def made_reply(
         counted=None not in tokens.values(),
         answer=said,
         passages=found,
-        cost=float(cost) if is_cost and cost is not None and 0 <= cost < float("inf") else None,
+        cost=numbers.get("cost"),
         version=version,
+        unread=unread,
     )
+
+
+def _read(
+    part: str, read: Callable[[Any, str], _T], value: Any, how: Mapping[str, str] | None
+) -> _T:
+    """A part of a reply, or the failure that says what to do."""
+    try:
+        return read(value, part)
+    except InputError as error:
+        told = error if how is None else error.but(hint=None)
+        words, do = str(told).rstrip("."), _HOW if how is None else how[part]
+        raise foreign(f"its reply cannot be read: {words}. {do}") from error
+
+
+def _not_read(value: Mapping[str, Any], has_passages: bool) -> tuple[str, ...]:
+    """The unknown keys of a mapping, where one of them may hold a part of the reply: it is nearly
+    called like one, or holds a list while there are no passages."""
+    unknown = [key for key in value if key not in _KNOWN]
+    lists = [] if has_passages else [k for k in unknown if isinstance(value[k], list | tuple)]
+    if lists or any(did_you_mean(str(key), NAMES, at_least=_ALIKE) for key in unknown):
+        return tuple(map(str, unknown))
+    return ()
 
 
 def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
     failure = value.get("failure") or value.get("error")
     if failure:
         raise EndpointError(Reason.FAILED, f"it says: {shown(str(failure)).rstrip('.')}.")
-    key = next((name for name in _ANSWERS if name in value), None)
+    key = next((name for name in ANSWERS if name in value), None)
     if key is None:
         names = ", ".join(list(map(str, value))[:8]) or "no keys"
         raise foreign(f"it returned a mapping without an answer (it has {names}). {_HOW}")
@@ -123,18 +187,24 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
     if isinstance(answer, Answer):
         parts = [{"text": one.text, "citations": list(one.citations)} for one in answer.statements]
         answer = {"text": answer.text, "statements": parts} if parts else answer.text
-    usage = {**value, **(value.get("usage") or {})}
-    return made_reply(
+    given = value.get("usage")
+    inner = given if isinstance(given, Mapping) else dict.fromkeys(_USAGE, given)
+    told = {name: one for name, one in inner.items() if one is not None}
+    made = made_reply(
         answer,
         listed,
         citations=value.get("citations"),
-        usage=usage,
+        usage={**value, **told},
+        places={name: f"usage.{name}" if inner is given else "usage" for name in told},
         version=str(value.get("version") or value.get("model") or ""),
     )
+    return replace(made, not_read=_not_read(value, listed is not None))
 
 
 def _plain(item: Any) -> Any:
     """A passage as a record: documents of LangChain and nodes of LlamaIndex become mappings."""
+    if type(item) is dict or isinstance(item, str):
+        return item
     if isinstance(item, Passage):
         names = ("id", "text", "score", "document", "start", "end")
         return {name: getattr(item, name) for name in names if getattr(item, name) is not None}
@@ -162,8 +232,29 @@ def _record(text: str, name: Any, metadata: Mapping[str, Any]) -> dict[str, Any]
     return {"text": text, **{key: value for key, value in kept.items() if value is not None}}
 
 
-def _counted(told: Mapping[str, Any], names: Sequence[str]) -> int | None:
-    return next((n for name in names if (n := counted(told.get(name))) is not None), None)
+def _numbers(
+    told: Mapping[str, Any], places: Mapping[str, str]
+) -> tuple[dict[str, float], dict[str, Unread]]:
+    """The measurements that are numbers, and what stands in place of the others."""
+    numbers: dict[str, float] = {}
+    unread: dict[str, Unread] = {}
+    for part, names in _USAGE.items():
+        given = {name: told[name] for name in names if told.get(name) is not None}
+        number = next((n for one in given.values() if (n := _number(one)) is not None), None)
+        if number is not None:
+            numbers[part] = number
+        elif given:
+            name, value = next(iter(given.items()))
+            unread[part] = Unread(places.get(name, name), shown(repr(value)))
+    return numbers, unread
+
+
+def _number(value: Any) -> float | None:
+    """A measurement: a finite number that is not negative; ``None`` for everything else."""
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        return None
+    number = float(value)
+    return number if math.isfinite(number) and number >= 0 else None
 
 
 def _text(content: str | list[Any]) -> str:

@@ -17,7 +17,7 @@ import orjson
 
 from ragassay.samples import Answer, Passage, Turn
 from ragassay.scores import Reason
-from ragassay.transport import NO_KEY, Secret
+from ragassay.transport import NO_KEY, Price, Secret
 from ragassay.transport.endpoints import Completion, EndpointError
 
 PASSAGES = frozenset({"passages", "contexts", "context", "documents"})
@@ -84,16 +84,32 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """What a reply holds in place of a measurement.
+
+    Attributes:
+        place: where it stands in the reply, a path.
+        found: what stands there, as messages show it.
+    """
+
+    place: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
 class SystemReply(Completion):
     """What a system answered.
 
     Attributes:
+        text: JSON that it was asked for, where it gave that; ``None`` for an answer.
         answer: what it said; an empty text where it said that it has no answer.
         passages: what it retrieved, best first; ``None`` where it does not say.
         latency: seconds from the request to the end of the reply.
         first_token: seconds until the first words of the answer; ``None`` where it came at once.
         cost: US dollars, where it is told or the price of the model is known.
         version: of the system, as it says; may be empty.
+        unread: tokens and cost that are told and are no numbers, by name; these are not measured.
+        not_read: unknown keys of what it returned, where they may hold a part of the reply.
     """
 
     answer: Answer = field(default_factory=lambda: Answer(""))
@@ -102,6 +118,8 @@ class SystemReply(Completion):
     first_token: float | None = None
     cost: float | None = None
     version: str = ""
+    unread: Mapping[str, Unread] = field(default_factory=dict)
+    not_read: tuple[str, ...] = ()
 
 
 class Stopwatch:
@@ -133,12 +151,15 @@ class Target(ABC):
         name: the system's name in the answers.
         url: what it is called in messages; never holds a secret.
         key: is blanked out in messages.
+        price: of its model, where that has a list price.
 
     Args:
         name: the system's name.
         url: what it is called in messages.
         key: a secret that requests hold.
     """
+
+    price: Price | None = None
 
     def __init__(self, name: str, url: str, key: Secret = NO_KEY) -> None:
         self.name, self.url, self.key = name, url, key
@@ -193,6 +214,21 @@ class Target(ABC):
         watch = Stopwatch()
         reply = await self.answer(Request.of_body(body), watch)
         return replace(reply, latency=watch.seconds, first_token=watch.first)
+
+
+class RefusedAddressError(EndpointError):
+    """The system refuses a request for its address or its key, which other requests share."""
+
+
+class CutReplyError(EndpointError):
+    """A reply broke off before its end: the system runs.
+
+    Args:
+        detail: a sentence.
+    """
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(Reason.CONNECTION, detail, again=True)
 
 
 def foreign(detail: str) -> EndpointError:

@@ -24,12 +24,12 @@ from typing import Any
 
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges import address_of
+from ragassay.python_objects import is_python_word
 from ragassay.targets.target import Target
-from ragassay.transport import MOST, aliases, price_of, providers, secrets
+from ragassay.transport import MOST, Budget, aliases, price_of, providers, secrets
 from ragassay.transport.endpoints import TIMEOUT_S
 
 _NAMED = re.compile(r"(?P<name>[\w.-]+)=(?P<word>.+)", re.DOTALL)
-_PYTHON = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _FORMS = (
     "A target is module:function, a mapping file (.yaml), URL#model, PROVIDER:MODEL, "
     "mcp:COMMAND_OR_URL#tool, vectara:CORPUS or command:PROGRAM."
@@ -52,6 +52,8 @@ class AskOptions:
         refresh: ask again what was answered before.
         stream: ask OpenAI-compatible chats for a stream, which tells the time to the first token.
         key_file: file that holds the key of an OpenAI-compatible chat.
+        budget: what may be spent: dollars, calls or tokens (``"5.00"``, ``"200 calls"``,
+            ``"2M tokens"``), over all systems, of this run.
         gold_passages: give each system the gold passages to answer from, in place of its retrieval.
     """
 
@@ -66,6 +68,7 @@ class AskOptions:
     stream: bool = False
     key_file: str | os.PathLike[str] | None = None
     gold_passages: bool = False
+    budget: str | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("repeat", 1), ("concurrency", 1), ("retries", 0), ("warm_up", 0)):
@@ -75,6 +78,8 @@ class AskOptions:
             raise UsageError(f"timeout is {self.timeout}; it must be greater than 0.")
         if self.history not in ("given", "own"):
             raise UsageError(f"history is {self.history!r}; there are given and own.")
+        if self.budget is not None:
+            Budget.parse(self.budget)  # what is wrong in it shows before anything is asked
         if self.concurrency > MOST * 16:
             raise UsageError(f"concurrency is {self.concurrency}; at most {MOST * 16} make sense.")
 
@@ -151,25 +156,24 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
         return _of_file(Path(word), name)
     if kind.casefold() in {*providers(), *aliases()} and rest:
         return _chat(word, options, name)
-    if _PYTHON.fullmatch(word):
-        from ragassay.targets.python_target import PythonTarget, load
+    if is_python_word(word):
+        from ragassay.python_objects import load_object
+        from ragassay.targets.python_target import PythonTarget
 
-        return PythonTarget(load(word), name, word)
+        return PythonTarget(load_object(word, "target"), name, word)
     known = ["command", "mcp", "vectara", *providers()]
     raise UsageError(f"No target is called {word!r}. {did_you_mean(kind, known)} {_FORMS}")
 
 
 def _of_file(path: Path, name: str | None) -> Target:
-    from ragassay.targets.http_mapping import read_mapping
-    from ragassay.targets.http_target import HttpTarget
+    from ragassay.targets.http_api import HttpTarget, read_mapping
 
     mapping = read_mapping(path)
     return HttpTarget(name or mapping.name or path.stem, mapping, str(path))
 
 
 def _vectara(corpus: str, name: str | None) -> Target:
-    from ragassay.targets.http_mapping import unset
-    from ragassay.targets.http_target import HttpTarget, preset
+    from ragassay.targets.http_api import HttpTarget, preset, unset
 
     if not re.fullmatch(r"[\w.-]+", corpus):
         raise UsageError("Which corpus? Name its key: vectara:CORPUS_KEY.")
@@ -180,7 +184,7 @@ def _vectara(corpus: str, name: str | None) -> Target:
 
 
 def _chat(word: str, options: AskOptions, name: str | None) -> Target:
-    from ragassay.targets.http_target import HttpTarget, preset
+    from ragassay.targets.http_api import HttpTarget, preset
 
     key = None if options.key_file is None else secrets.from_file(str(options.key_file))
     address = address_of(word, "", os.environ, key, role="target")

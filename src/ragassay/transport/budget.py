@@ -165,8 +165,9 @@ class Budget:
             parts.append(f"{about}{_money(self.spent_dollars)}{of}")
         n = self.spent_calls
         parts.append(plural(n, "call") if self.calls is None else share(n, self.calls, "call"))
-        of = "" if self.tokens is None else f" of {self.tokens:,}"
-        parts.append(f"{about}{self.spent_tokens:,}{of} tokens")
+        if self.tokens is not None or self.spent_tokens:
+            of = "" if self.tokens is None else f" of {self.tokens:,}"
+            parts.append(f"{about}{self.spent_tokens:,}{of} tokens")
         return ", ".join(parts)
 
     def _fits(self, dollars: float | None, tokens: int, beside: Collection[Reservation]) -> bool:

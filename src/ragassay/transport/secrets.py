@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from ragassay.errors import InputError, UsageError
+from ragassay.errors import InputError, UsageError, system_problem
 
 HIDDEN = "[key]"
 """What stands in texts where a key was."""
@@ -103,7 +103,7 @@ def from_file(path: str | Path) -> Secret:
     try:
         text = Path(path).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
-        problem = error.strerror if isinstance(error, OSError) else "it is not a text file"
+        problem = system_problem(error) if isinstance(error, OSError) else "it is not a text file"
         raise InputError(f"the key cannot be read: {problem}", path=path) from None
     if not text or not _SENDABLE.fullmatch(text):
         raise InputError(

@@ -83,9 +83,9 @@ class SendRequest(Generic[T]):
         body: what is sent.
         input_tokens, output_tokens: what it plausibly takes, for limits and budget.
         tally: is added to.
-        receive: takes the reply while the request still has its place. So a reply that is not in
-            the ledger yet counts as in flight, and a crash never loses more replies than may be in
-            flight. What it raises comes through.
+        receive: takes the reply while the request still has its place. Where it waits for the
+            ledger, a reply that is not kept yet counts as in flight, and a crash never loses more
+            replies than may be in flight. What it raises comes through.
         current: asked right before sending; what one waited with may be outdated.
     """
 
@@ -279,7 +279,8 @@ class Sender:
             raise EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(detail)) from error
 
     def _late(self) -> EndpointError:
-        detail = f"{self.endpoint.url} did not answer within {self.timeout:g} seconds"
+        detail = f"{self.endpoint.url} did not answer within {self.timeout:g} "
+        detail += "second" if self.timeout == 1 else "seconds"
         return EndpointError(Reason.TIMEOUT, detail)
 
     def _learn(self, failure: EndpointError) -> None:

@@ -24,7 +24,7 @@ from ragassay.engine.results import Summary
 from ragassay.engine.run import Accumulator, judged_among, noted, score_stream, signature, spending
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.files import atomic
-from ragassay.formats import Mapper, Record, Tasks, extended, opening, packed
+from ragassay.formats import Mapper, Record, Tasks, extended, json_files, packed
 from ragassay.judges import Asker
 from ragassay.judges.offline import offline_asker
 from ragassay.metrics.core import Metric
@@ -254,7 +254,7 @@ def _tasks(options: StepOptions) -> Tasks | None:
 
 
 def _records(path: Path, tasks: Tasks | None) -> Iterator[tuple[int, Record]]:
-    for line, record in opening.json_records(path, lambda what, then: None):
+    for line, record in json_files.json_records(path, lambda what, then: None):
         yield line, record if tasks is None else tasks.join(record, path, line)
 
 

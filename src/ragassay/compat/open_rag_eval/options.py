@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
+from ragassay.errors import InputError, UsageError, did_you_mean, warn_user
 from ragassay.yaml_files import Marked
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def translated(evaluator: str, options: Mapping[str, Any]) -> dict[str, Any]:
         place = (error.field or "").removeprefix("evaluator.options.")
         raise UsageError(f"{place}: {error.problem}. {error.hint or ''}") from error
     for note in file.notes:
-        warnings.warn(note, RagassayWarning, stacklevel=3)
+        warn_user(note)
     return file.values
 
 

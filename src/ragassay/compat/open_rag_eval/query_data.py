@@ -29,10 +29,12 @@ class RAGResultsLoader:
             InputError: a file cannot be read; with its line.
         """
         from ragassay import formats
-        from ragassay.formats import joined
+        from ragassay.engine.run import with_references
 
         samples = formats.read(Path(self.csv_path))
-        return [*(samples if self.queries_path is None else joined(samples, self.queries_path))]
+        if self.queries_path is not None:
+            samples = with_references(samples, self.queries_path)
+        return [*samples]
 
 
 def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:

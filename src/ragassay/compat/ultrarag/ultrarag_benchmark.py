@@ -7,7 +7,6 @@ the same record in every column.
 from __future__ import annotations
 
 import random
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,15 @@ from typing import Any
 import orjson
 
 from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
-from ragassay.errors import ArgumentError, CountedFact, InputError, did_you_mean
+from ragassay.errors import (
+    ArgumentError,
+    CountedFact,
+    InputError,
+    did_you_mean,
+    json_problem,
+    system_problem,
+    warn_user,
+)
 
 KEYS = tuple(PARAMETERS["benchmark"]["benchmark"])
 _SHOWN = 5
@@ -121,7 +128,7 @@ def _records(path: Path) -> list[dict[str, Any]]:
             else None
         )
         raise InputError(
-            f"cannot be read ({error.strerror or error})", path=path, hint=hint
+            f"cannot be read ({system_problem(error)})", path=path, hint=hint
         ) from error
     except Exception as error:  # polars has many
         raise InputError(f"is not Parquet ({error})", path=path) from error
@@ -147,7 +154,7 @@ def _parsed(content: bytes, path: Path, line: int | None) -> Any:
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError as error:
-        raise InputError(f"is not JSON ({error})", path=path, line=line) from error
+        raise InputError(f"is not JSON ({json_problem(error)})", path=path, line=line) from error
 
 
 def _check_field(records: list[dict[str, Any]], column: str, field: str, path: Path) -> None:
@@ -167,4 +174,4 @@ def _check_field(records: list[dict[str, Any]], column: str, field: str, path: P
             f"{{n}} {{record lacks|records lack}} the field {field!r} (counted from 0: {named}): "
             f"{column} has null there."
         )
-        warnings.warn(CountedFact(sentence, len(without)), stacklevel=3)
+        warn_user(CountedFact(sentence, len(without)))

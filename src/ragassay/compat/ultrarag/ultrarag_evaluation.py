@@ -7,7 +7,6 @@ scored is ``None`` and in no mean.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,17 @@ from ragassay.counts import either
 from ragassay.engine import evaluate as evaluate_samples
 from ragassay.engine.comparison import compare_arrays
 from ragassay.engine.run import ranked_runs
-from ragassay.errors import ArgumentError, CountedFact, OptionError, UsageError, did_you_mean
+from ragassay.errors import (
+    ArgumentError,
+    CountedFact,
+    OptionError,
+    UsageError,
+    did_you_mean,
+    shown_value,
+    warn_user,
+)
 from ragassay.files import atomic
 from ragassay.metrics.retrieval import TrecMeasure, trec_names
-from ragassay.yaml_positions import shown
 
 METRICS: tuple[str, ...] = tuple(PARAMETERS["evaluation"]["metrics"])
 """Metrics of short answers, by the names of UltraRAG's code."""
@@ -204,9 +210,9 @@ def check_argument(tool: str, name: str, value: Any) -> None:
         return
     kind, item, words = _TAKES.get(name, (str, None, "a path"))
     if not _is(value, kind) or (item and not all(_is(one, item) for one in value)):
-        raise OptionError(name, f"is {shown(value)}: write {words}")
+        raise OptionError(name, f"is {shown_value(value)}: write {words}")
     if kind is str and "\0" in value:
-        raise OptionError(name, f"is {shown(value)}, which no path can be")
+        raise OptionError(name, f"is {shown_value(value)}, which no path can be")
     try:
         if name == "metrics":
             _chosen(value, METRICS if tool == "evaluate" else trec_names.ULTRARAG)
@@ -271,7 +277,9 @@ def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
         if isinstance(value, str):
             raise ArgumentError(f"{name} is a text: write a list with an item a question.")
         if not isinstance(value, Sequence):
-            raise ArgumentError(f"{name} is {shown(value)}, and no list with an item a question.")
+            raise ArgumentError(
+                f"{name} is {shown_value(value)}, and no list with an item a question."
+            )
     if len(pred_ls) != len(gt_ls):
         less, n = ("pred_ls", len(pred_ls)) if len(pred_ls) < len(gt_ls) else ("gt_ls", len(gt_ls))
         most = max(len(pred_ls), len(gt_ls))
@@ -293,9 +301,11 @@ def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
                 advice = f"[{golds!r}], {advice}" if len(golds) < _LONG else advice
             else:
                 advice += ", [] where there is none"
-            raise ArgumentError(f"gt_ls[{at}] is {shown(golds)}, and not a list: write {advice}.")
+            raise ArgumentError(
+                f"gt_ls[{at}] is {shown_value(golds)}, and not a list: write {advice}."
+            )
         if wrong := [gold for gold in golds if not isinstance(gold, str)]:
-            raise ArgumentError(f"gt_ls[{at}] holds {shown(wrong[0])}, which is no text.")
+            raise ArgumentError(f"gt_ls[{at}] holds {shown_value(wrong[0])}, which is no text.")
 
 
 def _tell(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]) -> None:
@@ -313,7 +323,7 @@ def _tell(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]) -> None
         if rows:
             named = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
             sentence = f"{{n}} {{row has|rows have}} {rest} (counted from 0: {named})."
-            warnings.warn(CountedFact(sentence, len(rows)), stacklevel=3)
+            warn_user(CountedFact(sentence, len(rows)))
 
 
 def _saved(body: dict[str, Any], save_path: str | None) -> Evaluated:

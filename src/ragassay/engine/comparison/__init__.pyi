@@ -2,6 +2,7 @@ from . import gates as gates
 from .comparability import OWN_NUGGETS as OWN_NUGGETS
 from .compare_runs import compare as compare, compare_arrays as compare_arrays
 from .derived_runs import aligned as aligned, by_system as by_system
+from .gated_comparison import GatedComparison as GatedComparison
 from .pairs import (
     query_differences as query_differences,
     query_matrix as query_matrix,
@@ -10,6 +11,8 @@ from .pairs import (
 from .standing import (
     OFFLINE as OFFLINE,
     agreements as agreements,
+    judge_figure as judge_figure,
     offline_agreement as offline_agreement,
     offline_reason as offline_reason,
+    unmeasured_judge as unmeasured_judge,
 )

@@ -148,7 +148,8 @@ def warnings_of(
         sentences.append(
             f"{plural(one_sided, 'score')} {either(one_sided, 'exists', 'exist')} in one run only "
             f"and {either(one_sided, 'was', 'were')} left out "
-            f"(most of them: {names[worst]}). Unscored answers can make a run look better."
+            f"({either(one_sided, 'of', 'most of them:')} {names[worst]}). Unscored answers can "
+            "make a run look better."
         )
     for run, other in ((a, b), (b, a)):
         lacking = len(rows_by_query(run)) - len(common)

@@ -21,11 +21,13 @@ from ragassay.engine.comparison.comparability import (
 )
 from ragassay.engine.comparison.derived_runs import aligned, systems_of
 from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix
+from ragassay.engine.comparison.percentile_pairs import percentile_differences
 from ragassay.engine.comparison.standing import offline_figure, offline_reason, unmeasured_judge
 from ragassay.engine.results import (
     Comparison,
     Difference,
     GateResult,
+    MetricSummary,
     Result,
     Standing,
     open_run,
@@ -62,8 +64,18 @@ def compare(
 ) -> Comparison:
     """Tests, metric by metric, whether two runs on the same queries differ.
 
+    Examples:
+        >>> import ragassay
+        >>> new = ragassay.evaluate(ragassay.examples.path_of("hybrid"), ["covers_answer", "em"])
+        >>> old = ragassay.evaluate(ragassay.examples.path_of("keyword"), ["covers_answer", "em"])
+        >>> for d in ragassay.compare(new, old).differences:
+        ...     print(d.name, round(d.diff, 3), d.n, d.verdict)
+        covers_answer 0.222 72 better
+        em -0.042 72 no difference shown
+
     Queries are matched by id; repeats of a query are averaged first. A query counts for a metric
-    when both runs scored it. Counts and geometric means are not compared. A metric that the runs
+    when both runs scored it. Counts and geometric means are not compared; percentiles are, with an
+    interval and without a test. A metric that the runs
     show under different names is one metric; it goes by the new run's name.
 
     Args:
@@ -87,8 +99,9 @@ def compare(
             what they ask or expect. What differs is then a warning, and has no verdict.
 
     Raises:
-        UsageError: no common queries or metrics, an unknown correction, or a run that holds
-            several systems (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
+        UsageError: no common queries or metrics, a run whose system failed for every sample, an
+            unknown correction, or a run that holds several systems
+            (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
     a, b = _one_system(new), _one_system(old)
     b = aligned(b, a)
@@ -99,9 +112,14 @@ def compare(
             f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared."
         )
     not_comparable, reasons_against = _refusals(matched, names, force)
+    in_order = names
+    tails = [name for name in names if a.summary.metrics[name].percentile is not None]
+    names = [name for name in names if name not in tails]
     shown_as = [a.summary.metrics[name] for name in names]
     wanted = () if primary is None else tuple(_named(primary, a, b, names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
+    if not (mask_a & mask_b).any():
+        _refuse_without_answers(a, b)
     clusters, clustered_by = matched.clusters
     options: dict[str, Any] = {
         "clusters": clusters,
@@ -125,25 +143,33 @@ def compare(
         clustered_by=clustered_by,
         **options,
     )
+    of_tails = percentile_differences(
+        matched, tails, clusters=clusters, n_resamples=n_resamples, seed=seed, level=level
+    )
     if fail_if_drop:
         check_one_sided(level)
-    margins = drops.resolve(fail_if_drop, lambda name: _named(name, a, b, names), shown_as)
+    every = [a.summary.metrics[name] for name in in_order]
+    margins = drops.resolve(fail_if_drop, lambda name: _named(name, a, b, in_order), every)
     # A gate asks of its metric by itself: whether it is a primary one changes nothing.
     by_itself = _standings(a, b, names, not_comparable, (), trust_offline)
     by_name = {
         difference.name: replace(difference, standing=standing, why=why)
         for difference, (standing, why) in zip(comparison.differences, by_itself, strict=True)
     }
+    by_name |= {difference.name: difference for difference in of_tails}
+    found = {one.name: one for one in (*comparison.differences, *of_tails)}
     alone = [()] * 2 if metrics is not None else [_only(a, b), _only(b, a)]
     return replace(
         comparison,
+        differences=tuple(found[name] for name in in_order),
         only_a=len(matched.rows_a) - len(matched.queries),
         only_b=len(matched.rows_b) - len(matched.queries),
-        judged_by=_judged_by(a, b, names),
+        judged_by=_judged_by(a, b, in_order),
         metrics_only_a=alone[0],
         metrics_only_b=alone[1],
         primary=wanted,
         gates=tuple(_drop_gate(one, by_name[one.metric], matched, options) for one in margins),
+        runs=(a, b),
     )
 
 
@@ -172,6 +198,18 @@ def _refusals(
     reasons = dict.fromkeys(names, by_query[0]) if by_query else {}
     reasons |= dict.fromkeys(own_nuggets(a, b, names), "each run has nuggets of its own")
     return reasons | by_metric, reasons_against
+
+
+def _refuse_without_answers(*runs: Result) -> None:
+    """Says of runs without a common score where the system gave no answer at all.
+
+    Raises:
+        UsageError: a system failed for every sample.
+    """
+    a, b = (run.name for run in runs)
+    for run in runs:
+        if gone := run.summary.all_failed:
+            raise UsageError(f"{a} and {b} cannot be compared. Of {run.name}: {gone}")
 
 
 def _drop_gate(
@@ -237,7 +275,7 @@ def _only(run: Result, other: Result) -> tuple[str, ...]:
     return tuple(
         name
         for name, metric in run.summary.metrics.items()
-        if metric.aggregate == "mean" and name not in other.summary.metrics
+        if _is_compared(metric) and name not in other.summary.metrics
     )
 
 
@@ -380,7 +418,7 @@ def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) ->
     both = {
         name: metric.metric
         for name, metric in a.summary.metrics.items()
-        if name in b.summary.metrics and metric.aggregate == "mean"
+        if name in b.summary.metrics and _is_compared(metric)
     }
     if not both:
         raise UsageError(
@@ -389,7 +427,11 @@ def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) ->
         )
     if wanted is None:
         return list(both)
-    return shown(wanted, both, a.config.get("suite", ()), "both runs (as a mean)")
+    return shown(wanted, both, a.config.get("suite", ()), "both runs (as a mean or percentile)")
+
+
+def _is_compared(metric: MetricSummary) -> bool:
+    return metric.aggregate == "mean" or metric.percentile is not None
 
 
 def _first(run: Result) -> str:

@@ -19,6 +19,7 @@ from ragassay.engine.results import (
     Result,
     ScoreRow,
     averaged_over,
+    cluster_column,
     count_incomplete,
     fingerprint,
     summarise,
@@ -44,13 +45,7 @@ def _only(result: Result, system: str) -> Result:
     columns = result.columns.take(np.flatnonzero(member))
     metrics = list(result.summary.metrics.values())
     config = result.config
-    options = IntervalOptions(
-        config.get("interval", "auto"),
-        config.get("level", 0.95),
-        config.get("n_resamples", 10_000),
-        config.get("seed", 0),
-    )
-
+    options = IntervalOptions.of(config)
     samples = partial(_samples, result, system)
     summary = replace(
         result.summary,
@@ -59,7 +54,7 @@ def _only(result: Result, system: str) -> Result:
         n_samples=len(columns),
         n_queries=len({identity[0] for identity in columns.identities}),
         averaged_over=averaged_over(
-            columns, {metric.family for metric in metrics}, config.get("cluster_by")
+            columns, {metric.family for metric in metrics}, cluster_column(config)
         ),
         metrics=summarise(columns, metrics, options),
         slices=(),

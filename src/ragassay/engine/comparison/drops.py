@@ -13,6 +13,7 @@ from ragassay.engine.results import Difference, GateResult, MetricSummary
 from ragassay.errors import UsageError
 from ragassay.stats import Bounds
 
+_GATE = "no drop "
 _FORM = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")
 
 
@@ -46,6 +47,11 @@ def parse(text: str) -> Margin:
             "'nDCG@10>0.03': a drop by more than that fails."
         )
     return Margin(match["metric"], float(match["size"]))
+
+
+def metric_of(gate: GateResult) -> str | None:
+    """The metric of a gate that `decide` decided; ``None`` for a gate of another kind."""
+    return parse(gate.gate.removeprefix(_GATE)).metric if gate.gate.startswith(_GATE) else None
 
 
 def resolve(
@@ -120,7 +126,7 @@ def decide(
     def result(passed: bool | None, why: str = "") -> GateResult:
         ends = outermost(gate, possible)
         value = most if falls else least
-        return GateResult(f"no drop {margin}", value, passed, n_owed, why, gate.which, level, *ends)
+        return GateResult(f"{_GATE}{margin}", value, passed, n_owed, why, gate.which, level, *ends)
 
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
@@ -130,7 +136,8 @@ def decide(
     owed, are = plural(n_owed, "score"), either(n_owed, "is", "are")
     if n_owed:
         low, high = metric.bounds
-        if low is None or high is None:
+        # Bounds with owed scores are those of means: they say nothing about a percentile.
+        if low is None or high is None or metric.percentile is not None:
             return result(None, f"{owed} {are} missing, and may be anything")
         both = (bounds_with(low, high), bounds_with(high, low))
         possible = [Estimate(None, *bounds) for bounds in both]

@@ -16,6 +16,7 @@ from ragassay.engine.results import (
     GateResult,
     IntervalOptions,
     MetricSummary,
+    Result,
     ScoreColumns,
     Summary,
     interval_of,
@@ -24,7 +25,7 @@ from ragassay.engine.results import (
 )
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
-from ragassay.stats import Bounds, Span, one_sided
+from ragassay.stats import Bounds, Span, check_one_sided, one_sided
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -68,8 +69,12 @@ class Gate:
         return f"{left}{self.op}{_number(self.threshold)}"
 
 
-def parse(text: str) -> Gate:
+def parse(text: str, what: str = "--fail-under") -> Gate:
     """The gate that ``text`` describes.
+
+    Args:
+        text: the condition.
+        what: what it was given as, for messages.
 
     Raises:
         UsageError: it is not of the form METRIC>=VALUE, low(METRIC)>=VALUE or high(METRIC)<=VALUE.
@@ -78,15 +83,13 @@ def parse(text: str) -> Gate:
     left = "" if match is None else match["left"].rstrip("=<>!≥≤ ")
     if match is None or not left:
         raise UsageError(
-            f"--fail-under {text!r} is no condition. Write METRIC>=VALUE, low(METRIC)>=VALUE for "
+            f"{what} {text!r} is no condition. Write METRIC>=VALUE, low(METRIC)>=VALUE for "
             "the lower bound of the true mean, or high(METRIC)<=VALUE for the upper one, as in "
             "'f1>=0.6'."
         )
     if left != match["left"].rstrip():
         op = f"{match['op'][0]}="
-        raise UsageError(
-            f"--fail-under {text!r}: write {op}, as in '{left}{op}{match['threshold']}'."
-        )
+        raise UsageError(f"{what} {text!r}: write {op}, as in '{left}{op}{match['threshold']}'.")
     bounded = _BOUND.match(match["left"])
     which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", match["left"])
     gate = Gate(name, which, match["op"], float(match["threshold"]))  # type: ignore[arg-type]
@@ -94,7 +97,7 @@ def parse(text: str) -> Gate:
         asked = _number(gate.threshold)
         right = f"low({name})>={asked}" if gate.at_least else f"high({name})<={asked}"
         raise UsageError(
-            f"--fail-under {text!r}: a gate on a bound asks for low(METRIC)>=VALUE or "
+            f"{what} {text!r}: a gate on a bound asks for low(METRIC)>=VALUE or "
             f"high(METRIC)<=VALUE. Write {right!r}."
         )
     return gate
@@ -133,6 +136,47 @@ def resolve(
                 )
             gates.append(replace(gate, metric=name))
     return gates
+
+
+def summaries_of(result: Result) -> dict[str, MetricSummary]:
+    """The metrics of a run and of its consistency, by the name that they are shown by."""
+    inner = {} if result.consistency is None else result.consistency.summary.metrics
+    return {**result.summary.metrics, **inner}
+
+
+def found(
+    result: Result, texts: Sequence[str] | None = None, *, trust_offline: bool = False
+) -> tuple[GateResult, ...]:
+    """What gates find of a finished run.
+
+    Args:
+        result: the run; one that was opened from its folder keeps its gates' conditions only.
+        texts: conditions, see `parse`; those of the run when left out.
+        trust_offline: let any offline judgment decide, as the run's own option does.
+
+    Raises:
+        UsageError: see `resolve`.
+    """
+    if texts is None and result.gates:
+        return result.gates
+    config = result.config
+    asked = config.get("fail_under") or () if texts is None else texts
+    if not asked:
+        return ()
+    metrics = summaries_of(result)
+    names = {name: one.metric for name, one in metrics.items()}
+    bounds = {name: one.bounds for name, one in metrics.items()}
+    resolved = resolve(asked, names, config.get("suite") or (), bounds)
+    options = IntervalOptions.of(config)
+    if any(gate.which != "mean" for gate in resolved):
+        check_one_sided(options.level)
+    trusted = trust_offline or bool(config.get("trust_offline"))
+    parts = [result, *([] if result.consistency is None else [result.consistency])]
+    return tuple(
+        one
+        for part in parts
+        for one in decide(resolved, part.summary, part.columns, options, trust_offline=trusted)
+    )
 
 
 def _number(value: float) -> str:
@@ -228,6 +272,8 @@ def _no_interval(metric: MetricSummary, columns: ScoreColumns, options: Interval
     clusters = sample_clusters(columns)
     if clusters is not None and len(set(clusters[chosen].tolist())) == 1:
         return "all samples belong to one cluster, which has no interval"
+    if metric.percentile is not None:
+        return f"{plural(int(chosen.sum()), 'sample')} are too few for an interval of a percentile"
     equal = "scores are equal" if clusters is None else "clusters have the same mean"
     why = f"all {equal}, which shows no spread to make an interval of"
     if options.method != "auto" and None not in metric.bounds:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.engine.comparison.gates import OWED
-from ragassay.engine.results import Result
+from ragassay.engine.results import Result, cluster_column
 from ragassay.stats import rounded_differences
 
 Matrix = NDArray[np.float64]
@@ -77,7 +77,7 @@ class MatchedRuns:
         is clustered. Where both are, the one with the larger clusters counts.
         """
         clusters = [
-            (query_clusters(run, rows, self.queries), run.config.get("cluster_by"))
+            (query_clusters(run, rows, self.queries), cluster_column(run.config))
             for run, rows in ((self.a, self.rows_a), (self.b, self.rows_b))
         ]
         return min(clusters, key=lambda one: math.inf if one[0] is None else len(np.unique(one[0])))

@@ -9,7 +9,7 @@ from functools import cache
 from ragassay import suites
 from ragassay.engine.results import MetricSummary
 from ragassay.errors import UsageError
-from ragassay.judges.offline import LABEL, Agreement, agreement_of
+from ragassay.judges.offline import LABEL, NOT_MEASURED, Agreement, agreement_of
 from ragassay.metrics.core import naming, uses_of
 from ragassay.scores import RECORD
 
@@ -37,6 +37,15 @@ def offline_figure(metric: MetricSummary) -> str:
     agreement = offline_agreement(metric)
     words = () if agreement is None else ("offline judge", str(agreement), agreement.caveat)
     return ", ".join(filter(None, words))
+
+
+def judge_figure(metric: MetricSummary) -> str:
+    """Who judged a metric and how far that agrees with people, in the words of `offline_reason`;
+    empty where nobody judged it, or recorded answers did.
+    """
+    if unmeasured_judge(metric):
+        return f"{metric.judge}, {NOT_MEASURED}"
+    return offline_figure(metric)
 
 
 def offline_agreement(metric: MetricSummary) -> Agreement | None:

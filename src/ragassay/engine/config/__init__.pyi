@@ -28,3 +28,4 @@ from .run_config import (
     make_config as make_config,
     model_kwargs as model_kwargs,
 )
+from .saved_mapping import save_mapping as save_mapping

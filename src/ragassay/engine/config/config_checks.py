@@ -23,8 +23,9 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.consistency import templates
 from ragassay.engine.models import check_folders, check_names, models_used
 from ragassay.errors import OptionError, UsageError
-from ragassay.formats import aliases
+from ragassay.formats import canonical, encodings
 from ragassay.metrics.core import Metric
+from ragassay.python_objects import has_module
 from ragassay.yaml_files import Place
 
 Wrong = Callable[[Place, str], Exception]
@@ -63,13 +64,12 @@ def _try(attempt: Callable[[], object], place: Place, wrong: Wrong) -> None:
 
 def _paths(config: RunConfig) -> list[tuple[Place, str]]:
     """The files that are read, each with the place of its name."""
-    named = {
-        key: getattr(config, key)
-        for key in ("data", "references", "golden", "qrels", "judge_prompt")
-    }
+    named = {key: getattr(config, key) for key in ("references", "golden", "qrels", "judge_prompt")}
     if config.nuggets not in (OWN, POOLED):
         named["nuggets"] = config.nuggets
     places: list[tuple[Place, str]] = [((key,), name) for key, name in named.items() if name]
+    data = [config.data] if isinstance(config.data, str) else config.data or []
+    places += [(("data",), str(path)) for name in data for path in formats.files_of(name)]
     return places + [(("rubric", str(at)), name) for at, name in enumerate(config.rubric)]
 
 
@@ -100,9 +100,11 @@ def _cutoff(config: RunConfig, k: int) -> None:
 
 
 def _judge(config: RunConfig, word: str) -> None:
-    from ragassay.judges import address_of, kinds
+    from ragassay.judges import address_of, kinds, names_object
     from ragassay.transport import NO_KEY
 
+    if names_object(word) and has_module(word):
+        return  # it is imported when the run begins
     if word.strip().partition(":")[0].casefold() not in kinds():
         address_of(word.strip(), "model", os.environ, NO_KEY)
 
@@ -113,7 +115,8 @@ _ONE: Mapping[str, Callable[[RunConfig, Any], object]] = {
     "consistency_metrics": _over_runs,
     "ks": _cutoff,
     "format": lambda config, name: formats.get(name),
-    "columns": lambda config, mapping: aliases.canonical(mapping),
+    "encoding": lambda config, name: encodings.checked(name),
+    "columns": lambda config, mapping: canonical(mapping),
     "fail_under": lambda config, text: gates.parse(text),
     "judge": _judge,
     "models": lambda config, folders: check_folders(folders),
@@ -184,6 +187,8 @@ def _plan(config: RunConfig) -> MetricSelection | None:
 
 def _format(config: RunConfig) -> str | None:
     """The format of the data; ``None`` where the configuration does not say which data."""
-    if config.format or config.data is None or not Path(config.data).exists():
+    if config.format or config.data is None:
         return config.format
-    return formats.detect(Path(config.data)).name
+    if not formats.files_of(config.data)[0].exists():
+        return None
+    return formats.detect(config.data, config.encoding).name

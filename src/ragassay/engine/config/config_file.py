@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from ragassay import yaml_positions
 from ragassay.engine.config.config_checks import check
 from ragassay.engine.config.run_config import RunConfig, make_config, model_kwargs
-from ragassay.errors import InputError, OptionError, RagassayWarning
+from ragassay.errors import InputError, OptionError, warn_user
 from ragassay.yaml_files import Marked, Place
 from ragassay.yaml_positions import M
 
@@ -152,5 +151,5 @@ class ConfigFile:
         made = make_config(**(dict(self.values) | given))
         check(made, [key for key in self.values if key not in given], self.wrong_key)
         for note in self.notes:
-            warnings.warn(note, RagassayWarning, stacklevel=2)
+            warn_user(note)
         return made

@@ -3,6 +3,7 @@ used."""
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import RunConfig
+from ragassay.formats import standard_input
 from ragassay.models.weights import is_path
 
 Change = Callable[[str], str]
@@ -24,7 +26,12 @@ def found_from(base: Path, name: str | Path) -> Path:
         name: a path. One that is not there is looked for in the working directory.
     """
     beside = base / name
-    return Path(name).absolute() if not beside.exists() and Path(name).exists() else beside
+    return Path(name).absolute() if not _is_there(beside) and _is_there(Path(name)) else beside
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file or folder, or one of such a pattern."""
+    return path.exists() or bool(glob.has_magic(str(path)) and glob.glob(str(path)))  # noqa: PTH207
 
 
 def make_absolute(
@@ -39,7 +46,7 @@ def make_absolute(
     """
 
     def read(name: str) -> str:
-        return str(find(base, name))
+        return name if name == standard_input.NAME else str(find(base, name))
 
     _change(values, read, lambda name: str(base / name), lambda name: Path(read(name)).is_dir())
 
@@ -53,7 +60,7 @@ def make_relative(values: dict[str, Any], folder: str | Path) -> None:
     """
 
     def change(name: str) -> str:
-        return os.path.relpath(name, folder)
+        return name if name == standard_input.NAME else os.path.relpath(name, folder)
 
     _change(values, change, change, lambda name: Path(name).is_dir())
 

@@ -22,7 +22,11 @@ class Judging(BaseModel):
         Names, Option(short="-J", commas=True, default="offline", page="judges.md")
     ] = Field(default_factory=list)
     """Who is asked: offline, openai or openai:MODEL, anthropic:MODEL, google:MODEL, a base URL with
-    #MODEL, replay:FILE ... Several make a panel."""
+    #MODEL, replay:FILE, module:function ... Several make a panel."""
+    judge_name: Annotated[
+        str | None, Option(default="its module, name and source", page="judges.md")
+    ] = Field(None, min_length=1)
+    """Name under which answers of a judge in Python (module:function) are kept and compared."""
     panel_rule: Annotated[Literal["majority", "median"] | None, Option(default="median")] = None
     """How the votes of several judges become one."""
     quorum: Annotated[int | None, Option(default="more than half")] = Field(None, ge=1)

@@ -29,6 +29,7 @@ DEFAULT_SUITES = {
     "open_rag_eval": "trecrag",
     "trec_rag": "trecrag",
     "trec_run": "retrieval",
+    "beir": "retrieval",
 }
 """The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`.
 Where metrics are named and no suite is, its published names hold."""
@@ -110,8 +111,13 @@ def make_plan(
         base = naming.usual(metric)
         column = columns.get(str(base))
         name = asked.get(metric, str(metric)) if column is None else metric.called(column, base)
+        name = columns.get(str(metric), name)
         name = name if name not in named else str(metric)
-        named[name] = metric
+        if named.setdefault(name, metric) != metric:
+            raise UsageError(
+                f"Two metrics are called {name!r}. Give one of them another name: "
+                "@ragassay.metric(name=...)."
+            )
         shown[str(plain)] = name
         if plain in looked:
             of[name] = metric

@@ -22,28 +22,47 @@ class Parameters(BaseModel):
 
     model_config = MODEL_CONFIG
 
-    data: Annotated[str | None, Option(path="read")] = None
-    """File or folder with the samples."""
+    data: Annotated[str | list[str] | None, Option(path="read")] = None
+    """File or folder with the samples, a pattern, or a list of these."""
     suite: Annotated[
-        Names, Option(short="-s", commas=True, default="what suits the data", page="formats.md")
+        Names,
+        Option(
+            short="-s",
+            commas=True,
+            default="by the format of the data, mostly qa",
+            page="formats.md",
+        ),
     ] = Field(default_factory=list)
     """Suites to run: qa, retrieval, chunks, trecrag, mtrag, ragreport, golden, serving or
     consistency."""
     metrics: Annotated[Names, Option(short="-m")] = Field(default_factory=list)
     """Metrics to compute instead of all of the suites', joined with commas ('ragassay metrics'
-    lists them)."""
+    lists them). all: those of the suites, and the terminal shows a row for each."""
     output: Annotated[str | None, Option(short="-o", path="write")] = None
     """Folder for scores, summary and reports."""
     columns: Annotated[
-        dict[str, str],
+        dict[str, str | list[str]],
         EMPTY,
-        Option(commas=True, form="FIELD=COLUMN", example="answer=model_output"),
+        Option(commas=True, form="FIELD=COLUMN", example="answer=model_output", page="formats.md"),
     ] = Field(default_factory=dict)
-    """Your column for one of our fields, as in answer=model_output."""
+    """Your column for one of our fields: a name, or a path as in
+    answer=choices[0].message.content; of several (a|b) the first that a record has. A list:
+    passages=text_* or a+b."""
     format: Annotated[str | None, Option(default="detected")] = None
     """Input format, where detection is wrong."""
+    passages_from: Annotated[
+        str | None,
+        Option(default="retrieval", form="retrieval|tools|span:NAME", page="formats.md"),
+    ] = None
+    """What becomes passages in traces and conversations: what retrieval steps gave (retrieval),
+    also what tools gave (tools), or what the steps called NAME gave (span:NAME)."""
+    encoding: Annotated[str | None, Option(default="utf-8")] = None
+    """Encoding of the data's text, as in cp1252. Files with a byte order mark need none."""
+    sheet: str | None = None
+    """Sheet of a workbook to read, in place of the first one with records."""
     references: Annotated[str | None, Option(path="read")] = None
-    """Table (CSV) with query_id and expected_answer to take golden answers from."""
+    """File with the references of the data's questions, joined by id, else by query: questions in
+    any format, or a table (CSV) with query_id and expected_answer."""
     golden: Annotated[str | None, Option(path="read")] = None
     """Golden set (a folder) that answers are joined to by id: its accepted items give references,
     gold spans and labels; passages are found in its documents."""
@@ -78,8 +97,10 @@ class Parameters(BaseModel):
         list[str] | None, ONE_OR_MANY, Option(commas=True, default="those with few values")
     ] = None
     """Metadata columns to slice by."""
-    cluster_by: Annotated[str | None, Option(default="the conversation")] = None
-    """Metadata column whose samples are not independent."""
+    cluster_by: Annotated[str | None, Option(default="the conversation")] = Field(
+        None, min_length=1
+    )
+    """Metadata column whose samples are not independent; none: samples of different queries are."""
     interval: Annotated[Literal["auto", "t", "percentile", "bca"], Option(page="statistics.md")] = (
         "auto"
     )
@@ -108,6 +129,12 @@ class Parameters(BaseModel):
         default_factory=list
     )
     """The metrics of suite consistency."""
+
+    @field_validator("metrics")
+    @classmethod
+    def _without_all(cls, names: list[str]) -> list[str]:
+        """All metrics of the suites are computed where none is named."""
+        return [] if names == ["all"] else names
 
     @field_validator("from_timestamp", "to_timestamp", mode="before")
     @classmethod

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ValidationError
 from ragassay.engine.config.judging import Judging
 from ragassay.engine.config.neural_models import NeuralModels
 from ragassay.engine.config.parameters import Parameters
-from ragassay.errors import OptionError, UsageError, did_you_mean
-from ragassay.yaml_positions import shown
+from ragassay.errors import OptionError, UsageError, did_you_mean, mistakes
 
 GROUPS: Mapping[str, type[BaseModel]] = {
     "Parameters": Parameters,
@@ -80,7 +79,4 @@ def make_config(**values: Any) -> RunConfig:
 
 def first_problem(error: ValidationError) -> tuple[tuple[str, ...], str]:
     """The place (key, item) of the first error, and what is wrong there."""
-    first = error.errors()[0]
-    problem = str(first["msg"]).removeprefix("Value error, ")
-    wrong = "" if first["type"] == "value_error" else f", not {shown(first['input'])}"
-    return tuple(map(str, first["loc"])), f"{problem[0].lower()}{problem[1:]}{wrong}"
+    return mistakes(error)[0]

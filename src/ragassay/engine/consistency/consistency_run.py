@@ -18,6 +18,7 @@ from ragassay.engine.models import here
 from ragassay.engine.results import (
     CONSISTENCY,
     IN_CLUSTER,
+    NO_CLUSTERS,
     FolderWriter,
     Given,
     MetricSummary,
@@ -137,15 +138,16 @@ class ConsistencyRun:
             )
 
         slices = self.columns.slices
-        wanted = self.config.slice_by
+        wanted, asked = self.config.slice_by, self.config.cluster_by
         clusters = [
             name if name.startswith(IN_CLUSTER) else None for name in self.columns.clusters or ()
         ]
+        unclustered = asked == NO_CLUSTERS
         return self.config.model_copy(
             update={
                 "output": None if folder is None else str(folder),
                 "slice_by": None if wanted is None else [n for n in wanted if shared(slices[n])],
-                "cluster_by": self.config.cluster_by if clusters and shared(clusters) else None,
+                "cluster_by": asked if unclustered or (clusters and shared(clusters)) else None,
             }
         )
 
@@ -199,7 +201,7 @@ class ConsistencyRun:
         body = dict(self.resolved)
         if folder is not None:
             body = moved_config(body, folder.parent, folder)
-        body["cluster_by"] = clustered_by
+        body["cluster_by"] = clustered_by or self.config.cluster_by
         body["signatures"] = {name: metric.signature for name, metric in summary.metrics.items()}
         return body
 

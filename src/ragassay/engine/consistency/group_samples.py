@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import warnings
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -14,7 +13,7 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from ragassay.engine.results import ScoreColumns, fingerprint
-from ragassay.errors import RagassayWarning
+from ragassay.errors import warn_user
 from ragassay.files import cannot_write
 from ragassay.formats import Mapper, to_record
 from ragassay.metrics.consistency import SCORES, UNSCORED
@@ -78,11 +77,9 @@ def group_samples(columns: ScoreColumns, kept: Kept, of: Sequence[str]) -> Itera
         rows.sort(key=lambda at: columns.identities[at][2])
         runs = [kept[at] for at in rows]
         if any(fingerprint.differing(runs[0], run) for run in runs[1:]):
-            warnings.warn(
+            warn_user(
                 "Queries whose runs do not ask or expect the same: 1. They count as one query "
-                "nevertheless, for their id is the same.",
-                RagassayWarning,
-                stacklevel=2,
+                "nevertheless, for their id is the same."
             )
         yield _group(runs, _given(columns, rows, of))
 

@@ -7,9 +7,11 @@ generation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ragassay.counts import either, few, share
 from ragassay.engine.comparison import compare
 from ragassay.engine.results import Comparison, Result
 from ragassay.errors import UsageError, did_you_mean
@@ -33,6 +35,7 @@ class Isolated:
         queries: ids of each class of `CLASSES`.
         unscored: queries that lack a score in one of the runs.
         comparison: the isolated run (A) tested against the full one (B).
+        notes: why the difference may have another reason than retrieval, in sentences.
     """
 
     metric: str
@@ -40,6 +43,7 @@ class Isolated:
     queries: Mapping[str, tuple[str, ...]]
     unscored: int
     comparison: Comparison
+    notes: tuple[str, ...] = ()
 
 
 def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -> Isolated:
@@ -52,8 +56,11 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
         threshold: value from which an answer is right.
 
     Raises:
-        UsageError: a run lacks the metric, or the runs share no query.
+        UsageError: a run lacks the metric, or the runs share no query; or 'ragassay ask' says that
+            the full run was given the gold passages, or that the other one was not.
     """
+    asked = [_Asked.of(run) for run in (full, alone)]
+    _refuse_others(full, alone, metric, asked)
     values = [_values(run, metric) for run in (full, alone)]
     shared = [name for name in values[0] if name in values[1]]
     if not shared:
@@ -74,7 +81,83 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
         queries[kind].append(name)
     comparison = compare(alone, full, metrics=[metric], force=True)
     found = {kind: tuple(names) for kind, names in queries.items()}
-    return Isolated(metric, threshold, found, unscored, comparison)
+    return Isolated(
+        metric, threshold, found, unscored, comparison, tuple(_notes(full, alone, *asked))
+    )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the answers of a run say about how they were made.
+
+    Attributes:
+        known: answers of 'ragassay ask', which says what it gave to the system.
+        given: those of them whose system was given the gold passages.
+        systems: their names.
+        fingerprints: of the systems, as 'ragassay ask' tells them apart.
+    """
+
+    known: int
+    given: int
+    systems: frozenset[str]
+    fingerprints: frozenset[str]
+
+    @classmethod
+    def of(cls, run: Result) -> _Asked:
+        known = given = 0
+        systems, fingerprints = set(), set()
+        for sample in run.samples:
+            systems.add(sample.system or "")
+            asked = sample.metadata.get("asked")
+            if not isinstance(asked, Mapping) or "fingerprint" not in asked:
+                continue
+            known += 1
+            given += asked.get("passages") == "gold"
+            fingerprints.add(str(asked["fingerprint"]))
+        return cls(known, given, frozenset(systems), frozenset(fingerprints))
+
+
+def _refuse_others(full: Result, alone: Result, metric: str, asked: Sequence[_Asked]) -> None:
+    """Refuses runs that are not what they are taken for, where their answers say so."""
+    first, second = asked
+    command = f"ragassay golden isolate {_place(full)} {_place(alone)} -m {metric}"
+    other = "Name the run with what was retrieved first, and the one with --gold-passages second"
+    if first.given and not second.given:
+        command = f"ragassay golden isolate {_place(alone)} {_place(full)} -m {metric}"
+        raise UsageError(
+            f"The runs are swapped: the first one, {full.name}, was given the gold passages. "
+            f"Run: {command}"
+        )
+    if first.given:
+        raise UsageError(f"Both runs were given the gold passages. {other}: {command}")
+    if second.given < second.known:
+        without = second.known - second.given
+        n = share(without, second.known, "answer")
+        raise UsageError(
+            f"{n} of {alone.name} {either(without, 'was', 'were')} made without "
+            f"the gold passages. Ask the system with --gold-passages: 'ragassay ask GOLDEN "
+            "--gold-passages -o FILE', and make the second run of that file."
+        )
+
+
+def _notes(full: Result, alone: Result, first: _Asked, second: _Asked) -> Iterator[str]:
+    doubt = "The difference may be one of the systems, and not of retrieval"
+    if first.systems != second.systems:
+        one, other = (few(sorted(filter(None, each.systems))) or "none" for each in (first, second))
+        yield (
+            f"The runs have different systems: {one} in {full.name}, {other} in {alone.name}. "
+            f"{doubt}."
+        )
+    elif first.fingerprints and second.fingerprints and first.fingerprints != second.fingerprints:
+        yield (
+            f"The system was asked in another way in {alone.name} than in {full.name} (another "
+            f"address, mapping or code). {doubt}."
+        )
+
+
+def _place(run: Result) -> str:
+    """A run in a command."""
+    return shlex.quote(run.name if run.folder is None else str(run.folder))
 
 
 def _values(run: Result, metric: str) -> dict[str, float | None]:

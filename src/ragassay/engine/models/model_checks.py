@@ -3,7 +3,6 @@ metric unscored."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from ragassay.engine.config import RunConfig
 from ragassay.engine.models.modelling import embedding_among, model_options, weights_among
 from ragassay.engine.models.run_embedder import is_endpoint
-from ragassay.errors import OptionError, RagassayWarning, UsageError, did_you_mean
+from ragassay.errors import OptionError, UsageError, did_you_mean, warn_user
 from ragassay.metrics.core import Metric, ModelMetric, reached
 from ragassay.models import Unavailable, Weights
 from ragassay.models.embedders import DEFAULT
@@ -38,11 +37,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
     check_names(config.models, used)
     idle = [name for name in config.models if name not in _names(used)]
     if idle:
-        warnings.warn(
-            f"The folder for {', '.join(idle)} is not used: no metric of this run needs it.",
-            RagassayWarning,
-            stacklevel=3,
-        )
+        warn_user(f"The folder for {', '.join(idle)} is not used: no metric of this run needs it.")
     if used and config.device not in (None, "auto", "cpu") and find_spec("torch") is not None:
         from ragassay.models import device_of
 

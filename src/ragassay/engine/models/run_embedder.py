@@ -13,7 +13,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay.engine.config import RunConfig, make_absolute
 from ragassay.engine.models.modelling import by_cosine, embedding_among, model_options
 from ragassay.engine.results import Spending
-from ragassay.errors import RagassayWarning, UsageError
+from ragassay.errors import UsageError, warn_user
 from ragassay.judges import Asker
 from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.core import Metric
@@ -69,11 +68,7 @@ def address_for(
         return None
     if not embedding_among(metrics):
         hint = " --option by=cosine compares chunks by it." if by_cosine(metrics) else ""
-        warnings.warn(
-            f"The embedder {word} is not used: no metric of this run compares vectors.{hint}",
-            RagassayWarning,
-            stacklevel=2,
-        )
+        warn_user(f"The embedder {word} is not used: no metric of this run compares vectors.{hint}")
         return None
     if not is_endpoint(word):
         for name in _OF_ENDPOINTS:

@@ -9,11 +9,22 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import ragassay
 from ragassay.engine.config import POOLED
 from ragassay.engine.plan.cost_estimate import CallPlan, is_fresh, throughput_of
 from ragassay.engine.plan.model_plan import AbsentModels, EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.planning import WINDOW, Planner
-from ragassay.engine.run import PreparedRun, Progress, bank_metric, batched, pools_of
+from ragassay.engine.run import (
+    Data,
+    PreparedRun,
+    Progress,
+    SuiteFit,
+    SuiteFits,
+    bank_metric,
+    batched,
+    dry_run,
+    pools_of,
+)
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import AllSamples
 from ragassay.samples import Sample
@@ -52,6 +63,7 @@ class Preview:
             with any.
         failures: samples whose system failed, by what it said.
         warnings: what the reader noticed.
+        suites: how every suite suits the data; empty where that is not asked for.
         repeated: queries (of a system) with two runs or more, where the run's consistency is asked
             for; else ``None``.
         calls: what the judge would be asked; ``None`` where no metric asks one.
@@ -73,11 +85,48 @@ class Preview:
     needs_extra: Mapping[str, int] = field(default_factory=dict)
     extras: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    suites: Mapping[str, SuiteFit] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return ragassay.reports.html_of(self)
+
+    def __repr__(self) -> str:
+        return ragassay.reports.text_of(self)
+
+    __str__ = __repr__
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
         calls = None if self.calls is None else self.calls.to_json()
         return asdict(self) | {"calls": calls}
+
+
+def plan(data: Data, *args: Any, **options: Any) -> Preview:
+    """Reads the data and says what `ragassay.evaluate` would compute, ask and pay with the same
+    arguments. Nothing is sent, and no key is needed.
+
+    Examples:
+        >>> import ragassay
+        >>> data = [{"id": "1", "query": "Who wrote it?", "answer": "Ann.", "references": ["Ann"]}]
+        >>> found = ragassay.plan(data, ["em", "answer_match"], judge="openai:gpt-4o-mini")
+        >>> found.applicable, found.calls.total.calls.low
+        ({'em': 1, 'answer_match': 1}, 1)
+
+    Args:
+        data: see `ragassay.evaluate`.
+        args: suites and metrics, as there.
+        options: ``metrics``, ``judge`` and the options of a run, as there.
+
+    Returns:
+        What is in the data, how many samples each metric can score, and (``calls``) what the judge
+        would be asked. It prints as a table, and a notebook shows it.
+
+    Raises:
+        InputError: data that cannot be read.
+        UsageError: an unknown suite, metric or option.
+    """
+    return preview(dry_run(data, *args, **options))
 
 
 def preview(
@@ -86,6 +135,7 @@ def preview(
     *,
     walk: int | None = None,
     of: int | None = None,
+    every_suite: bool = False,
 ) -> Preview:
     """Reads all samples of a job, counts what is there, and finds out what its judge would be
     asked. Nothing is sent. The job cannot be run afterwards.
@@ -94,6 +144,7 @@ def preview(
         job: see `ragassay.engine.run.evaluation.prepare`.
         progress: called now and then with the number of samples read.
         walk: makes the plan from the first so many samples and extrapolates, where there are more.
+        every_suite: whether to find out which suites the data suits.
         of: how many samples the plan is for, where the job has only the first of them.
 
     Raises:
@@ -108,6 +159,7 @@ def preview(
     failures: Counter[str] = Counter()
     runs: Counter[tuple[str, str]] = Counter()
     n, calls, embedding = 0, None, None
+    fits = SuiteFits() if every_suite else None
     with ExitStack() as stack:
         caught = stack.enter_context(warnings.catch_warnings(record=True))
         warnings.simplefilter("always", RagassayWarning)
@@ -131,6 +183,8 @@ def preview(
                 if embedding is not None:
                     embedding.add(sample)
             absent.add(window)
+            if fits is not None:
+                fits.add(window)
             if planner is not None:
                 planner.add(window if walk is None else window[: max(0, walk - n)])
             n += len(window)
@@ -148,6 +202,7 @@ def preview(
         parts=dict(parts),
         applicable=dict(applicable),
         failures=dict(failures),
+        suites={} if fits is None else fits.found(),
         warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         calls=calls,
         embedding=None if embedding is None else embedding.plan(),

@@ -24,7 +24,7 @@ from ragassay.scores import Reason, Unscored
 from ragassay.transport import price_of
 
 I = TypeVar("I")  # noqa: E741
-_NOBODY = Unscored(Reason.UNSUPPORTED, "nobody is asked")
+_NOBODY = Unscored(Reason.UNSUPPORTED, "no judge is asked")
 
 
 class AbsentModels:
@@ -93,11 +93,9 @@ class _Absent(Models):
         self._error, self.problem = error, str(error)
 
     def use(self, kind: type[I], *spec: Hashable) -> I:
-        del kind, spec
         raise self._error.saying(self.problem)
 
     def _none(self, models: Models) -> Embedder:
-        del models
         raise self._error.saying(self.problem)
 
 

@@ -16,6 +16,7 @@ from .result import (
 from .result_sink import ResultSink as ResultSink
 from .run_folder import (
     IN_CLUSTER as IN_CLUSTER,
+    NO_CLUSTERS as NO_CLUSTERS,
     NUGGETS as NUGGETS,
     ORE as ORE,
     RUBRICS as RUBRICS,
@@ -27,6 +28,7 @@ from .run_folder import (
     FolderWriter as FolderWriter,
     ReportFormat as ReportFormat,
     check_consistency as check_consistency,
+    cluster_column as cluster_column,
     cluster_of as cluster_of,
     holds_consistency as holds_consistency,
     open_run as open_run,
@@ -63,6 +65,7 @@ from .summary import (
     Spending as Spending,
     Standing as Standing,
     Summary as Summary,
+    all_failed as all_failed,
 )
 from .verdicts import (
     KeptVerdicts as KeptVerdicts,

@@ -21,6 +21,8 @@ from pydantic import TypeAdapter
 
 import ragassay
 from ragassay.engine.results.attribution import judges_of
+from ragassay.engine.results.sample_frame import sample_frame
+from ragassay.engine.results.score_rows import ScoreRows
 from ragassay.engine.results.summary import Comparison, GateResult, Summary
 from ragassay.engine.results.verdicts import KeptVerdicts, Verdicts
 from ragassay.errors import UsageError
@@ -114,6 +116,7 @@ if TYPE_CHECKING:
     import polars
 
     from ragassay.formats import NuggetBank
+    from ragassay.reports import Chart, PlotKind
 
 CONSISTENCY = "consistency"
 """The suite of repeated runs, and the folder within a run's that holds what it found: a run folder
@@ -322,6 +325,20 @@ class ScoreColumns:
 class Result:
     """One evaluation. It can be pickled; the rows of one with a folder stay in the folder.
 
+    Examples:
+        >>> import ragassay
+        >>> data = [{"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"]}]
+        >>> result = ragassay.evaluate(data, ["em", "answer_words"])
+        >>> print(result.summary)
+        metrics on samples in memory: mean over the one query, where it is scored
+        metric             mean  interval              scored
+        em               1.0000                        1/1
+        answer_words     1.0000                        1/1
+        >>> len(result.scores), result.scores[-1].metric
+        (2, 'answer_words')
+        >>> result.to_polars().row(0, named=True)["answer"]
+        'Ann'
+
     Attributes:
         summary: means, intervals, counts and slices.
         columns: the scores as arrays.
@@ -352,10 +369,10 @@ class Result:
         inner = self._consistency
         return ragassay.open_run(inner) if isinstance(inner, Path) else inner
 
-    @property
-    def scores(self) -> Iterator[ScoreRow]:
-        """Every score, one row for each sample and metric, sample by sample."""
-        return self._rows()
+    @cached_property
+    def scores(self) -> ScoreRows:
+        """Every score, one row for each sample and metric, sample by sample: a sequence."""
+        return ScoreRows(self._rows, len(self.columns) * len(self.columns.metrics))
 
     @property
     def samples(self) -> Iterator[Sample]:
@@ -373,24 +390,13 @@ class Result:
         return f"{outer}/{self.folder.name}" if outer else self.folder.name
 
     def to_polars(self) -> polars.DataFrame:
-        """One row a sample: ``sample``, ``system``, ``repeat``, then a column a metric.
+        """One row a sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``, a column for
+        each field of the samples' metadata that holds plain values, then a column a metric.
 
-        A value is ``null`` where the metric is unscored; label metrics are left to `scores`.
+        A value is ``null`` where the metric is unscored; label metrics are left to `scores`. A
+        field of the metadata that is called as another column is ``metadata.NAME``.
         """
-        import polars
-
-        columns = self.columns
-        frame = polars.DataFrame(
-            columns.identities,
-            schema={"sample": polars.String, "system": polars.String, "repeat": polars.Int64},
-            orient="row",
-        )
-        return frame.with_columns(
-            polars.when(polars.Series(columns.scored(name)))
-            .then(polars.Series(columns.values(name)))
-            .alias(name)
-            for name in columns.metrics
-        )
+        return sample_frame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The same as a pandas frame (needs pandas: ``pip install ragassay[pandas]``)."""
@@ -414,6 +420,22 @@ class Result:
         return "\n\n".join(
             str(one.summary) for one in results if one.summary.metrics or one is results[-1]
         )
+
+    def plot(self, kind: PlotKind = "boxes") -> Chart:
+        """A picture of all scores, which a notebook shows and ``save`` writes to a file.
+
+        Args:
+            kind: ``boxes`` (a box with its points for each metric, and the mean with its interval)
+                or ``histograms``.
+
+        Raises:
+            UsageError: no metric has a number, or there is no such kind.
+        """
+        return ragassay.reports.plot_of(self, kind)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the table of the summary, and that of the runs' consistency."""
+        return ragassay.reports.html_of(self)
 
     def __repr__(self) -> str:
         n_metrics, n = len(self.summary.metrics), self.summary.n_samples

@@ -11,12 +11,13 @@ from typing import Any, BinaryIO
 
 import orjson
 import yaml
+from pydantic import TypeAdapter
 
 from ragassay import files, formats
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.result import CONSISTENCY, Result, ScoreColumns, ScoreRow
 from ragassay.engine.results.slicing import CONVERSATION_KEYS, Slicer, conversation
-from ragassay.engine.results.summary import SCHEMA_VERSION, Summary
+from ragassay.engine.results.summary import SCHEMA_VERSION, Slice, Summary
 from ragassay.engine.results.verdicts import VerdictFile, problem_of
 from ragassay.errors import InputError, UsageError
 from ragassay.extensions import added
@@ -27,12 +28,19 @@ from ragassay.strict import dumps
 from ragassay.yaml_files import text_of, value_of
 
 RUN, SAMPLES, SCORES, SUMMARY = "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"
+SLICES = "slices.json"
+"""What the summary says of each slice; only in the folders of runs that have slices. Folders of
+older runs have it within their summary."""
+
 VERDICTS, NUGGETS, RUBRICS = "verdicts.jsonl", "nuggets.jsonl", "rubrics"
 """Only in the folders of runs that asked a judge, were measured against a nugget bank, or by the
 user's own rubrics (copies of their files)."""
 
 IN_CLUSTER = "in "
 """Begins the cluster of a sample that has one by its data, not only by its id."""
+
+NO_CLUSTERS = "none"
+"""Value of ``cluster_by`` by which only samples of one query belong together."""
 
 CONTRACT = (RUN, SAMPLES, SCORES, SUMMARY)
 
@@ -57,6 +65,8 @@ REPORTS = {
     "trecrag": "trecrag.csv",
     "consistency": "consistency.csv",
     "xlsx": "report.xlsx",
+    "junit": "junit.xml",
+    "badge": "badge.svg",
     **ORE,
 }
 """The files of a run folder that are made from its other files, by the format of the report."""
@@ -132,6 +142,7 @@ class FolderWriter:
         """
         if self._replaces:  # in other folders it is somebody else's
             (self.folder / SUMMARY).unlink(missing_ok=True)
+            (self.folder / SLICES).unlink(missing_ok=True)
             drop_consistency(self.folder)
             _drop(self.folder, report_files().values())
 
@@ -143,10 +154,12 @@ class FolderWriter:
 
         Args:
             config: content of ``run.yaml``.
-            summary: content of ``summary.json``.
+            summary: content of ``summary.json``, its slices that of ``slices.json``.
         """
         resolved = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
-        body = dumps(summary.to_json(), indent=True) + b"\n"
+        content = summary.to_json()
+        slices = content.pop("slices")
+        body = dumps(content, indent=True) + b"\n"
         files.write_text(self.folder / RUN, resolved)
         # What an older run left and this one has not; in other folders it is somebody else's.
         if self._replaces and self._verdicts is None:
@@ -154,6 +167,8 @@ class FolderWriter:
         if self._replaces and not summary.nuggets and config.get("nuggets") != NUGGETS:
             (self.folder / NUGGETS).unlink(missing_ok=True)
         self._files.close()
+        if slices:
+            files.write_bytes(self.folder / SLICES, dumps(slices) + b"\n")
         files.write_bytes(self.folder / SUMMARY, body)
 
 
@@ -161,7 +176,7 @@ def check_target(folder: Path) -> None:
     """Refuses a target that is a file, or a folder with files of other origin under our names."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, not a folder. Give another folder with -o.")
-    taken = [name for name in CONTRACT if (folder / name).exists()]
+    taken = [name for name in (*CONTRACT, SLICES) if (folder / name).exists()]
     if taken and RUN not in taken:
         raise UsageError(
             f"{folder} already holds {taken[0]}, which is not from ragassay. "
@@ -171,6 +186,13 @@ def check_target(folder: Path) -> None:
 
 def save_run(result: Result, folder: str | Path) -> Path:
     """Writes a result as a run folder.
+
+    Examples:
+        >>> import ragassay
+        >>> result = ragassay.evaluate([{"id": "1", "answer": "a", "references": ["a"]}], "em")
+        >>> folder = ragassay.save_run(result, "runs/one")  # or result.save("runs/one")
+        >>> ragassay.open_run(folder).summary.metrics["em"].mean
+        1.0
 
     Args:
         result: to be written.
@@ -218,7 +240,7 @@ def drop_consistency(folder: Path) -> None:
     inner = folder / CONSISTENCY
     half_dropped = (inner / RUN).is_file() and not (inner / SUMMARY).exists()
     if half_dropped or holds_consistency(folder):
-        _drop(inner, (SUMMARY, SAMPLES, SCORES, *report_files().values(), RUN))
+        _drop(inner, (SUMMARY, SLICES, SAMPLES, SCORES, *report_files().values(), RUN))
         with suppress(OSError):
             inner.rmdir()
 
@@ -241,6 +263,13 @@ def check_consistency(folder: Path) -> None:
 
 def open_run(folder: str | Path) -> Result:
     """The result that a run folder holds.
+
+    Examples:
+        >>> import ragassay
+        >>> made = ragassay.evaluate([{"id": "1"}], "answer_words", save="runs/opened")
+        >>> row = ragassay.open_run("runs/opened").scores[0]
+        >>> row.value, row.reason
+        (None, 'missing_input')
 
     Raises:
         InputError: the folder is not a run folder, is damaged, or of a newer contract.
@@ -296,9 +325,21 @@ def _read_summary(path: Path) -> Summary:
                 path=path.parent,
                 hint="Upgrade ragassay.",
             )
+        if (apart := path.with_name(SLICES)).is_file():
+            body["slices"] = _slices(apart)
         return Summary.from_json(body)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"is not a run's summary ({problem_of(error)})", path=path) from error
+
+
+def _slices(path: Path) -> Any:
+    """The content of ``slices.json``."""
+    try:
+        body = orjson.loads(path.read_bytes())
+        TypeAdapter(tuple[Slice, ...]).validate_python(body)
+    except ValueError as error:
+        raise InputError(f"holds no slices of a run ({problem_of(error)})", path=path) from error
+    return body
 
 
 def _read_config(path: Path) -> dict[str, Any]:
@@ -329,13 +370,14 @@ def _columns(
     columns = ScoreColumns(metrics)
     slicer = Slicer(config.get("slice_by"))
     clusters: list[str] = []
+    column = cluster_column(config)
     rows = _numbered_rows(folder)
     number = 0
     for sample in read_samples(folder):
         columns.identities.append(sample.identity)
         columns.asked.append(fingerprint.of_sample(sample))
         slicer.add(sample)
-        clusters.append(cluster_of(sample, config.get("cluster_by")))
+        clusters.append(cluster_of(sample, column))
         for metric in metrics:
             number, row = next(rows, (number + 1, None))
             if row is None or row.metric != metric or row.identity != sample.identity:
@@ -359,8 +401,18 @@ def _columns(
             f"there is no sample for this score in {SAMPLES}", path=folder / SCORES, line=number
         )
     columns.slices = slicer.columns()
-    columns.clusters = clusters if config.get("cluster_by") else None
+    columns.clusters = None if column is None else clusters
     return columns
+
+
+def cluster_column(config: Mapping[str, Any]) -> str | None:
+    """The column that a run is clustered by; ``None`` where it is not.
+
+    Args:
+        config: of the run, as in ``run.yaml``.
+    """
+    column = config.get("cluster_by")
+    return None if column in (None, "", NO_CLUSTERS) else str(column)
 
 
 def cluster_of(sample: Sample, column: str | None) -> str:
@@ -368,7 +420,7 @@ def cluster_of(sample: Sample, column: str | None) -> str:
 
     Args:
         sample: of the run.
-        column: value of ``cluster_by``.
+        column: that the run is clustered by, if it is.
     """
     if column in CONVERSATION_KEYS:
         name = conversation(sample)

@@ -48,6 +48,8 @@ def shown(
         if not present:
             aliases = [a for a in local if not by_canonical.keys().isdisjoint(_canonical(a, local))]
             hint = suites.published_elsewhere(word) if not canonical else ""
+            if hint:
+                hint = did_you_mean(word, metrics, at_least=_NEAR) or hint
             hint = hint or _there_are(word, metrics, listed, aliases)
             raise UsageError(f"{word!r} is not in {what}. {hint}")
         names.update(dict.fromkeys(present))
@@ -65,8 +67,8 @@ def _there_are(word: str, known: Collection[str], listed: str, aliases: Collecti
 _MOST = 20
 """Names that an error lists; of more only the nearest."""
 
-_LIKE = 0.4
-"""How alike they must be, from 0 to 1."""
+_LIKE, _NEAR = 0.4, 0.75
+"""How alike names must be, from 0 to 1: to be named at all, and before anything else."""
 
 
 def _canonical(word: str, local: Mapping[str, str]) -> list[str]:

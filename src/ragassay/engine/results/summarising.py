@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from ragassay.engine.results.slicing import CONVERSATION_KEYS, labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import Metric, naming
 from ragassay.scores import Reason
-from ragassay.stats import Interval, mean_interval
+from ragassay.stats import Interval, mean_interval, percentile_interval
 from ragassay.suites import Suite
 
 GEOMETRIC_FLOOR = 1e-5
@@ -31,6 +32,17 @@ class IntervalOptions:
     level: float = 0.95
     n_resamples: int = 10_000
     seed: int = 0
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> IntervalOptions:
+        """Those that the configuration of a run (``run.yaml``) names."""
+        keys = {
+            "interval": "method",
+            "level": "level",
+            "n_resamples": "n_resamples",
+            "seed": "seed",
+        }
+        return cls(**{ours: config[key] for key, ours in keys.items() if key in config})
 
 
 def describe(
@@ -56,7 +68,7 @@ def describe(
         title=metric.about,
         family=metric.family,
         level=level,
-        aggregate=metric.aggregate,
+        aggregate=metric.aggregation,
         higher_is_better=metric.higher_is_better,
         bounds=(metric.low, metric.high),
         metric=str(metric),
@@ -106,7 +118,7 @@ def slice_summaries(
             chosen = {
                 m.name: _over(columns, m, mask, clusters, options)
                 for m in metrics
-                if m.aggregate == "mean"
+                if m.aggregate == "mean" or m.percentile is not None
             }
             slices.append(Slice(column, value, n, chosen))
     return tuple(slices)
@@ -212,10 +224,11 @@ def interval_of(
     clusters: NDArray[np.int64] | None,
     options: IntervalOptions,
 ) -> Interval:
-    """A metric's aggregate of some values (mean, sum, geometric mean) with its interval.
+    """A metric's aggregate of some values (mean, sum, percentile ...) with its interval.
 
-    A sum has no interval. The interval of a geometric mean is computed on logarithms. Bounds are
-    cut at the metric's range, because the true mean lies inside it.
+    A sum has no interval. That of a percentile lies between two of the ordered values, whatever
+    method is chosen for means. The interval of a geometric mean is computed on logarithms. Bounds
+    are cut at the metric's range, because the true mean lies inside it.
 
     Args:
         metric: says the aggregate and the range.
@@ -227,6 +240,10 @@ def interval_of(
     if metric.aggregate == "sum" or not values.size:
         total = float(values.sum()) if values.size else None
         return Interval(total, None, None, options.level, "none", values.size)
+    if metric.percentile is not None:
+        return percentile_interval(
+            values, metric.percentile, level=options.level, clusters=clusters
+        )
     geometric = metric.aggregate == "geometric"
     if geometric:
         values = np.log(np.maximum(values, GEOMETRIC_FLOOR))

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import ragassay
+from ragassay.counts import either, share
+from ragassay.engine.results.shown_names import shown
+from ragassay.errors import UsageError
 from ragassay.stats import Components
 
 if TYPE_CHECKING:
+    from ragassay.engine.results.result import Result
     from ragassay.judges import Usage
+    from ragassay.reports import Chart
 
 SCHEMA_VERSION = 1
 """Version of the run folder's contract (docs/run-folder.md)."""
+
+_LONGEST_FAILURE = 200
+"""Characters of what a system said when it failed that a sentence shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +31,8 @@ class MetricSummary:
 
     ``name`` is what the suite calls it (``RougeL_stemFalse``), ``metric`` its canonical spelling
     (``reference_rougeL``), ``signature`` what two runs must share to be comparable.
-    ``mean`` is the metric's aggregate (arithmetic mean unless ``aggregate`` says sum or geometric);
+    ``mean`` is the metric's aggregate (arithmetic mean unless ``aggregate`` says sum, geometric or
+    a percentile: ``p95``);
     ``low`` and ``high`` bound it at ``level``. All are ``None`` when nothing was scored; the bounds
     also when the interval is undefined (one value only, a sum).
     ``n_assumed`` of the scored values stand for a missing part of the sample, as the published
@@ -59,6 +70,18 @@ class MetricSummary:
     n_given: int = 0
     group: str = ""
     judges: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        mean = "no mean" if self.mean is None else f"mean {self.mean:.4f}"
+        if self.low is not None:
+            mean += f" [{self.low:.4f}, {self.high:.4f}] at {100 * self.level:g} %"
+        return f"<{self.name}: {mean}, {self.n_scored}/{self.n_total} scored>"
+
+    @property
+    def percentile(self) -> float | None:
+        """Which percentile ``mean`` is, in (0, 100); ``None`` where it is none."""
+        found = re.fullmatch(r"p(\d+(?:\.\d+)?)", self.aggregate)
+        return float(found[1]) if found else None
 
     @property
     def without_assumed(self) -> str:
@@ -154,15 +177,43 @@ class Summary:
     variances: Mapping[str, Components] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION
 
+    def __getitem__(self, name: str) -> MetricSummary:
+        """The summary of one metric.
+
+        Args:
+            name: as it is shown, its canonical name, or an alias of the suites of the run.
+
+        Raises:
+            UsageError: the run has no such metric, or the name stands for several.
+        """
+        known = {one: entry.metric for one, entry in self.metrics.items()}
+        found = shown(str(name), known, self.suite.split(","), "this run", "'metrics' lists them")
+        if len(found) != 1:
+            raise UsageError(f"{name!r} stands for several metrics: {', '.join(found)}. Name one.")
+        return self.metrics[found[0]]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the metrics, as they are shown."""
+        return iter(self.metrics)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return ragassay.reports.html_of(self)
+
     def __str__(self) -> str:
-        """A plain table: metric, mean, interval, how many were scored."""
+        """A plain table: metric, mean, interval, how many were scored; then the notes."""
         lines = [f"{self.suite} on {self.title}: mean over {self.averaged_over}"]
         if not self.metrics and self.suite == "consistency":
             lines.append(
                 "No metric of single samples: print(result.consistency) shows what was found of "
                 "the runs of each query."
             )
-        width = max((len(name) for name in self.metrics), default=0)
+        width = max((len(name) for name in ("metric", *self.metrics)), default=0)
+        if self.metrics:
+            lines.append(f"{'metric':<{width}}  {'mean':>9}  {'interval':<20}  scored")
         for name, m in self.metrics.items():
             mean = "-" if m.mean is None else f"{m.mean:.4f}"
             bounds = "" if m.low is None else f"[{m.low:.4f}, {m.high:.4f}]"
@@ -174,7 +225,18 @@ class Summary:
                 m.judge
             )
             lines.append(f"{line}  {', '.join(beside)}".rstrip())
+        lines += [f"note: {note}" for note in self.warnings]
         return "\n".join(lines)
+
+    @property
+    def all_failed(self) -> str:
+        """See `all_failed`."""
+        return all_failed(self.failures, self.n_samples)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing could be scored, because the system gave no answer at all."""
+        return bool(self.all_failed) and not any(m.n_scored for m in self.metrics.values())
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values, ready for strict JSON."""
@@ -186,6 +248,29 @@ class Summary:
         from pydantic import TypeAdapter
 
         return TypeAdapter(cls).validate_python(data)
+
+
+def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
+    """A sentence that says that the system failed for every sample, and what to do; empty where it
+    answered one.
+
+    Args:
+        failures: samples by what the system said when it failed.
+        n_samples: all samples.
+    """
+    n = sum(failures.values())
+    if not n or n < n_samples:
+        return ""
+    (most, count), *others = sorted(failures.items(), key=lambda one: -one[1])
+    words = most.rstrip(". ")
+    said = words if len(words) <= _LONGEST_FAILURE else f"{words[: _LONGEST_FAILURE - 1]}…"
+    rest = f"; {sum(n for _, n in others):,} failed otherwise" if others else ""
+    return (
+        f"The system gave no answer: {share(n, n_samples, 'sample')} "
+        f"{either(n, 'is a failure', 'are failures')} ({count:,} {said}{rest}). Start or mend the "
+        "system, ask it again and evaluate its answers: the same 'ragassay ask' command asks what "
+        "is missing."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +422,7 @@ class Comparison:
     ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
     asked for by name. ``primary`` are the metrics that were named as the ones to test, ``gates``
     what was found of the largest drops allowed. ``1 - level`` is the level of the tests together.
+    ``runs`` are both results, for pictures.
     """
 
     a: str
@@ -358,23 +444,37 @@ class Comparison:
     metrics_only_b: tuple[str, ...] = ()
     primary: tuple[str, ...] = ()
     gates: tuple[GateResult, ...] = ()
+    runs: tuple[Result, Result] | None = field(default=None, compare=False)
+
+    @property
+    def with_scores(self) -> tuple[Difference, ...]:
+        """The metrics of which both runs scored some query: what a table has rows of."""
+        return tuple(d for d in self.differences if d.a_mean is not None or d.b_mean is not None)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return ragassay.reports.html_of(self)
+
+    def plot(self) -> Chart:
+        """A picture of the differences with their intervals, and of those of each query; a notebook
+        shows it, and ``save`` writes it to a file.
+
+        Raises:
+            UsageError: the comparison does not hold its runs.
+        """
+        return ragassay.reports.plot_of(self)
 
     def __str__(self) -> str:
-        """A plain table: metric, both means, difference, interval, p-values, verdict and n."""
-        heads = ("A_mean", "B_mean", "Diff(A-B)", "interval", "p_value", "significant", "t-test p")
-        tail = (f"p ({self.correction})", "verdict", "n")
-        rows = [("", *heads, *tail), *(_cells(d) for d in self.differences)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [f"A (new) = {self.a}, B (old) = {self.b}, queries in common: {self.n_common}"]
-        lines += [f"Judged by {self.judged_by}."] * bool(self.judged_by)
-        for name, *cells in rows:
-            aligned = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
-            lines.append("  ".join([name.ljust(widths[0]), *aligned]))
-        return "\n".join(lines)
+        """The table and its notes, as `ragassay compare` prints them."""
+        return ragassay.reports.text_of(self)
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; UltraRAG's field names stand beside ours."""
-        body = asdict(self)
+        body = asdict(replace(self, runs=None))
+        del body["runs"]
         body["differences"] = [
             {
                 **asdict(d),

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, validation_problem
 from ragassay.judges import Asked, to_record
 
 Record = Mapping[str, Any]
@@ -133,5 +133,4 @@ def problem_of(error: Exception) -> str:
     """What is wrong with a record: where pydantic says so, its first complaint and the place."""
     if not isinstance(error, ValidationError):
         return str(error)
-    first = error.errors()[0]
-    return ": ".join([*filter(None, [".".join(map(str, first["loc"]))]), first["msg"]])
+    return validation_problem(error)

@@ -2,10 +2,11 @@ from . import ranked_runs as ranked_runs, rescoring as rescoring
 from .accumulator import Accumulator as Accumulator, collect as collect, noted as noted
 from .evaluation import (
     PreparedRun as PreparedRun,
-    Progress as Progress,
+    dry_run as dry_run,
     evaluate as evaluate,
     prepare as prepare,
 )
+from .expected_answers import with_references as with_references
 from .judge_session import (
     JudgeSession as JudgeSession,
     open_session as open_session,
@@ -17,6 +18,7 @@ from .pooled_nuggets import (
     bank_metric as bank_metric,
     pools_of as pools_of,
 )
+from .progress_bar import Progress as Progress
 from .ranked_runs import (
     JudgedRun as JudgedRun,
     aggregate as aggregate,
@@ -31,3 +33,4 @@ from .scoring import (
     score_stream as score_stream,
 )
 from .source import Data as Data
+from .suite_fit import SuiteFit as SuiteFit, SuiteFits as SuiteFits

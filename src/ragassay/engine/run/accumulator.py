@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from ragassay.engine.config import RunConfig
 from ragassay.engine.results import (
     CONVERSATION_KEYS,
     IN_CLUSTER,
+    NO_CLUSTERS,
     Given,
     IntervalOptions,
     MetricSummary,
@@ -21,6 +23,7 @@ from ragassay.engine.results import (
     Slicer,
     Spending,
     Summary,
+    all_failed,
     averaged_over,
     cluster_of,
     conversations_of_ids,
@@ -50,6 +53,8 @@ class Accumulator:
         intervals: how they are computed.
         judge: label of the run's judge, to be set before samples are added.
         cause: why scores are missing, where the caller knows better than the scores; a sentence.
+        other_suites: gives the suites that could score the data, best first. It is asked where no
+            metric applied to a sample.
     """
 
     def __init__(self, config: RunConfig, metrics: Mapping[str, Metric]) -> None:
@@ -68,22 +73,30 @@ class Accumulator:
         self._first_reason = ""
         self._absent: dict[str, dict[str, None]] = {}
         self._made_of: dict[str, str] = {}
+        self._broken: dict[str, tuple[str, str]] = {}
         self._without = 0
         self._unanswered = 0
         self._unlabelled = 0
         self._judged: set[str] = set()
         self.judge = ""
         self.cause = ""
+        self.other_suites: Callable[[], Sequence[str]] = tuple
 
     @cached_property
     def clustered_by(self) -> str | None:
         """The clustering column: the one asked for, or the conversation, where samples name one or
         their ids hold one. To be asked for after the last sample."""
         if self.config.cluster_by is not None:
-            return self.config.cluster_by
+            return self._column
         if self._named:
             return CONVERSATION_KEYS[0]
         return CONVERSATION_KEYS[1] if self._turns else None
+
+    @cached_property
+    def _column(self) -> str | None:
+        """The clustering column that was asked for."""
+        asked = self.config.cluster_by
+        return None if asked == NO_CLUSTERS else asked
 
     @cached_property
     def _turns(self) -> bool:
@@ -97,7 +110,7 @@ class Accumulator:
             samples: of the window.
             outcomes: one list for each metric, in the order of the samples.
         """
-        column = self.config.cluster_by or CONVERSATION_KEYS[0]
+        column = self._column or CONVERSATION_KEYS[0]
         for sample in samples:
             self.columns.identities.append(sample.identity)
             self.columns.asked.append(fingerprint.of_sample(sample))
@@ -111,12 +124,14 @@ class Accumulator:
             self._clusters.append(cluster_of(sample, column))
             self._named = self._named or named_conversation(sample) is not None
         for name, window in zip(self.metrics, outcomes, strict=True):
-            for outcome in window:
+            for sample, outcome in zip(samples, window, strict=True):
                 self.columns.add(name, outcome, self.judge)
                 if outcome.evidence:
                     self._judged.add(name)
                 if isinstance(outcome, Unscored):
                     self._first_reason = self._first_reason or outcome.detail
+                    if outcome.reason is Reason.FAILED:
+                        self._broken.setdefault(name, (sample.id, outcome.detail.rstrip(".")))
                     metric = self.metrics[name]
                     absent = outcome.reason is Unavailable.reason
                     if outcome.reason in BY_MODEL and (metric.kind == "model" or metric.embeds):
@@ -159,10 +174,10 @@ class Accumulator:
         columns.slices = self._slicer.columns()
         columns.clusters = self._clusters if self.clustered_by is not None else None
         for name in config.slice_by or ():
-            self._demand(name, "slicing", any(columns.slices[name]), self._slicer.seen)
-        if config.cluster_by is not None:
+            self._demand(name, "--slice-by", any(columns.slices[name]), self._slicer.seen)
+        if self._column is not None:
             known = self._metadata | {CONVERSATION_KEYS[1]} if self._turns else self._metadata
-            self._demand(config.cluster_by, "clustering", self._clustered > 0, known)
+            self._demand(self._column, "--cluster-by", self._clustered > 0, known)
         described = [
             describe(
                 name,
@@ -217,7 +232,7 @@ class Accumulator:
         """
         return sum("answerability" in metric.needs for metric in self.metrics.values())
 
-    def _demand(self, name: str, use: str, there: bool, known: Iterable[str]) -> None:
+    def _demand(self, name: str, flag: str, there: bool, known: Iterable[str]) -> None:
         if not there:
             hint = ""
             if name in CONVERSATION_KEYS:
@@ -226,7 +241,7 @@ class Accumulator:
                     "CONVERSATION::TURN."
                 )
             raise UsageError(
-                f"No sample has the {use} column {name!r}. "
+                f"No sample has the column {name!r} of {flag}. "
                 f"There are: {', '.join(sorted(known)) or 'none'}.{hint}"
             )
 
@@ -235,6 +250,14 @@ class Accumulator:
         """How many samples have a value in the clustering column."""
         return sum(cluster.startswith(IN_CLUSTER) for cluster in self._clusters)
 
+    def _suited(self, suites: Sequence[str]) -> str:
+        """Which other suites can score the data, and how to run the first of them."""
+        data = self.config.data
+        named = f"Suites that can score this data: {', '.join(suites[:4])}."
+        if not isinstance(data, str):
+            return named
+        return f"{named} Run: {shlex.join(['ragassay', 'run', data, '--suite', suites[0]])}."
+
     def _warnings(
         self,
         metrics: Mapping[str, MetricSummary],
@@ -242,7 +265,10 @@ class Accumulator:
         embedding: Spending | None,
     ) -> Iterator[str]:
         asked = [spent for spent in (judging, embedding) if spent is not None]
-        if metrics and not any(metric.n_scored for metric in metrics.values()):
+        n = len(self.columns)
+        if gone := all_failed(self.failures, n):
+            yield gone
+        elif metrics and not any(metric.n_scored for metric in metrics.values()):
             why = self._first_reason or "no metric applies"
             failed = any(Reason(one).incomplete for m in metrics.values() for one in m.unscored)
             hint = " 'ragassay validate' shows what the data holds."
@@ -254,6 +280,8 @@ class Accumulator:
             details = [one for spent in asked for one in spent.details.values() if one]
             is_repeated = any(one in why or why.rstrip(". ") in one for one in details)
             cause = "" if is_repeated else f": {why.rstrip('.')}"
+            if hint and (others := self.other_suites()):
+                hint = f" {self._suited(others)}{hint}"
             yield f"Nothing was scored{cause}.{hint}"
         elif self.cause:
             yield self.cause
@@ -266,6 +294,14 @@ class Accumulator:
             elif not self.cause:
                 for name, detail in self._made_of.items():
                     yield f"{name}: unscored, {detail}."
+        known = {detail.rstrip(".") for spent in asked for detail in spent.details.values()}
+        if not any(metric.n_scored for metric in metrics.values()):
+            known.add(self._first_reason.rstrip("."))
+        known.discard("")
+        for name, (sample_id, detail) in self._broken.items():
+            if detail and not any(one in detail for one in known):
+                known.add(detail)
+                yield f"{name} failed, first on sample {sample_id!r}: {detail}."
         if judging is not None:
             said = judging.details
             yield from _unanswered("question", "without an answer", judging.failures, said)
@@ -275,18 +311,18 @@ class Accumulator:
         if embedding is not None:
             failures = embedding.failures
             yield from _unanswered("text", "without a vector", failures, embedding.details)
-        n = len(self.columns)
         if self.clustered_by is not None and n > 1 and len(set(self._clusters)) == 1:
             yield (
                 f"All {n} samples belong to one {self.clustered_by}, so there are no intervals; "
-                "name another column (option cluster_by)."
+                "name another column with --cluster-by, or none (--cluster-by none)."
             )
         # A metric that gives a published value where a part is missing leaves nothing unscored.
         nothing = Sample(id="none")
         strict = [metric for metric in self.metrics.values() if metric.lacks(nothing) is not None]
         needs = {need for metric in strict for need in metric.needs}
-        if self._unanswered and "answer" in needs:
-            counts = ", ".join(f"{what} {count}" for what, count in self.failures.most_common())
+        if self._unanswered and "answer" in needs and not gone:
+            by_count = self.failures.most_common()
+            counts = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
             lacking = self._unanswered
             yield (
                 f"{share(lacking, n, 'sample')} {either(lacking, 'has', 'have')} no answer"
@@ -299,11 +335,11 @@ class Accumulator:
                 "the run is incomplete. Give 'answerability' (or 'Answerability') in each record."
             )
             yield str(CountedFact(sentence, self._unlabelled))
-        if self.config.cluster_by is not None and self._clustered < n:
+        if self._column is not None and self._clustered < n:
             alone = n - self._clustered
             yield (
                 f"{share(alone, n, 'sample')} {either(alone, 'has', 'have')} no "
-                f"{self.config.cluster_by}; {either(alone, 'it', 'each of them')} is a cluster of "
+                f"{self._column}; {either(alone, 'it', 'each of them')} is a cluster of "
                 "its own query."
             )
         if len(self.systems) > 1:

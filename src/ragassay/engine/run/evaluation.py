@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay import suites
+from ragassay import formats, suites
 from ragassay.engine.comparison import gates
 from ragassay.engine.config import (
     OWN,
@@ -31,6 +33,7 @@ from ragassay.engine.models import (
 )
 from ragassay.engine.results import (
     NUGGETS,
+    SAMPLES,
     VERDICTS,
     FolderWriter,
     KeptVerdicts,
@@ -47,13 +50,16 @@ from ragassay.engine.run.judge_session import (
     signature,
     spending,
 )
+from ragassay.engine.run.progress_bar import Progress, shown_progress
 from ragassay.engine.run.resolved_config import resolved_config
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
-from ragassay.engine.run.source import Data, Source, format_of, open_source
-from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
-from ragassay.judges import Asked, Asker, Judge
+from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
+from ragassay.engine.run.suite_fit import LOOKED_AT, SuiteFits
+from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean, warn_user
+from ragassay.golden import check_output
+from ragassay.judges import Asked, Asker, Judge, named_judges, word_of
 from ragassay.metrics.answer import AnswerMatches
-from ragassay.metrics.core import AllSamples, Metric, naming
+from ragassay.metrics.core import AllSamples, Metric, as_metric, naming, own_names
 from ragassay.models.embedders import DEFAULT
 from ragassay.samples import Sample
 from ragassay.stats import check_one_sided
@@ -63,35 +69,42 @@ if TYPE_CHECKING:
     from ragassay.formats import NuggetBank
     from ragassay.judges import Address
 
-Progress = Callable[[int], None]
-"""Called with the number of samples done so far."""
+_NO_NAME = re.compile(r"(^|,)\s*(,|$)")
+"""A place between commas without a name."""
 
 
 def evaluate(
     data: Data,
-    suite: str | Suite | Sequence[str | Metric] | None = None,
+    suite: str | Suite | Metric | Sequence[str | Suite | Metric | Callable[..., Any]] | None = None,
     *,
-    metrics: str | Sequence[str] | None = None,
-    judge: str | Sequence[str] | Judge | None = None,
+    metrics: str | Metric | Sequence[str | Metric | Callable[..., Any]] | None = None,
+    judge: Any = None,
     environment: Mapping[str, str] | None = None,
     save: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
     **options: Any,
 ) -> Result:
     """Scores every sample with every metric, and summarises.
 
     Args:
-        data: a path (any known format), an iterable of `Sample`s or mappings, or a data frame.
-        suite: a suite's name (``qa``, ``retrieval``, ``trecrag`` ...), or a list of suites,
-            metric names and metric objects. Left out: what suits the data's format.
-        metrics: names of metrics, to compute these instead of all of the suites'.
+        data: a path (any known format) or several, an iterable of `Sample`s or mappings, or a data
+            frame.
+        suite: a suite's name (``qa``, ``retrieval``, ``trecrag`` ...) or several, joined with
+            commas (``qa,serving``) or in a list; among them names of metrics, and in a list also
+            metric objects and functions (see `ragassay.metric`). Left out: what suits the data's
+            format.
+        metrics: metrics by name, as objects or functions, to compute these instead of all of the
+            suites'.
         judge: who answers what text alone cannot: ``"openai:gpt-4o-mini"``, a base URL with
-            ``#model``, several of them for a panel, or a `Judge` of your own. Left out: the
+            ``#model``; a function that takes a prompt and returns a text; a chat model of LangChain
+            or LlamaIndex; several of them for a panel; or a `Judge` of your own. Left out: the
             embedded judge, offline.
         environment: where a judge's key is looked for, in place of the process's environment.
         save: a run folder to write; samples and scores then stream to disk and do not stay in
             memory.
-        progress: called now and then with the number of samples done.
+        progress: ``True`` shows a bar (by tqdm where it is installed, else lines on standard
+            error), ``False`` none; left out, a notebook shows one. Or a function, called now and
+            then with the number of samples done.
         options: further fields of `RunConfig`: ``columns``, ``format``, ``qrels``, ``ks``,
             ``limit``, ``slice_by``, ``cluster_by``, ``interval``, ``level``, ``seed``,
             ``published``, ``fail_under`` (see `Result.gates`) ...
@@ -103,36 +116,106 @@ def evaluate(
         InputError: data that cannot be read, with file, line and field.
         UsageError: an unknown suite, metric or option.
     """
+    job = _job(data, suite, metrics, judge, environment, save, options)
+    with shown_progress(progress, job.source.count, job.doing) as told:
+        return job.run(told)
+
+
+def dry_run(
+    data: Data,
+    suite: str | Suite | Metric | Sequence[str | Suite | Metric | Callable[..., Any]] | None = None,
+    *,
+    metrics: str | Metric | Sequence[str | Metric | Callable[..., Any]] | None = None,
+    judge: Any = None,
+    environment: Mapping[str, str] | None = None,
+    **options: Any,
+) -> PreparedRun:
+    """The run that `evaluate` would do with these arguments, to be previewed only: no key is needed
+    and nothing is sent.
+
+    Args:
+        data: see `evaluate`.
+        suite: see `evaluate`.
+        metrics: see `evaluate`.
+        judge: see `evaluate`.
+        environment: see `evaluate`.
+        options: see `evaluate`.
+
+    Raises:
+        InputError: data that cannot be read.
+        UsageError: an unknown suite, metric or option.
+    """
+    return _job(data, suite, metrics, judge, environment, None, options, dry=True)
+
+
+def _job(
+    data: Data,
+    suite: Any,
+    metrics: Any,
+    judge: Any,
+    environment: Mapping[str, str] | None,
+    save: str | Path | None,
+    options: Mapping[str, Any],
+    *,
+    dry: bool = False,
+) -> PreparedRun:
+    """The run that the arguments of `evaluate` describe."""
+    if data is None:
+        raise UsageError(
+            "No data is given: data is None. Give a path, a list of samples or mappings, or a data "
+            "frame."
+        )
     objects: list[Metric] = []
     names: list[str] = []
     chosen: list[Suite] = []
-    for item in [suite] if isinstance(suite, str | Suite) else list(suite or ()):
-        if isinstance(item, Metric):
-            objects.append(item)
-        elif isinstance(item, Suite):
+    for item in _single(_listed(suite)):
+        if isinstance(item, Suite):
             chosen.append(item)
+        elif not isinstance(item, str):
+            objects.append(as_metric(item))
         elif item in suites.known():
             chosen.append(suites.get(item))
         else:
-            names.append(_metric_name(item))
+            names += [_metric_name(name) for name in own_names([item])]
     if suite is not None and not (objects or names or chosen):
         raise UsageError("No suite and no metric is named. 'ragassay metrics' lists them.")
     if names and chosen and metrics is None:
         # Names in one list with suites come on top of the suites' own.
         names = [*(name for each in chosen for name in each.metrics), *names]
-    if metrics is not None:
-        names += [metrics] if isinstance(metrics, str) else metrics
-    path = str(data) if isinstance(data, str | Path) else None
-    own = judge if isinstance(judge, Judge) else None
+    words = [naming.split(item) if isinstance(item, str) else [item] for item in _listed(metrics)]
+    names += own_names([word for several in words for word in several])
+    named = paths_of(data)
+    path = str(named) if isinstance(named, str | Path) else [*map(str, named or ())] or None
+    own = judge if isinstance(judge, Judge) else named_judges(judge) or None
+    judges = judge if isinstance(judge, list | tuple) else [judge]
     config = make_config(
         data=path,
-        judge=None if own is not None else judge,
+        judge=None if own is None or isinstance(own, Judge) else [word_of(one) for one in judges],
         suite=[each.name for each in chosen],
         metrics=names,
         **{"output": None if save is None else str(save), **options},
     )
-    job = prepare(config, data, chosen=chosen, objects=objects, judge=own, environment=environment)
-    return job.run(progress)
+    return prepare(
+        config, data, chosen=chosen, objects=objects, judge=own, environment=environment, dry=dry
+    )
+
+
+def _listed(given: Any) -> Sequence[Any]:
+    """One or several, or none, as a list."""
+    if given is None:
+        return []
+    return list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+
+
+def _single(items: Iterable[Any]) -> Iterator[Any]:
+    """The items, with texts that name several suites or metrics taken apart at their commas."""
+    for item in items:
+        if not isinstance(item, str):
+            yield item
+        elif _NO_NAME.search(item):
+            raise UsageError(f"The suite {item!r}: a name is empty. Leave out the comma.")
+        else:
+            yield from naming.split(item)
 
 
 def _metric_name(word: str) -> str:
@@ -150,7 +233,7 @@ def prepare(
     *,
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
-    judge: Judge | None = None,
+    judge: Judge | Sequence[Any] | None = None,
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> PreparedRun:
@@ -161,19 +244,24 @@ def prepare(
         data: to be read; what the configuration names when left out.
         chosen: suites that take the place of those that the configuration names.
         objects: metrics that come on top of those.
-        judge: takes the place of the one that the configuration names.
+        judge: takes the place of the one that the configuration names: a `Judge`, or words and
+            objects in Python.
         dry: whether the job is only previewed (see `preview`): the judge's key is then not needed,
             and no ledger is made.
         environment: where keys are looked for; the process's own when left out.
 
     Raises:
         InputError: the data or the nugget bank cannot be opened.
-        UsageError: no data, an unknown suite, metric or judge, a judge's missing key.
+        UsageError: no data, an unknown suite, metric or judge, a judge's missing key; a run folder
+            whose samples are the data, or that lies in a golden set.
     """
     if data is None:
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
         data = config.data
+    if config.output:
+        paths = paths_of(data)
+        check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
     own = own_metrics(config.model_dump())
     plan = make_plan(config, format_of(data, config), chosen, [*objects, *own])
     if config.judge_prompt:
@@ -197,12 +285,8 @@ def prepare(
     if asks:
         session = open_session(config, plan.suites, judge, dry=dry, environment=environment)
     elif config.judge and config.judge != [OFFLINE]:
-        warnings.warn(
-            f"The judge {config.judge[0]} is not asked: no metric of this run needs one.",
-            RagassayWarning,
-            stacklevel=2,
-        )
-    again = isinstance(data, str | Path) or not isinstance(data, Iterator)
+        warn_user(f"The judge {config.judge[0]} is not asked: no metric of this run needs one.")
+    again = not isinstance(data, Iterator)
     rereads = (lambda: open_source(data, config, refuse_joined=refused).samples) if again else None
     return PreparedRun(config, source, plan, tuple(checks), session, rereads, address)
 
@@ -216,11 +300,9 @@ def _warn_of_two_instructions(plan: MetricSelection) -> None:
         if isinstance(one, AnswerMatches) and one.prompt is not None
     ]
     if ours and own:
-        warnings.warn(
+        warn_user(
             f"{ours[0]} asks by ragassay's instructions and {own[0]} by those of --judge-prompt "
-            f"(judge_prompt): two questions a sample. Leave {ours[0]} out to ask only the second.",
-            RagassayWarning,
-            stacklevel=3,
+            f"(judge_prompt): two questions a sample. Leave {ours[0]} out to ask only the second."
         )
 
 
@@ -241,6 +323,11 @@ class PreparedRun:
     rereads: Callable[[], Iterator[Sample]] | None = None
     embedding: Address | None = None
 
+    @property
+    def doing(self) -> Callable[[], str] | None:
+        """Says in words what the asking does; ``None`` where asking takes no time."""
+        return self.session.doing if self.session is not None and self.session.costs else None
+
     def run(
         self,
         progress: Progress | None = None,
@@ -259,6 +346,7 @@ class PreparedRun:
         """
         config, plan, source = self.config, self.plan, self.source
         collected = Accumulator(config, plan.metrics)
+        collected.other_suites = self._other_suites
         begun = time.monotonic()
         with ExitStack() as stack:
             warned = stack.enter_context(noted())
@@ -292,7 +380,7 @@ class PreparedRun:
                 takers.append(lambda _: progress(len(collected.columns)))
             collect(stream, collected, sink, takers)
             if not collected.columns.identities:
-                raise InputError("holds no samples", path=source.path or source.title)
+                raise InputError("holds no samples", path=source.title)
             notes = warned()
             if asker is not None:
                 notes += asker.judge.remarks()
@@ -348,6 +436,17 @@ class PreparedRun:
             verdicts=verdicts,
             _consistency=repeats,
         )
+
+    def _other_suites(self) -> list[str]:
+        """The suites that could score the data in place of the run's, best first."""
+        if self.rereads is None or self.config.metrics or not self.plan.suites:
+            return []
+        fits = SuiteFits()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RagassayWarning)  # all were said at the first reading
+            fits.add(islice(self.rereads(), LOOKED_AT))
+        taken = {suite.name for suite in self.plan.suites}
+        return [name for name, fit in fits.found().items() if fit.n_samples and name not in taken]
 
     def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:
         """Who asks, closed with the stack; however a run ends, what is paid for arrives."""

@@ -15,7 +15,7 @@ from ragassay.engine.models import identities
 from ragassay.engine.results import Given, Spending
 from ragassay.engine.run.scoring import judged_among
 from ragassay.errors import UsageError
-from ragassay.judges import Asked, Asker, Judge, Question, Usage
+from ragassay.judges import Asked, Asker, Judge, Question, Usage, check_judge_name
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.questions import AssignNuggets
 from ragassay.metrics.core import Metric
@@ -92,7 +92,7 @@ class JudgeSession:
 def open_session(
     config: RunConfig,
     suites: Sequence[Suite],
-    judge: Judge | None = None,
+    judge: Judge | Sequence[Any] | None = None,
     *,
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
@@ -102,7 +102,8 @@ def open_session(
     Args:
         config: names judges, limits, budget and ledger.
         suites: the first with a published default model decides it, where only a provider is named.
-        judge: takes the place of the configuration's, where given.
+        judge: takes the place of the configuration's, where given: a `Judge`, or words and objects
+            in Python (see `ragassay.judges.named_judges`).
         environment: where keys are looked for; the process's own when left out.
         dry: nothing will be asked: no key is needed, and no ledger is made where there is none.
 
@@ -110,7 +111,7 @@ def open_session(
         UsageError: an unknown provider, a missing key or package, an impossible budget.
         InputError: the ledger, a key file or recorded verdicts cannot be read.
     """
-    if judge is not None:
+    if isinstance(judge, Judge):
         ours = SENDING if config.embedder is not None else ()
         asked = [
             name
@@ -125,7 +126,9 @@ def open_session(
                 "Set it where you make the judge."
             )
         return JudgeSession(judge)
-    words = config.judge or [OFFLINE]
+    words = list(judge or config.judge or [OFFLINE])
+    if config.judge_name is not None:
+        check_judge_name(words, config.judge_name)
     if words == [OFFLINE]:
         return JudgeSession(OfflineJudge())
     from ragassay.judges import make_judge

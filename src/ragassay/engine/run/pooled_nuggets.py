@@ -7,12 +7,11 @@ answer to it is measured against the same facts.
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ragassay.engine.run.scoring import judged_among
-from ragassay.errors import InputError, RagassayWarning, UsageError
+from ragassay.errors import InputError, UsageError, warn_user
 from ragassay.formats import NuggetBank, QueryNuggets
 from ragassay.judges import Asker, Unanswered
 from ragassay.metrics.core import Metric
@@ -72,7 +71,7 @@ def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
             f"The nugget bank {bank.path or ''} has no nugget for any query of the data: its first "
             f"id is {next(iter(bank), '')!r}, that of the data is {example!r}."
         )
-        warnings.warn(" ".join(sentence.split()), RagassayWarning, stacklevel=2)
+        warn_user(" ".join(sentence.split()))
 
 
 def bank_metric(metrics: Iterable[Metric]) -> Nuggets:

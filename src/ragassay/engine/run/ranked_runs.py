@@ -79,9 +79,11 @@ def evaluate_run(
             different kinds.
         InputError: see `ragassay.metrics.retrieval.ranking_sources` and `read_judged`.
 
-    >>> found = evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.3, "b": 0.7}}, "RR,P@1")
-    >>> found.means
-    {'RR': 0.5, 'P@1': 0.0}
+    Examples:
+        >>> from ragassay import evaluate_run
+        >>> found = evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.3, "b": 0.7}}, "RR,P@1")
+        >>> found.means
+        {'RR': 0.5, 'P@1': 0.0}
     """
     chosen = _metrics(metrics, ks)
     rankings = _rankings(qrels, run)

@@ -17,7 +17,7 @@ from ragassay.engine.config import (
 )
 from ragassay.engine.results import RUBRICS
 from ragassay.engine.run.source import Source
-from ragassay.metrics.core import Metric, naming
+from ragassay.metrics.core import FunctionMetric, Metric, naming
 
 
 def resolved_config(
@@ -50,13 +50,13 @@ def resolved_config(
     body["suite"] = [suite.name for suite in plan.suites]
     local = published_names(config, source.format, plan.suites)
     body["metrics"] = [
-        name if _is_name_of(metric, name, local) else str(metric)
+        _loadable(metric) or (name if _is_name_of(metric, name, local) else str(metric))
         for name, metric in plan.metrics.items()
     ]
     if plan.consistency is not None:
         body["consistency_of"] = list(plan.consistency.of)
         body["consistency_metrics"] = list(plan.consistency.asked)
-    body["cluster_by"] = clustered_by
+    body["cluster_by"] = clustered_by or config.cluster_by
     return {
         "ragassay": __version__,
         "python": platform.python_version(),
@@ -66,6 +66,13 @@ def resolved_config(
         "fingerprint": source.fingerprint,
         "signatures": dict(signatures),
     }
+
+
+def _loadable(metric: Metric) -> str:
+    """The name of a metric from a user's function, by which it is loaded again; empty for others
+    and where it cannot be."""
+    place = metric.place if isinstance(metric, FunctionMetric) else ""
+    return f"{place}{str(metric).removeprefix(metric.name)}" if place else ""
 
 
 def _is_name_of(metric: Metric, name: str, local: Mapping[str, str]) -> bool:

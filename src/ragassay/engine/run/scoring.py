@@ -7,7 +7,6 @@ the next windows are already out. Everything else is arithmetic over whole windo
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -15,6 +14,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
+from ragassay.errors import warn_user
 from ragassay.judges import Asker
 from ragassay.metrics.core import AllSamples, JudgedMetric, Metric, Window, reached
 from ragassay.models import Models
@@ -70,7 +70,7 @@ def score_stream(
         outcomes = [window.outcomes(metric) for metric in metrics]
         for metric in reached(metrics):
             for remark in metric.remarks(window):
-                warnings.warn(remark, stacklevel=2)
+                warn_user(remark)
         return window.samples, outcomes
 
     for batch in batched(samples, size or (JUDGED_WINDOW if judged else WINDOW)):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice
@@ -13,14 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats, golden
+from ragassay.counts import plural
 from ragassay.engine.config import RunConfig
-from ragassay.errors import InputError, RagassayWarning, UsageError
-from ragassay.formats import expected_answers, mlcube
+from ragassay.engine.run import expected_answers
+from ragassay.errors import InputError, UsageError, warn_user
+from ragassay.formats import mlcube, standard_input
 from ragassay.samples import Sample
 from ragassay.strict import dumps
 
 Data = str | Path | Iterable[Any]
-"""A path, an iterable of `Sample`s or mappings, or a data frame."""
+"""A path or several (see `ragassay.formats.files_of`), an iterable of `Sample`s or mappings, or a
+data frame."""
 
 
 _ONE_A_LINE = {"jsonl", "ultrarag", "mtrag", "trec_rag", "csv", "tsv", "mlcube"}
@@ -33,33 +35,55 @@ class Source:
     samples: Iterator[Sample]
     title: str
     format: str
-    path: Path | None = None
+    paths: Sequence[Path] = ()
     qrels: Path | None = None
     references: Path | None = None
     golden: Path | None = None
+    n_records: int | None = None
     _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def count(self) -> int | None:
-        """The largest possible number of samples, where that is cheap to know: one a line; else
-        ``None``.
+        """The largest possible number of samples, where that is cheap to know: one a line, or one a
+        record in memory; else ``None``.
         """
-        if self.path is None or self.format not in _ONE_A_LINE or not self.path.is_file():
+        if self.n_records is not None:
+            return self.n_records
+        if not self.paths or self.format not in _ONE_A_LINE:
             return None
-        with self.path.open("rb") as stream:
-            blocks = iter(partial(stream.read, 1 << 20), b"")
-            if next(blocks, b"").startswith(b"\x1f\x8b"):
-                return None
-            stream.seek(0)
-            return sum(block.count(b"\n") for block in blocks)
+        counts = [_n_lines(standard_input.on_disk(path)) for path in self.paths]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
 
     @cached_property
     def fingerprint(self) -> str:
         """``sha256:...``: of the files' bytes, or of the samples that were read from memory (then
         it must be asked for after the last of them)."""
         queries = None if self.golden is None else self.golden / golden.QUERIES
-        for path in filter(None, (self.path, self.qrels, self.references, queries)):
+        others = filter(None, (self.qrels, self.references, queries))
+        for path in (*map(standard_input.on_disk, self.paths), *others):
             _hash_path(self._hash, path)
         return f"sha256:{self._hash.hexdigest()}"
+
+
+def _n_lines(path: Path) -> int | None:
+    """How many lines a file has; ``None`` where it is no plain file, or compressed."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        blocks = iter(partial(stream.read, 1 << 20), b"")
+        if next(blocks, b"").startswith(b"\x1f\x8b"):
+            return None
+        stream.seek(0)
+        return sum(block.count(b"\n") for block in blocks)
+
+
+def paths_of(data: Data) -> str | Path | Sequence[str | Path] | None:
+    """The paths that data is named by; ``None`` for data in memory."""
+    if isinstance(data, str | Path):
+        return data
+    if isinstance(data, list | tuple) and data and all(isinstance(x, str | Path) for x in data):
+        return data
+    return None
 
 
 def format_of(data: Data, config: RunConfig) -> str:
@@ -73,8 +97,8 @@ def format_of(data: Data, config: RunConfig) -> str:
     Raises:
         InputError: a file cannot be opened, or no format fits it.
     """
-    if isinstance(data, str | Path):
-        return config.format or formats.detect(Path(data)).name
+    if (paths := paths_of(data)) is not None:
+        return config.format or formats.detect(paths, config.encoding).name
     first = data[0] if isinstance(data, list) and data else None
     names = first if isinstance(first, Mapping) else getattr(data, "columns", ())
     return "mlcube" if mlcube.has_names(map(str, names)) else "memory"
@@ -94,7 +118,7 @@ def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -
     """
     source = _opened(data, config, refuse_joined=refuse_joined)
     if config.references is not None:
-        source.samples = expected_answers.joined(source.samples, config.references)
+        source.samples = expected_answers.with_references(source.samples, config.references)
         source.references = Path(config.references)
     if config.golden is not None:
         source.golden = Path(config.golden)
@@ -109,34 +133,45 @@ def _opened(data: Data, config: RunConfig, *, refuse_joined: bool) -> Source:
         "single_chunk": config.single_chunk,
         "refuse_joined": refuse_joined,
         "system": config.system,
+        "encoding": config.encoding,
+        "sheet": config.sheet,
+        "passages_from": config.passages_from,
     }
-    if not isinstance(data, str | Path):
+    named = paths_of(data)
+    if named is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
             raise UsageError(
                 f"{type(data).__name__} is no data. Give a path, a list of records or samples, or "
                 "a data frame."
             )
-        source = Source(iter(()), "samples in memory", "memory")
+        # Samples of a file that is only just being written are known by its name.
+        title = Path(config.data).name if isinstance(config.data, str) else "samples in memory"
+        source = Source(iter(()), title, "memory")
+        # A mapping holds a list for each column.
+        if isinstance(data, Sized) and not isinstance(data, Mapping):
+            source.n_records = len(data)
         samples = formats.from_records(data, **reading)
         inside = _within(_hashed(samples, source), config, None)
         source.samples = islice(inside, config.limit)
         return source
-    path = Path(data)
-    name = format_of(path, config)
+    paths = formats.files_of(named)
+    name = format_of(data, config)
     if name == "trec_run" and config.qrels is None:
         raise UsageError(
-            f"{path} is a TREC run, which holds no judgements. Name them with --qrels FILE."
+            f"{paths[0]} is a TREC run, which holds no judgements. Name them with --qrels FILE."
         )
     samples = formats.read(
-        path,
-        format=name,
+        paths,
+        format=config.format or (name if len(paths) == 1 else None),
         **reading,
         limit=None if _is_bounded(config) else config.limit,
         gold=config.qrels,
     )
     qrels = None if config.qrels is None else Path(config.qrels)
-    inside = islice(_within(samples, config, path), config.limit)
-    return Source(inside, path.name, name, path, qrels)
+    inside = islice(_within(samples, config, paths[0]), config.limit)
+    title = "standard input" if paths[0] == Path(standard_input.NAME) else paths[0].name
+    more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
+    return Source(inside, title + more, name, paths, qrels)
 
 
 def _is_bounded(config: RunConfig) -> bool:
@@ -174,7 +209,7 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
         )
     if left:
         sentence = f"Samples left out by the time interval: {' and '.join(left)}."
-        warnings.warn(sentence, RagassayWarning, stacklevel=2)
+        warn_user(sentence)
 
 
 def _hashed(samples: Iterator[Sample], source: Source) -> Iterator[Sample]:

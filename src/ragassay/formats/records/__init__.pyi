@@ -1,30 +1,39 @@
 from . import (
     aliases as aliases,
     answer_values as answer_values,
-    delimited as delimited,
-    expected_answers as expected_answers,
     field_values as field_values,
-    opening as opening,
+    messages as messages,
     passages as passages,
-    unpacking as unpacking,
+    retrieved as retrieved,
 )
-from .aliases import FIELD_OF as FIELD_OF, FieldKeys as FieldKeys, folded as folded, pick as pick
-from .delimited import Row as Row
-from .expected_answers import joined as joined
+from .aliases import (
+    ALIKE as ALIKE,
+    FIELD_OF as FIELD_OF,
+    SUBSTANCE as SUBSTANCE,
+    FieldKeys as FieldKeys,
+    clear_keys as clear_keys,
+    folded as folded,
+    likeness as likeness,
+    names_of as names_of,
+    pick as pick,
+)
+from .chosen_columns import (
+    ChosenColumns as ChosenColumns,
+    Columns as Columns,
+    canonical as canonical,
+)
 from .field_values import (
     FIRST_TIME as FIRST_TIME,
     LAST_TIME as LAST_TIME,
     timestamp as timestamp,
 )
-from .kinds import kind as kind
 from .notes import Notes as Notes
-from .opening import (
-    cleaned as cleaned,
-    lines as lines,
-    not_utf8 as not_utf8,
-    opened as opened,
-    placed as placed,
-    read_all as read_all,
-)
-from .option_words import OptionWords as OptionWords
+from .option_words import BY_FLAGS as BY_FLAGS, OptionWords as OptionWords
+from .retrieved import unpacked as unpacked
 from .sample_records import Mapper as Mapper, MapperOptions as MapperOptions, Record as Record
+from .texts_within import (
+    all_texts as all_texts,
+    is_list_of_texts as is_list_of_texts,
+    text_paths as text_paths,
+    unread as unread,
+)

@@ -1,17 +1,19 @@
 """The names under which each part of a sample is known, and which of them a record uses.
 
-A name is compared in lower case, with spaces and hyphens as underscores, so that ``Answerability``
-and ``User Input`` need no entry of their own.
+A name is compared in lower case, with spaces and hyphens as underscores and words of camel case
+apart, so that ``Answerability``, ``User Input`` and ``actualOutput`` need no entry of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
 from ragassay.discovery import word_lists
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.errors import InputError
 from ragassay.formats.records.option_words import OptionWords
 
 ALIASES = word_lists("ragassay.formats.records", "aliases.txt")
@@ -52,7 +54,11 @@ and nothing unknown."""
 
 def folded(name: str) -> str:
     """A name in the form in which names are compared."""
-    return name.strip().casefold().replace(" ", "_").replace("-", "_")
+    return _HUMP.sub("_", name.strip()).casefold().replace(" ", "_").replace("-", "_")
+
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+"""Where a name in camel case (``actualOutput``) goes on with a new word."""
 
 
 FIELD_OF: Mapping[str, str] = {
@@ -74,6 +80,8 @@ class FieldKeys(NamedTuple):
         given: which of `GIVEN` are among the fields.
         rest: the keys left over.
         missing: the keys that the user named and the record lacks.
+        golden_name: the key of the name of a golden of deepeval, which has no id; ``""`` where the
+            record is none.
     """
 
     keys: Keys
@@ -81,29 +89,7 @@ class FieldKeys(NamedTuple):
     given: tuple[str, ...]
     rest: tuple[str, ...]
     missing: tuple[str, ...]
-
-
-def canonical(columns: Mapping[str, str] | None) -> dict[str, str]:
-    """A ``columns`` mapping with canonical fields as its keys.
-
-    Raises:
-        UsageError: a key that is no field, or two keys for one field.
-    """
-    chosen: dict[str, str] = {}
-    for name, column in (columns or {}).items():
-        field = KEY_MAP.get(name) or FIELD_OF.get(folded(name))
-        if field is None:
-            raise UsageError(
-                f"columns: there is no field {name!r}. "
-                f"{did_you_mean(name, [*ALIASES, *KEY_MAP])} "
-                f"Fields are: {', '.join(ALIASES)}.".replace("  ", " ")
-            )
-        if field in chosen:
-            raise UsageError(f"columns: {field!r} is named twice.")
-        if not isinstance(column, str):
-            raise UsageError(f"columns: {name} must be the name of a column, not {column!r}.")
-        chosen[field] = column
-    return chosen
+    golden_name: str = ""
 
 
 def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) -> FieldKeys:
@@ -140,29 +126,21 @@ def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) ->
         raise InputError(
             f"no column is known as a query, an answer, passages, references or gold: "
             f"{', '.join(all_keys) or 'there are none'}",
-            hint=f"Name them, for example {words.columns('query', '<your column>')}.",
+            hint=f"Perhaps: {'; '.join(words.columns(field, key) for key, field in near)}."
+            if (near := list(mistyped(chosen, rest)))
+            else f"Name them, for example {words.columns('query', '<your column>')}.",
         )
     missing = tuple(key for key in columns.values() if key not in all_keys)
     given = tuple(name for name in GIVEN if name in chosen)
-    return FieldKeys(chosen, labels, given, rest, missing)
+    return FieldKeys(chosen, labels, given, rest, missing, _golden_name(chosen, rest))
 
 
-def missing_column(columns: Mapping[str, str], keys: Iterable[str]) -> InputError | None:
-    """The error for a column that the user named and the data lacks; ``None`` where all are there.
-
-    Args:
-        columns: the user's choice, canonical field -> key.
-        keys: the keys of the data.
-    """
-    have = list(keys)
-    for field, column in columns.items():
-        if column not in have:
-            return InputError(
-                f"there is no column {column!r} (wanted as {field})",
-                field=column,
-                hint=f"{did_you_mean(column, have)} Found: {', '.join(have)}.".strip(),
-            )
-    return None
+def _golden_name(chosen: Keys, rest: Iterable[str]) -> str:
+    """The key of the name of a golden of deepeval; ``""`` where the record is none."""
+    asked, expected = (folded(chosen.get(one, "")) for one in ("query", "references"))
+    if "id" in chosen or asked != "input" or expected != "expected_output":
+        return ""
+    return next((key for key in rest if folded(key) == "name"), "")
 
 
 @lru_cache(maxsize=512)
@@ -178,6 +156,74 @@ def pick(keys: tuple[str, ...], wanted: tuple[tuple[str, ...], ...]) -> tuple[st
     """
     by_name = {folded(key): key for key in reversed(keys)}
     return tuple(next((by_name[n] for n in names if n in by_name), None) for names in wanted)
+
+
+def clear_keys(keys: Iterable[str]) -> dict[str, str]:
+    """The fields of which a record has one key only, each with that key: what is clear where the
+    rest is not.
+
+    Args:
+        keys: the record's keys.
+    """
+    by_field: dict[str, list[str]] = {}
+    for key in keys:
+        field = FIELD_OF.get(folded(key))
+        if field is not None:
+            by_field.setdefault(field, []).append(key)
+    return {field: found[0] for field, found in by_field.items() if len(found) == 1}
+
+
+ALIKE = 0.8
+"""The `likeness` from which a name may be another one, mistyped."""
+
+
+def names_of(field: str) -> list[str]:
+    """The names of a field, folded, without those that are paths.
+
+    Args:
+        field: canonical.
+    """
+    return [name for name, one in FIELD_OF.items() if one == field and "." not in name]
+
+
+def likeness(name: str, field: str) -> float:
+    """How like a name is to the nearest name of a field, 0 to 1.
+
+    Args:
+        name: folded.
+        field: canonical.
+    """
+    return max((SequenceMatcher(None, name, one).ratio() for one in names_of(field)), default=0.0)
+
+
+def mistyped(keys: Keys, rest: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each key that holds no field and is called nearly like one that the record lacks, in as many
+    words; with that field.
+
+    Args:
+        keys: the key of each field that the record has.
+        rest: the keys left over.
+    """
+    left = list(rest)
+    for field in ("query", "answer", "references", "passages", "gold"):
+        if not keys.keys().isdisjoint((field, *_ELSEWHERE.get(field, ()))):
+            continue
+        names = names_of(field)
+        for key in left:
+            own = folded(key)
+            same = [name for name in names if name.count("_") == own.count("_")]
+            if any(SequenceMatcher(None, own, name).ratio() >= ALIKE for name in same):
+                yield key, field
+
+
+_ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    "query": ("history",),
+    "answer": ("history",),
+    "references": ("reference_groups",),
+    "passages": ("passage_ids",),
+    "gold": ("gold_ids",),
+}
+"""Fields that may hold another one, too."""
 
 
 def _settle_pair(

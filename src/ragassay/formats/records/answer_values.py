@@ -1,4 +1,4 @@
-"""Answers, references, conversations and labels from their shapes in files."""
+"""Answers, references and labels from their shapes in files."""
 
 from __future__ import annotations
 
@@ -8,17 +8,10 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.records.aliases import pick
 from ragassay.formats.records.field_values import is_number, needed_identifier, not_a_list, text
-from ragassay.formats.records.kinds import kind
-from ragassay.samples import Answer, Answerability, Statement, Turn
+from ragassay.formats.sources import kind
+from ragassay.samples import Answer, Answerability, Statement
 
-_TURN_PARTS = (("text", "content"), ("speaker", "role", "from", "type"))
 _ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statements", "parts"))
-
-_SPEAKERS: Mapping[str, str] = {
-    "user": "user", "human": "user",
-    "agent": "agent", "assistant": "agent", "ai": "agent", "bot": "agent", "model": "agent",
-    "system": "system", "developer": "system",
-}  # fmt: skip
 
 
 def answer(value: Any, field: str) -> Answer | None:
@@ -109,48 +102,6 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
     return tuple(one for group in groups for one in group), groups
 
 
-def turns(value: Any, field: str) -> tuple[list[Turn], list[str]]:
-    """The turns of a conversation, and the texts of its system messages.
-
-    Args:
-        value: what the record holds.
-        field: its name, for errors.
-
-    Raises:
-        InputError: it is no list of turns, a turn has no text, or its speaker is unknown.
-    """
-    if not isinstance(value, list):
-        raise InputError(
-            f"{kind(value)} stands where a list of turns is expected",
-            field=field,
-            hint="Turns are {'speaker': 'user' or 'agent', 'text': ...}.",
-        )
-    conversation: list[Turn] = []
-    rules: list[str] = []
-    for item in value:
-        if not isinstance(item, dict):
-            raise InputError(
-                f"{kind(item)} stands where a turn is expected",
-                field=field,
-                hint="Turns are {'speaker': 'user' or 'agent', 'text': ...}.",
-            )
-        text_key, speaker_key = pick(tuple(item), _TURN_PARTS)
-        words = text(item[text_key], f"{field}.{text_key}") if text_key else None
-        name = item[speaker_key] if speaker_key else None
-        speaker = _SPEAKERS.get(str(name).casefold())
-        if speaker is None or words is None:
-            raise InputError(
-                f"a turn has the speaker {name!r}" if speaker is None else "a turn has no text",
-                field=field,
-                hint="Speakers are user and agent (also human, assistant, ai, bot).",
-            )
-        if speaker == "system":
-            rules.append(words)
-        else:
-            conversation.append(Turn(speaker, words))
-    return conversation, rules
-
-
 def answerability(value: Any, field: str) -> Answerability | None:
     """A label from its name in any case, alone or in a list of one, or from a flag.
 
@@ -222,48 +173,3 @@ def _reference(item: Any, field: str) -> str:
     if words is None:
         raise InputError("a reference is null", field=field, hint="Leave it out of the list.")
     return words
-
-
-def split_at_query(
-    conversation: Sequence[Turn], query: str | None, field: str
-) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
-    """The query, the turns before it and the answer after it.
-
-    Without ``query``, the last user turn of the conversation is the query. With ``query``, the
-    conversation is what came before it; where it ends with the query itself, that turn is left out.
-
-    Args:
-        conversation: the turns, oldest first.
-        query: the record's own query.
-        field: the name of the conversation, for errors.
-
-    Raises:
-        InputError: several agent turns follow the last user turn.
-    """
-    if query is not None:
-        ends_with_it = bool(conversation) and conversation[-1] == Turn("user", query)
-        return query, tuple(conversation[:-1] if ends_with_it else conversation), None
-    last = max((i for i, turn in enumerate(conversation) if turn.speaker == "user"), default=None)
-    if last is None:
-        return None, tuple(conversation), None
-    after = conversation[last + 1 :]
-    if len(after) > 1:
-        raise InputError(
-            f"{len(after)} agent turns follow the last user turn",
-            field=field,
-            hint="End the conversation with the query, or with the query and its answer.",
-        )
-    return (
-        conversation[last].text,
-        tuple(conversation[:last]),
-        Answer(after[0].text) if after else None,
-    )
-
-
-def enrichments(conversation: Any) -> Mapping[str, Any]:
-    """What MT-RAG says about the query inside its turn; empty where it says nothing."""
-    for item in reversed(conversation):
-        if item.get("speaker") == "user":
-            enrichments = item.get("enrichments")
-            return enrichments if isinstance(enrichments, dict) else {}
-    return {}

@@ -19,8 +19,7 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError
-from ragassay.formats.records.kinds import kind
-from ragassay.formats.records.opening import refuse_repeats
+from ragassay.formats.sources import kind, refuse_repeats
 
 _LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")
@@ -204,7 +203,7 @@ def unpack(value: Any, field: str) -> Any:
         try:
             refuse_repeats(value.encode(), parsed)
         except InputError as error:
-            raise InputError(error.problem, field=field, hint=error.hint) from None
+            raise error.but(field=field) from None
         return parsed
     if re.match(r"\s*\[\s*\d+\s*\]\s*\S", value):
         return value

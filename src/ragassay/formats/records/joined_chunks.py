@@ -28,6 +28,8 @@ _MARK = re.compile(
     # Fewer or commoner signs count between blanks, where they are neither code nor a table.
     rf"|(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))[ \t]+(?:{_runs(_SIGNS, 2)})[ \t]+(?=\S)"
     rf"|(?<=[\w.!?…\"'”’)\]])[ \t]+(?:{_runs('-=*', 4)})[ \t]+(?=\S)"
+    # A line of signs after a sentence; under a heading it would belong to that.
+    r"|(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))[ \t]*\r?\n(?:[-=*_~+#]{3,})[ \t]*\r?\n(?=\S)"
     r"|(?:(?:\\r)?\\n){2,}",
     re.IGNORECASE,
 )
@@ -151,11 +153,13 @@ class Joined:
 
 
 def _between(pattern: re.Pattern[str], text: str) -> str | None:
-    """The text that the pattern matches between two pieces of text; ``None`` where there is
-    none."""
+    """The text that the pattern matches between two pieces of text, line ends as they are written
+    in a separator; ``None`` where there is none."""
     pieces = [piece for piece in pattern.split(text) if piece.strip()]
     match = pattern.search(text)
-    return match[0].strip() if match and len(pieces) > 1 else None
+    if match is None or len(pieces) < 2:
+        return None
+    return match[0].strip(" \t").replace("\r", "\\r").replace("\n", "\\n")
 
 
 def _forms(separator: str) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
-from ragassay.errors import RagassayWarning
+from ragassay.errors import warn_user
 
 
 class Notes:
@@ -41,4 +40,4 @@ class Notes:
     def warn(self, about: object) -> None:
         """Issues every line as a `RagassayWarning`, for callers that gave no notes of their own."""
         for line in self:
-            warnings.warn(f"{about}: {line}", RagassayWarning, stacklevel=4)
+            warn_user(f"{about}: {line}")

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from contextvars import ContextVar
+
+BY_FLAGS: ContextVar[bool] = ContextVar("by_flags", default=False)
+"""Whether messages name flags alone: on the command line, where no keyword can be given."""
 
 
 class OptionWords:
@@ -17,6 +21,8 @@ class OptionWords:
             column: of the file.
         """
         flag = f"--columns {field}={shlex.quote(column)}"
+        if BY_FLAGS.get():
+            return flag
         return f"columns={{{field!r}: {column!r}}}, on the command line {flag}"
 
     def separator(self, mark: str) -> str:
@@ -25,8 +31,10 @@ class OptionWords:
         Args:
             mark: the text that seems to stand there.
         """
-        return f"Name what separates the chunks, --separator '{mark}' (separator=...)"
+        keyword = "" if BY_FLAGS.get() else " (separator=...)"
+        return f"Name what separates the chunks, --separator '{mark}'{keyword}"
 
     def single_chunk(self) -> str:
         """What says that each context is one chunk; empty where nothing can."""
-        return "say that each context is one chunk, --single-chunk (single_chunk=True)"
+        keyword = "" if BY_FLAGS.get() else " (single_chunk=True)"
+        return f"say that each context is one chunk, --single-chunk{keyword}"

@@ -19,7 +19,7 @@ from ragassay.formats.records.field_values import (
     text,
     whole_number,
 )
-from ragassay.formats.records.kinds import kind
+from ragassay.formats.sources import kind
 from ragassay.samples import GoldPassage, Passage
 
 P = TypeVar("P", Passage, GoldPassage)
@@ -36,7 +36,7 @@ _PARTS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
     ),
     "score": (score, ("score", "relevance_score", "similarity")),
     "grade": (whole_number, ("grade", "relevance", "rel")),
-    "document": (identifier, ("document", "filename", "file_name", "file", "source")),
+    "document": (identifier, ("document", "filename", "file_name", "file", "doc_uri", "source")),
     "start": (whole_number, ("start", "start_char_offset", "start_offset", "start_index")),
     "end": (whole_number, ("end", "end_char_offset", "end_offset", "end_index")),
 }

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Protocol, TypedDict, Unpack
 
 import orjson
 
 from ragassay.errors import InputError, UsageError
-from ragassay.formats.records import aliases, answer_values, field_values, passages
+from ragassay.formats.records import (
+    aliases,
+    answer_values,
+    field_values,
+    messages,
+    passages,
+    retrieved,
+)
 from ragassay.formats.records.aliases import ALIASES, FieldKeys, Keys, folded
+from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
 from ragassay.formats.records.joined_chunks import Joined
 from ragassay.formats.records.notes import Notes
 from ragassay.formats.records.option_words import OptionWords
+from ragassay.formats.records.texts_within import text_paths
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 
 Record = Mapping[str, Any]
 _MAX_PLANS = 1000
+_MOST_LOOKED_AT = 100
+"""Sets of keys in which mistyped names are looked for."""
+_MOST_PATHS = 20
+"""Paths that are listed where nothing is known."""
 
 
 def _texts(entries: Mapping[str, Any]) -> dict[str, str]:
@@ -26,16 +39,28 @@ def _texts(entries: Mapping[str, Any]) -> dict[str, str]:
     return {str(name): value for name, value in entries.items() if isinstance(value, str)}
 
 
+class Reader(Protocol):
+    """A format (`ragassay.formats.Format`), seen from here."""
+
+    @property
+    def read(self) -> Callable[[Path, Mapper], Iterator[Sample]]:
+        """Makes the samples of a file."""
+
+
 class MapperOptions(TypedDict, total=False):
     """What a caller may choose for a source: see `Mapper`."""
 
-    columns: Mapping[str, str] | None
+    columns: Columns | None
     separator: str | None
     single_chunk: bool
     refuse_joined: bool
     system: str | None
+    encoding: str | None
+    sheet: str | None
+    passages_from: str | None
     notes: Notes | None
     words: OptionWords
+    queries_alone: bool
 
 
 class Mapper:
@@ -43,15 +68,23 @@ class Mapper:
 
     Args:
         path: where the records come from, for errors; ``None`` for records in memory.
-        columns: field -> key, for names that are not known.
+        columns: field -> key, path, or several of them, for names that are not known.
         separator, single_chunk, refuse_joined: see `Joined`, which cuts texts of several passages.
         system: the name of the system where a record gives none.
+        encoding: of the text of files, where it is not UTF-8 and no byte order mark names it.
+        sheet: of workbooks, in place of the first one with records.
+        passages_from: ``tools`` makes passages also of what tools gave, in conversations and
+            traces; ``span:NAME`` makes them of what those steps of traces gave that are called so.
         words: how errors name these options; by default as a run has them.
         notes: collects remarks about the data; without it they are warnings, once all is read.
+        queries_alone: whether judged queries are wanted that no system was asked (BEIR folders).
         cells: whether lists may be text in a cell (CSV, frames). JSON has lists of its own.
 
+    Attributes:
+        nothing_known: the error for a source whose every request was left out (`left_out`).
+
     Raises:
-        UsageError: an unknown field, or ``single_chunk`` beside a separator.
+        UsageError: an unknown field or source of passages, or ``single_chunk`` beside a separator.
     """
 
     def __init__(
@@ -59,7 +92,17 @@ class Mapper:
     ) -> None:
         notes = options.get("notes")
         self.path, self.cells = path, cells
-        self.columns = aliases.canonical(options.get("columns"))
+        self.encoding, self.sheet = options.get("encoding"), options.get("sheet")
+        self.queries_alone = options.get("queries_alone", False)
+        source = options.get("passages_from") or "retrieval"
+        self._from_tools = source == "tools"
+        self._span = source.removeprefix("span:") if source[:5] == "span:" else None
+        if source not in ("retrieval", "tools") and not self._span:
+            raise UsageError(
+                f"passages_from: {source!r} is none of retrieval, tools and span:NAME (the steps "
+                "of traces that are called NAME)."
+            )
+        self.columns = ChosenColumns(options.get("columns"))
         self.system = options.get("system") or ""
         self._words = options.get("words") or OptionWords()
         self._warns = notes is None
@@ -71,32 +114,52 @@ class Mapper:
             refused=options.get("refuse_joined", False),
             words=self._words,
         )
-        self._plans: dict[tuple[str, ...], FieldKeys] = {}
+        self._plans: dict[tuple[tuple[str, ...], tuple[str, ...]], FieldKeys] = {}
+        self._mistyped: set[tuple[str, str]] = set()
+        self._names: set[str] = set()
         self._has_begun = False
-        self._lines: dict[int, int] = {}
-        self._dotted = [
-            (name, *name.split(".", 1))
-            for name in {*aliases.FIELD_OF, *self.columns.values()}
-            if "." in name
-        ]
+        self._lines: dict[int, int | tuple[Path | None, int]] = {}
+        self._several = False
+        self.nothing_known: InputError | None = None
+        self._dotted = [(name, *name.split(".", 1)) for name in aliases.FIELD_OF if "." in name]
         self._roots = frozenset(root for _, root, _ in self._dotted)
 
-    def sample(self, record: Record, line: int) -> Sample:
+    def sample(self, record: Record, line: int, beside: Record | None = None) -> Sample:
         """The sample that a record holds.
 
         Args:
             record: plain values; a missing value is ``None``.
             line: 1-based line or record number.
+            beside: what only chosen columns may reach into, however it is called.
 
         Raises:
             InputError: the record cannot be read as a sample, or repeats an earlier one.
         """
         try:
-            sample = self._map(record, line)
+            sample = self._map(record, line, beside or {})
         except InputError as error:
+            if self.columns:
+                error = self.columns.with_texts_below(error, {**record, **(beside or {})}, _opened)
             raise error.at(path=self.path, line=line) from None
         self.claim(sample, line)
         return sample
+
+    def of_files(
+        self, files: Sequence[tuple[Reader, Path]], *, several: bool = False
+    ) -> Iterator[Sample]:
+        """The samples of several files, one file after the other.
+
+        Args:
+            files: each with its format.
+            several: whether there are others beside these.
+
+        Raises:
+            InputError: a file cannot be read, or two samples have one identity.
+        """
+        self._several = several or len(files) > 1
+        for reader, path in files:
+            self.path, self.cells, self._has_begun = path, False, False
+            yield from reader.read(path, self)
 
     def claim(self, sample: Sample, line: int) -> None:
         """Registers a sample and its line, so that a later sample with the same identity is
@@ -112,15 +175,26 @@ class Mapper:
         key = hash((sample.id, sample.system, sample.repeat))
         if key in self._lines:
             of = f" of system {sample.system!r}" if sample.system else ""
+            earlier = self._lines[key]
+            where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
+            if sample.query is not None and sample.id == _hashed(sample.query, sample.history):
+                raise InputError(
+                    f"the query {_short(sample.query)!r}{of} was already given in line {where}; "
+                    "neither record has an id, so each has one that was made of its query",
+                    path=self.path,
+                    line=line,
+                    hint="Give each record its own id, the name of its system (system), or the "
+                    "number of its run (repeat 0, 1, 2 ...); or leave one of them out.",
+                )
             raise InputError(
                 f"the sample {sample.id!r}{of}, repeat {sample.repeat}, was already given in line "
-                f"{self._lines[key]}",
+                f"{where}",
                 path=self.path,
                 line=line,
                 field="id",
                 hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
             )
-        self._lines[key] = line
+        self._lines[key] = (self.path, line) if self._several else line
 
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed.
@@ -134,15 +208,47 @@ class Mapper:
                 "Another format can be forced, for example csv or jsonl."
             )
 
-    def note(self, what: str, then: str, line: int | None = None) -> None:
+    @property
+    def from_tools(self) -> bool:
+        """Whether what tools gave becomes passages."""
+        return self._from_tools
+
+    @property
+    def span(self) -> str | None:
+        """The name of the steps of traces that the user named as those that retrieve."""
+        return self._span
+
+    def left_out(self, beside: Record, line: int) -> None:
+        """Tells that a request was left out, because nothing in it is known.
+
+        Args:
+            beside: what it was given, and what it gave.
+            line: where it stands.
+        """
+        if self.nothing_known is None:
+            paths = [path for key in beside for path in text_paths([beside[key]], key)]
+            held = ", ".join(paths[:_MOST_PATHS]) or "no texts"
+            query = next((one for one in paths if one.startswith("inputs")), "inputs.<your key>")
+            self.nothing_known = InputError(
+                f"no column is known as a query, an answer or passages: {held}",
+                hint=f"Name them, for example {self._words.columns('query', query)}.",
+            ).at(line=line)
+        self.note(
+            "traces without a question, an answer and passages",
+            f"They were left out: {self.nothing_known.problem}. {self.nothing_known.hint}",
+            line,
+        )
+
+    def note(self, what: str, then: str, line: int | None = None, *, count: int = 1) -> None:
         """Adds a remark about the data that is no error (see `Notes.add`).
 
         Args:
             what: what occurs, in the plural.
             then: the consequence, as a sentence.
             line: where it occurs.
+            count: how often it occurs.
         """
-        self._notes.add(what, then, line=line)
+        self._notes.add(what, then, line=None if self._several else line, count=count)
 
     def finish(self, about: object) -> None:
         """Adds what is known after the last record, and issues all remarks as warnings where the
@@ -155,19 +261,33 @@ class Mapper:
         if self._warns:
             self._notes.warn(about)
 
-    def plan(self, record: Record) -> FieldKeys:
-        """The key of the record that holds each field. Decided once for each set of keys."""
-        keys = tuple(record)
+    def plan(self, record: Record, chosen: Keys) -> FieldKeys:
+        """The key of the record that holds each field. Decided once for each set of keys.
+
+        Args:
+            record: plain values.
+            chosen: the keys that the user chose.
+        """
+        keys = (tuple(record), tuple(chosen.values()))
         known = self._plans.get(keys)
         if known is None:
-            wrong = None if self._has_begun else aliases.missing_column(self.columns, keys)
-            if wrong is not None:
-                raise wrong
-            self._has_begun = True
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-            known = self._plans[keys] = aliases.plan(keys, self.columns, self._words)
+            known = self._plans[keys] = aliases.plan(keys[0], chosen, self._words)
+            if len(self._plans) <= _MOST_LOOKED_AT:
+                self._tell_mistyped(known, record)
         return known
+
+    def _tell_mistyped(self, found: FieldKeys, record: Record) -> None:
+        """Notes columns that hold no field and are called nearly like one that is not there."""
+        for key, field in aliases.mistyped(found.keys, found.rest):
+            fits = field not in ("query", "answer") or isinstance(record[key], str)
+            if fits and (key, field) not in self._mistyped:
+                self._mistyped.add((key, field))
+                self.note(
+                    f"columns that hold no field and are called nearly like one ({key!r})",
+                    f"If it holds {field}, say so: {self._words.columns(field, key)}.",
+                )
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
         """An id for a record that has none.
@@ -193,13 +313,31 @@ class Mapper:
             "Their ids are a hash of the query and the turns before it.",
             line,
         )
-        content = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
-        return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
+        return _hashed(query, history)
 
-    def _map(self, record: Record, line: int) -> Sample:
+    def _golden_id(self, name: Any, line: int) -> str | None:
+        """The name of a golden of deepeval, as its id; ``None`` where another one has it."""
+        if not isinstance(name, str) or not name or name in self._names:
+            return None
+        self._names.add(name)
+        self.note("goldens of deepeval", "Their names are their ids.", line)
+        return name
+
+    def _map(self, record: Record, line: int, beside: Record) -> Sample:
         if not self._roots.isdisjoint(record):
             record = self._with_dotted(record)
-        plan = self.plan(record)
+        chosen: Keys = {}
+        if self.columns:
+            record = {**record, **beside}
+            if not self._has_begun:
+                wrong = self.columns.missing(record, _opened)
+                if wrong is not None:
+                    raise wrong
+            record, chosen = self.columns.resolve(record, _opened)
+            kept = set(chosen.values())
+            record = {k: v for k, v in record.items() if k not in beside or k in kept}
+        self._has_begun = True
+        plan = self.plan(record, chosen)
         if self.cells:
             record = _unpacked(record, plan)
         for column in plan.missing:
@@ -220,7 +358,9 @@ class Mapper:
         if "references" in keys or "reference_groups" in keys:
             parts["references"], parts["reference_groups"] = _references(record, keys)
         metadata = self._metadata(record, plan, line)
-        query, history, answer_after, label = self._conversation(record, keys, metadata)
+        query, history, answer_after, label = self._conversation(
+            record, keys, parts, metadata, line
+        )
         if history:
             parts["history"] = history
         if metadata:
@@ -232,7 +372,7 @@ class Mapper:
         if not keys.keys().isdisjoint(aliases.EMBEDDINGS):
             self._embeddings(record, keys, parts)
         if "runs" in keys and _are_runs(record[keys["runs"]]):
-            parts["runs"] = tuple(self._map(run, line) for run in record[keys["runs"]])
+            parts["runs"] = tuple(self._map(run, line, beside) for run in record[keys["runs"]])
         for key in plan.labels:
             label = _agreed(label, answer_values.answerability(record[key], key), key)
         if label is not None:
@@ -241,6 +381,12 @@ class Mapper:
         if answer is not None and not answer.text and keys.get("failure", "failure") != "failure":
             # An empty answer beside an error message is none.
             answer = None if parts["failure"] else answer
+        if own_id is None and plan.golden_name and answer is None:
+            own_id = self._golden_id(record[plan.golden_name], line)
+            if own_id is not None:
+                parts["metadata"] = {
+                    key: one for key, one in metadata.items() if key != plan.golden_name
+                }
         return Sample(
             id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
@@ -286,9 +432,10 @@ class Mapper:
         return metadata
 
     def _conversation(
-        self, record: Record, keys: Keys, metadata: dict[str, Any]
+        self, record: Record, keys: Keys, parts: dict[str, Any], metadata: dict[str, Any], line: int
     ) -> tuple[str | None, tuple[Turn, ...], Answer | None, Answerability | None]:
-        """The query, the turns before it, the answer after it, and the label inside its turn."""
+        """The query, the turns before it, the answer after it, and the label inside its turn. What
+        tools gave becomes passages, where that is wanted."""
         key = keys.get("query", "query")
         query = record[key] if "query" in keys else None
         if type(query) is str and "history" not in keys:
@@ -309,14 +456,24 @@ class Mapper:
                 metadata["turns"], raw = raw, None
             if raw is None:
                 return query, (), None, None
-        turns, rules = answer_values.turns(raw, key)
-        if rules:
-            metadata.setdefault("system_prompt", "\n".join(rules))
+        said = messages.conversation(raw, key)
+        if said.rules:
+            metadata.setdefault("system_prompt", "\n".join(said.rules))
+        if said.steps and not self._from_tools:
+            self.note(
+                "records with messages of tools",
+                "They were left out. --passages-from tools (passages_from='tools') makes passages "
+                "of what the tools gave.",
+                line,
+            )
+        if said.results and self._from_tools and parts.get("passages") is None:
+            given = [one for result in said.results for one in retrieved.documents(result)]
+            parts["passages"] = passages.passages(given, key)
         if folded(key) == "history":  # our own field holds earlier turns only
-            return query, tuple(turns), None, None
-        asked, before, after = answer_values.split_at_query(turns, query, key)
+            return query, tuple(said.turns), None, None
+        asked, before, after = messages.split_at_query(said.turns, query, key)
         label = None
-        enrichments = answer_values.enrichments(raw)
+        enrichments = messages.enrichments(raw)
         for name, value in enrichments.items():
             if aliases.FIELD_OF.get(folded(name)) == "answerability":
                 label = _agreed(
@@ -376,6 +533,15 @@ class Mapper:
                 parts[field] = (chunk,) * len(rows)
 
 
+def _hashed(query: str, history: tuple[Turn, ...]) -> str:
+    content = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
+    return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
 _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "id": field_values.identifier,
     "system": field_values.identifier,
@@ -408,6 +574,11 @@ def _are_runs(value: Any) -> bool:
         and all(isinstance(run, dict) and isinstance(run.get("id"), str) for run in value)
         and all(run.keys() <= ALIASES.keys() for run in value)
     )
+
+
+def _opened(value: Any) -> Any:
+    """The object or list in a text that holds one, for a path that goes on into it."""
+    return field_values.unpack(value, "") if type(value) is str else value
 
 
 def _unpacked(record: Record, plan: FieldKeys) -> Record:

@@ -1,5 +1,5 @@
 from . import ledger_admin as ledger_admin
-from .ledger_admin import Row as Row, Stats as Stats
+from .ledger_admin import Row as Row, Stats as Stats, SystemRow as SystemRow
 from .ledger_file import MEMORY as MEMORY
 from .store import (
     DEFAULT as DEFAULT,

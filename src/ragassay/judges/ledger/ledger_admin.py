@@ -1,6 +1,7 @@
 """Administration of a ledger: statistics, export, deletion of old answers.
 
-Vectors are counted and deleted like answers, as the kind ``embedding``; they are not exported.
+Vectors are counted and deleted like answers, as the kind ``embedding``; they are not exported. The
+answers of systems under test are counted by system, and deleted by it or by their age.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges.ledger import vectors
 from ragassay.judges.ledger.ledger_file import MEMORY, damaged
 from ragassay.judges.ledger.store import END_OF_TIME, PROVENANCE, Entry, Ledger
+from ragassay.judges.ledger.system_answers import ANSWERS_INDEX
 from ragassay.transport import providers
 
 
@@ -34,12 +36,24 @@ class Selection:
         kind: of question.
         before: kept before this moment (seconds since 1970).
         failed: only those that hold a failure.
+        system: only answers of this system under test.
     """
 
     model: str | None = None
     kind: str | None = None
     before: float | None = None
     failed: bool = False
+    system: str | None = None
+
+    @property
+    def of_judges(self) -> bool:
+        """Whether it may select verdicts and vectors."""
+        return self.system is None
+
+    @property
+    def of_systems(self) -> bool:
+        """Whether it may select answers of systems, which have no model, no kind and no failure."""
+        return self.model is None and self.kind is None and not self.failed
 
     @property
     def all(self) -> bool:
@@ -50,8 +64,11 @@ class Selection:
         """Refuses names that occur nowhere in the ledger.
 
         Raises:
-            UsageError: a model or a kind that no entry has.
+            UsageError: a model, kind or system that no entry has, or a system together with what
+                only entries of judges have.
         """
+        if self.system is not None:
+            self._check_system(ledger)
         for column, value in (("model", self.model), ("kind", self.kind)):
             if value is None:
                 continue
@@ -62,6 +79,19 @@ class Selection:
                     f"There are: {', '.join(known)}." if known else "The ledger is empty."
                 )
                 raise UsageError(f"No entry is of the {column} {value!r}. {hint}")
+
+    def _check_system(self, ledger: Ledger) -> None:
+        if not self.of_systems:
+            raise UsageError(
+                "An answer of a system has no model, no kind of question and no failure that is "
+                "kept: --system goes with --older-than only."
+            )
+        known = list(dict.fromkeys(row.system for row in systems(ledger)))
+        if self.system not in known:
+            hint = did_you_mean(str(self.system), known) or (
+                f"There are: {', '.join(known)}." if known else "It holds answers of none."
+            )
+            raise UsageError(f"No answer is of the system {self.system!r}. {hint}")
 
 
 _CHOSEN = (
@@ -134,6 +164,30 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class SystemRow:
+    """What a ledger holds of one system under test.
+
+    Attributes:
+        system: its name.
+        fingerprint: of the target: a changed mapping or function is another one.
+        answers: queries and repeats that it answered.
+        queries: different ones among them.
+        first, last: when they were kept, seconds since 1970.
+    """
+
+    system: str
+    fingerprint: str
+    answers: int
+    queries: int
+    first: float
+    last: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**asdict(self), "first": moment(self.first), "last": moment(self.last)}
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """What a ledger holds.
 
@@ -142,17 +196,24 @@ class Stats:
         size: bytes on the disk.
         rows: by judge and kind of question, sorted.
         rejected: parameters that endpoints are known not to take, by judge.
+        systems: answers of systems under test, sorted by name.
     """
 
     path: str
     size: int
     rows: list[Row]
     rejected: dict[str, list[str]] = field(default_factory=dict)
+    systems: list[SystemRow] = field(default_factory=list)
 
     @property
     def entries(self) -> int:
-        """All entries."""
+        """All entries, without the answers of systems."""
         return sum(row.entries for row in self.rows)
+
+    @property
+    def system_answers(self) -> int:
+        """All answers of systems."""
+        return sum(row.answers for row in self.systems)
 
     @property
     def failures(self) -> dict[str, int]:
@@ -175,6 +236,7 @@ class Stats:
             "unpriced": sum(row.unpriced for row in self.rows),
             "rows": [row.to_json() for row in self.rows],
             "rejected_parameters": self.rejected,
+            "systems": [row.to_json() for row in self.systems],
         }
 
 
@@ -185,7 +247,7 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
         ledger: to be counted.
         selection: of its entries; all when left out.
     """
-    values, chosen = asdict(selection), f"FROM {_all(ledger)} WHERE {_CHOSEN}"
+    values, chosen = _values(selection), f"FROM {_all(ledger)} WHERE {_CHOSEN}"
     failures: dict[tuple[str, str, str], dict[str, int]] = {}
     for endpoint, model, kind, reason, n in ledger.select(
         f"SELECT endpoint, model, kind, reason, count(*) AS n {chosen} AND reason IS NOT NULL "
@@ -201,10 +263,46 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
         values,
     )
     try:
-        rows = [Row(*(*row[:4], failures.get(row[:3], {}), *row[4:])) for row in counted]
+        judged = counted if selection.of_judges else []
+        rows = [Row(*(*row[:4], failures.get(row[:3], {}), *row[4:])) for row in judged]
     except ValidationError as error:
         raise damaged(ledger.path, "a kept answer lacks what each of them has") from error
-    return Stats(ledger.path, _size(ledger.path), rows, rejections(ledger))
+    return Stats(
+        ledger.path, _size(ledger.path), rows, rejections(ledger), systems(ledger, selection)
+    )
+
+
+def systems(ledger: Ledger, selection: Selection = Selection()) -> list[SystemRow]:
+    """The answers of systems under test, counted by system and fingerprint.
+
+    Args:
+        ledger: any.
+        selection: of its entries; all when left out.
+    """
+    if not selection.of_systems or not ledger.has_table(ANSWERS_INDEX):
+        return []
+    found = ledger.select(
+        "SELECT system, fingerprint, count(*), count(DISTINCT query), min(created), max(created) "
+        f"FROM answers WHERE {_OF_SYSTEMS} GROUP BY 1, 2 ORDER BY 1, 6",
+        _of_systems(selection),
+    )
+    return [SystemRow(*row) for row in found]
+
+
+_OF_SYSTEMS = (
+    "(CAST(:system AS TEXT) IS NULL OR system = :system) "
+    "AND (CAST(:before AS DOUBLE PRECISION) IS NULL OR created < :before)"
+)
+
+
+def _values(selection: Selection) -> dict[str, Any]:
+    """The values of `_CHOSEN`."""
+    return {name: value for name, value in asdict(selection).items() if name != "system"}
+
+
+def _of_systems(selection: Selection) -> dict[str, Any]:
+    """The values of `_OF_SYSTEMS`."""
+    return {"system": selection.system, "before": selection.before}
 
 
 def export(
@@ -228,7 +326,7 @@ def export(
             "Vectors are not exported: no judge replays them. To use them elsewhere, take the "
             "ledger's file."
         )
-    for entry in ledger.entries(_CHOSEN, asdict(selection)):
+    for entry in ledger.entries(_CHOSEN, _values(selection)):
         yield orjson.dumps(record_of(entry, messages=messages)) + b"\n"
 
 
@@ -244,14 +342,15 @@ def prune(ledger: Ledger, selection: Selection) -> int:
     Returns:
         The number of entries.
     """
-    gone = sum(
-        ledger.change(
+    gone = 0
+    for table, entries in _tables(ledger).items() if selection.of_judges else ():
+        gone += ledger.change(
             f"DELETE FROM {table} WHERE rowid IN "
             f"(SELECT id FROM ({entries}) AS entries WHERE {_CHOSEN})",
-            asdict(selection),
+            _values(selection),
         )
-        for table, entries in _tables(ledger).items()
-    )
+    if selection.of_systems and ledger.has_table(ANSWERS_INDEX):
+        gone += ledger.change(f"DELETE FROM answers WHERE {_OF_SYSTEMS}", _of_systems(selection))
     if gone:
         with contextlib.suppress(UsageError):
             ledger.shrink()

@@ -12,7 +12,7 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
@@ -23,6 +23,8 @@ from ragassay.judges.ledger.ledger_file import statements
 PREFIXES = ("postgresql://", "postgres://")
 PATIENCE_S = 30.0
 """How long a database that is away is waited for."""
+
+_Values = Sequence[Any] | Mapping[str, Any]
 
 _TYPES = {"BLOB": "BYTEA", "REAL": "DOUBLE PRECISION", "INTEGER": "BIGINT"}
 
@@ -134,21 +136,16 @@ class _Connection:
         self._within = False
         self._open()
 
-    def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
+    def execute(self, statement: str, values: _Values = ()) -> Any:
         """Executes one statement; what it gives has ``fetchall`` and ``rowcount``."""
         import psycopg
 
-        chosen: Any = (
-            {name: _storable(value) for name, value in values.items()}
-            if isinstance(values, Mapping)
-            else [_storable(value) for value in values]
-        )
         give_up = time.monotonic() + PATIENCE_S
         while True:
             try:
                 if self._connection.closed:
                     self._open()
-                found = self._connection.execute(_translated(statement), chosen)
+                found = self._connection.execute(_translated(statement), _storable(values))
                 break
             except psycopg.OperationalError:
                 if self._within or not self._connection.closed or time.monotonic() > give_up:
@@ -157,6 +154,11 @@ class _Connection:
         if statement in ("BEGIN", "COMMIT"):
             self._within = statement == "BEGIN"
         return found
+
+    def executemany(self, statement: str, rows: Iterable[_Values]) -> None:
+        """Executes one statement for each row of values. For within a transaction."""
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_translated(statement), [_storable(values) for values in rows])
 
     def give_up(self) -> None:
         """Undoes the transaction."""
@@ -188,8 +190,14 @@ def _half(key: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _storable(value: Any) -> Any:
-    """A text without the one character that PostgreSQL does not keep."""
+def _storable(values: _Values) -> Any:
+    """Values whose texts lack the one character that PostgreSQL does not keep."""
+    if isinstance(values, Mapping):
+        return {name: _without_nul(value) for name, value in values.items()}
+    return [_without_nul(value) for value in values]
+
+
+def _without_nul(value: Any) -> Any:
     return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value
 
 

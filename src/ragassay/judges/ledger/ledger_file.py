@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
-from ragassay.errors import InputError, UsageError
+from ragassay.errors import InputError, UsageError, system_problem
 
 try:
     import fcntl
@@ -154,7 +154,7 @@ def _find_place(path: Path, create: bool) -> None:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise UsageError(
-            f"{path}: {what} ({error.strerror or error}). Choose another place with --ledger."
+            f"{path}: {what} ({system_problem(error)}). Choose another place with --ledger."
         ) from error
 
 

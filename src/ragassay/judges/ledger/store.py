@@ -10,18 +10,21 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+import time
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator, KeysView, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager, nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import orjson
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
-from ragassay.errors import RagassayError
+from ragassay.errors import RagassayError, validation_problem
 from ragassay.judges.ledger.ledger_database import PREFIXES, LedgerDatabase
 from ragassay.judges.ledger.ledger_file import MEMORY, LedgerFile, damaged
 from ragassay.scores import Reason
@@ -114,8 +117,11 @@ FIRST_WAIT_S, LAST_WAIT_S = 0.02, 0.5
 
 _Values = Sequence[Any] | Mapping[str, Any]
 _Statements = Sequence[tuple[str, _Values]]
-_Waiting = tuple[_Statements, "Future[None]"]
+_Waiting = tuple[_Statements, "asyncio.Future[None]"]
 """Statements with their values, and who waits for them."""
+
+_Ended = list[tuple["asyncio.Future[None]", Exception | None]]
+"""Who waited, and the error where nothing was kept."""
 
 
 def is_there(path: str | Path) -> bool:
@@ -254,8 +260,9 @@ class Ledger:
         try:
             return entry_of(row)
         except (zlib.error, ValueError, TypeError, AttributeError) as error:
-            first = error.errors()[0] if isinstance(error, ValidationError) else None
-            problem = f"its {first['loc'][0]}: {first['msg']}" if first else str(error)
+            problem = str(error)
+            if isinstance(error, ValidationError):
+                problem = f"its {validation_problem(error)}"
             raise damaged(self.path, f"a kept answer cannot be read: {problem}") from error
 
     def change(self, statement: str, values: _Values = ()) -> int:
@@ -288,37 +295,45 @@ class Ledger:
                 connection.close()
         self._place.close()
 
-    async def write(self, statements: _Statements) -> None:
-        """Carries out statements on the writer's thread. Durable when this returns. For what is
-        kept beside the answers.
+    def write(self, statements: _Statements, gather: float = 0.0) -> asyncio.Future[None]:
+        """Carries out statements on the writer's thread. For what is kept beside the answers.
 
-        Raises:
-            UsageError: the file cannot be written any more.
+        Args:
+            statements: in SQL, with their values.
+            gather: seconds for which the writer waits for more to be written together; for callers
+                that do not wait.
+
+        Returns:
+            Is done when they are durable; a `UsageError` in it says that the file cannot be written
+            any more.
         """
-        done: Future[None] = Future()
+        done = asyncio.get_running_loop().create_future()
         with self._adding:
             if self._closed:
                 raise RuntimeError("the ledger is closed")
             self._waiting.append((statements, done))
             if len(self._waiting) == 1:
-                self._writing.submit(self._write_all)
-        await asyncio.shield(asyncio.wrap_future(done))
+                self._writing.submit(self._write_all, 0.0 if self.path == MEMORY else gather)
+        return done
 
-    def _write_all(self) -> None:
+    def _write_all(self, gather: float) -> None:
         """Writes all that has gathered in one transaction; where that fails, one by one, so that
         only what is at fault is lost. Where the disk is full, what still fits is kept.
         """
+        if gather:
+            time.sleep(gather)
         with self._adding:
             waiting, self._waiting = self._waiting, []
         lost = self._attempt(waiting)
         one_by_one = lost is not None and len(waiting) > 1
+        ended: dict[asyncio.AbstractEventLoop, _Ended] = {}
         for at, (_, done) in enumerate(waiting):
             if one_by_one and not (at and isinstance(lost, RagassayError)):
                 lost = self._attempt(waiting[at : at + 1])
-            if lost is None:
-                done.set_result(None)
-            else:
-                done.set_exception(lost)
+            ended.setdefault(done.get_loop(), []).append((done, lost))
+        for loop, of_loop in ended.items():
+            with suppress(RuntimeError):  # the loop has ended, and nobody waits
+                loop.call_soon_threadsafe(_tell, of_loop)  # wakes a loop once a commit
 
     def _attempt(self, waiting: Sequence[_Waiting]) -> Exception | None:
         """Executes one transaction; returns its error, if there is one."""
@@ -328,11 +343,22 @@ class Ledger:
             lock = self._reading if self._writer is self._reader else nullcontext()
             rows = [(text, _packed(values)) for each, _ in waiting for text, values in each]
             with lock, self._place.explained(), self._place.transaction(self._writer):
-                for statement, values in rows:
-                    self._writer.execute(statement, values)
+                for statement, group in groupby(rows, itemgetter(0)):
+                    self._writer.executemany(statement, (values for _, values in group))
         except Exception as error:
             return error
         return None
+
+
+def _tell(ended: _Ended) -> None:
+    """Tells those who wait, on their loop, unless they were cancelled."""
+    for done, error in ended:
+        if done.done():
+            continue
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)
 
 
 def _packed(values: _Values) -> _Values:

@@ -58,6 +58,10 @@ _AT_WORK = 4
 """Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
 
 
+_SHOWN = 80
+"""Characters of a reply that a failure shows."""
+
+
 class LLMJudge(Judge):
     """A model behind an endpoint.
 
@@ -323,7 +327,9 @@ class _Asking:
                 text = " ".join((self.completion.text or "").split())[:200]
                 return await self._failed(Reason.REFUSED, f"the model declined: {text}")
             also = "" if str(second) == problem else f" (at first: {problem})"
-            return await self._unparsable(f"no valid answer, even when asked again: {second}{also}")
+            return await self._unparsable(
+                f"no valid answer, even when asked again: {second}{also}.{self._told()}"
+            )
         except EndpointError as error:
             if error.reason is Reason.CONTEXT_TOO_LONG:
                 # The question did fit: what is kept is that its reply was no good.
@@ -359,6 +365,14 @@ class _Asking:
         if not reason.passing:
             await self._commit(self._entry(reason, detail, None))
         return self._failure(reason, detail)
+
+    def _told(self) -> str:
+        """What was replied, and what is wanted."""
+        replied = " ".join((self.completion.text or "").split())
+        start = replied[:_SHOWN] + ("…" if len(replied) > _SHOWN else "")
+        wanted = ", ".join(self.question.reply.fields())
+        reply = f" The reply: {start!r}." if start else ""
+        return f"{reply} Wanted: a JSON object with {wanted}"
 
     async def _unparsable(self, detail: str) -> Failure:
         self.judge._sender.breaker.unusable(detail)

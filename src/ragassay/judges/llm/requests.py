@@ -88,7 +88,7 @@ def build(
     messages = [*messages[:-1], {"role": last["role"], "content": text}]
     kept = _kept(parameters, repeat, dropped)
     name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
-    prompt = Prompt(model, messages, kept, mode, name, question.bounded_schema())
+    prompt = Prompt(model, messages, kept, mode, name, question.bounded_schema(), question.data)
     body = strict.dumps(endpoint.body(prompt))
     # Template and schema are in the body, word for word.
     asked = [question.kind, question.version, repeat]

@@ -15,3 +15,4 @@ from .offline_judge import (
 from .refusals import is_small_talk as is_small_talk, says_idk as says_idk
 from .relevance_rules import look as look, relevance as relevance
 from .rules import answer_to as answer_to
+from .support_rules import contradicted as contradicted

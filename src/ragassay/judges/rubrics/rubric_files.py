@@ -11,7 +11,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from ragassay import yaml_positions
-from ragassay.errors import InputError
+from ragassay.errors import InputError, system_problem
 from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric, RubricPart
 from ragassay.yaml_files import text_of
 
@@ -153,5 +153,5 @@ def _content(path: str | Path) -> str:
                 f"has more than {MOST_BYTES:,} bytes", path=path, hint="Is it the right file?"
             )
     except OSError as error:
-        raise InputError(f"cannot be read ({error})", path=path) from error
+        raise InputError(f"cannot be read ({system_problem(error)})", path=path) from error
     return text_of(source)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from ragassay.errors import RagassayWarning
+from ragassay.errors import warn_user
 from ragassay.metrics.answer.text import (
     encode,
     rouge_tokens,
@@ -97,7 +96,7 @@ def coded(
             answer, *references = encode(map(cut, (pair.answer, *pair.references)))
             pairs.append(ReferencedAnswer(answer, tuple(references)))
     if tokens in ("unicode", "signed") and any(pair and "" in pair.references for pair in pairs):
-        warnings.warn(EMPTY_REFERENCE, RagassayWarning, stacklevel=2)
+        warn_user(EMPTY_REFERENCE)
     return pairs
 
 

@@ -171,10 +171,7 @@ def _hits(
     rel: int,
     duplicates: Duplicates,
 ) -> Hits | Unscored:
-    lacking = missing(sample, ("passages", "gold"))
-    if lacking is not None:
-        return lacking
-    gold = relevant_gold(sample, rel)
+    gold = missing(sample, ("passages", "gold")) or relevant_gold(sample, rel)
     if isinstance(gold, Unscored):
         return gold
     passages = sample.passages or ()

@@ -8,12 +8,11 @@ rounding do not count, as published (with threshold 1 identical vectors, too); a
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ragassay.errors import RagassayWarning
+from ragassay.errors import warn_user
 from ragassay.metrics.chunks import chunks_datapizza as published
 from ragassay.metrics.chunks.chunk_overlap import comparable, relevant_gold
 from ragassay.metrics.chunks.chunk_vectors import (
@@ -122,7 +121,7 @@ class _Similar(_Published):
         n = int((near & (cosines < self.similarity_threshold)).sum())
         if not n:
             return ""
-        warnings.warn(BY_ROUNDING, RagassayWarning, stacklevel=2)
+        warn_user(BY_ROUNDING)
         return f"; below the threshold by rounding alone, so not counted: {n}"
 
 

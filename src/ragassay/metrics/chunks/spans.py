@@ -112,10 +112,7 @@ def sample_spans(window: Window, rel: int) -> list[Spans | Unscored]:
 
 
 def _spans(sample: Sample, rel: int) -> Spans | Unscored:
-    lacking = missing(sample, ("passages", "gold"))
-    if lacking is not None:
-        return lacking
-    gold = relevant_gold(sample, rel)
+    gold = missing(sample, ("passages", "gold")) or relevant_gold(sample, rel)
     if isinstance(gold, Unscored):
         return gold
     wanted = _known(gold)

@@ -264,7 +264,6 @@ class CitationOre(_Citation):
 
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
         """The parts of Open RAG Eval's loader; an empty answer has none."""
-        del passages
         return citation_parser.published_parts(text) if text.strip() else ()
 
     def combine(self, statements: Cited) -> CitationScores:

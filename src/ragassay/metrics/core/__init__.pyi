@@ -7,6 +7,11 @@ from .chunk_matching import (
     same_chunks as same_chunks,
     vectors as vectors,
 )
+from .function_metrics import (
+    FunctionMetric as FunctionMetric,
+    as_metric as as_metric,
+    own_names as own_names,
+)
 from .judged import JudgedMetric as JudgedMetric, kinds_of as kinds_of, uses_of as uses_of
 from .metric import (
     Aggregate as Aggregate,

@@ -67,7 +67,6 @@ class JudgedMetric(Metric):
             sample: the sample; it lacks nothing.
             context: see `Asker.context`.
         """
-        del sample, context
         return ()
 
     async def outcome(self, sample: Sample, scope: Scope) -> Outcome:

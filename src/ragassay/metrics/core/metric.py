@@ -221,6 +221,11 @@ class Metric(ABC):
         Never raises for a bad sample: what cannot be scored is `Unscored` with a reason.
         """
 
+    @property
+    def aggregation(self) -> str:
+        """How a run's values become one: `aggregate`, or a percentile (``p95``)."""
+        return self.aggregate
+
     def lacks(self, sample: Sample) -> Unscored | None:
         """The reason why a sample cannot be scored, found without scoring it; ``None`` when it has
         all.
@@ -255,13 +260,11 @@ class Metric(ABC):
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
         """The texts of a sample that the metric needs vectors of; some may be blank."""
-        del sample
         return ()
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """What a reader should know about the samples and outcomes of a window; nothing by default.
         A run shows each remark once, with the sum of its counts."""
-        del window
         return ()
 
     def score(self, sample: Sample) -> Outcome:

@@ -44,7 +44,6 @@ class ModelMetric(Metric):
 
     def read(self, sample: Sample) -> Outcome | None:
         """The value that the record brings, ``None`` where it brings none."""
-        del sample
         return None
 
     @abstractmethod

@@ -47,7 +47,16 @@ _GRAMMAR = re.compile(
 
 
 class UnknownMetric(UsageError):  # noqa: N818 - the message is for users
-    """A name that is no metric's."""
+    """A name that is no metric's.
+
+    Args:
+        problem: what is wrong.
+        hint: the nearest names, or what to write instead.
+    """
+
+    def __init__(self, problem: str, hint: str) -> None:
+        self.hint = hint
+        super().__init__(problem)
 
 
 @cache
@@ -265,10 +274,10 @@ def _meant(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> list[
 
 def lacks_cutoff(name: str) -> bool:
     """Whether a bare name is that of a metric that needs a cut-off."""
-    try:
-        cls, given, _ = _resolve(name, name, {})
-    except UsageError:
+    found = _found(name, {})
+    if found is None:
         return False
+    cls, given, _ = found
     return any(
         spec.default is dataclasses.MISSING
         and spec.name not in given
@@ -306,9 +315,9 @@ def _cut(text: str) -> list[str]:
     return pieces
 
 
-def _resolve(
-    name: str, text: str, local: Mapping[str, str]
-) -> tuple[type[Metric], Mapping[str, Any], bool]:
+def _found(
+    name: str, local: Mapping[str, str]
+) -> tuple[type[Metric], Mapping[str, Any], bool] | None:
     """A name's class, the parameters that an alias fixes, and whether the name is an alias or of
     another case."""
     for names in (local, known(), aliases()):
@@ -319,15 +328,26 @@ def _resolve(
         for other, target in names.items():
             if other.casefold() == folded:
                 return *_metric_of(target)[:2], True
+    return None
+
+
+def _resolve(
+    name: str, text: str, local: Mapping[str, str]
+) -> tuple[type[Metric], Mapping[str, Any], bool]:
+    """What `_found` finds; an error with the nearest names where it finds nothing."""
+    if (found := _found(name, local)) is not None:
+        return found
+    folded = name.casefold()
     if folded in SEVERAL:
         several = SEVERAL[folded]
         raise UsageError(
             f"{name} by itself stands for {', '.join(several)}; in {text!r} one of these is needed."
         )
     if folded in _NO_METRICS:
-        raise UnknownMetric(f"{name} is no metric: {_NO_METRICS[folded]}")
+        raise UnknownMetric(f"{name} is no metric: {_NO_METRICS[folded]}", _NO_METRICS[folded])
     hint = did_you_mean(name, [*known(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
-    raise UnknownMetric(f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all.")
+    problem = f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all."
+    raise UnknownMetric(problem, hint)
 
 
 def _metric_of(target: str | type[Metric]) -> tuple[type[Metric], Mapping[str, Any], bool]:

@@ -1,1 +1,2 @@
+from .contradicted import Contradicted as Contradicted
 from .hallucination import Hhem as Hhem

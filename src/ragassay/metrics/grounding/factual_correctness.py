@@ -81,7 +81,6 @@ class FactualCorrectness(JudgedMetric):
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
         """The claims of both sides, and whether the other side supports them."""
-        del context
         answer = sample.answer_text
         asked = f"user: {sample.query_text}"
         for reference in filter(str.strip, sample.references):

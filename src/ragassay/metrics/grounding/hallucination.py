@@ -12,7 +12,6 @@ from typing import NamedTuple
 from ragassay.metrics.citation import passage_keys, sentences, text_for_models
 from ragassay.metrics.core import ModelMetric, Window, missing, param, register
 from ragassay.metrics.mtrag import in_range, no_contexts, passage_texts, read, values_of
-from ragassay.models import threads
 from ragassay.models.classifiers import FOUNDATION, HHEM, HhemModel
 from ragassay.samples import Answer, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -94,8 +93,7 @@ class Hhem(_Hhem):
             (source[: self.max_chars], text_for_models(_answer(window.samples[at])))
             for source, at in zip(sources, rows, strict=True)
         ]
-        with threads(_THREADS):
-            values = model.scores(pairs)
+        values = model.scores(pairs, at_most=_THREADS)
         return [self._outcome(value, source) for value, source in zip(values, sources, strict=True)]
 
     def _outcome(self, value: float | None, source: str) -> Outcome:

@@ -161,7 +161,6 @@ class _Aggregate(ByBertScore):
 
     def brought(self, sample: Sample) -> Outcome | None:
         """The record's own value, which counts where the record brings no BERTScores."""
-        del sample
         return None
 
     @abstractmethod

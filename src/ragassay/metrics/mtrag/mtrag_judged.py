@@ -1,6 +1,6 @@
 """MT-RAG's four judges: "I don't know", faithfulness, overall rating, underspecified queries.
 
-A value that the record brings under its published name is taken and nobody is asked, unless
+A value that the record brings under its published name is taken and no judge is asked, unless
 ``given=false`` (`Score.given`, `Score.by` and the explanation say so). A null whose reason the
 record gives has that reason. Where the published code cannot read a reply it writes 0.5,
 ``unknown`` or (for faithfulness) 0; here the sample is `Unscored`, counted, and never part of a
@@ -222,7 +222,6 @@ class ReferencelessFaithfulness(_Judged):
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
         """One question about the claims, which say about as much as the answer."""
-        del context
         texts = passage_texts(sample)
         if sample.answer is not None and not isinstance(texts, Unscored):
             yield ClaimSupport((conversation(sample), sample.answer_text), texts)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
-from ragassay.errors import CountedFact
+from ragassay.errors import CountedFact, warn_user
 from ragassay.metrics.core import Metric, Window, missing, not_applicable, param
 from ragassay.metrics.retrieval.ranking_sources import from_lists
 from ragassay.metrics.retrieval.rankings import Floats, Rankings
@@ -83,7 +82,7 @@ def tabulate(window: Window) -> Table:
         notes.append(note)
     contradicted = sum(_BY_SCORE in note for note in notes)
     if contradicted:
-        warnings.warn(CountedFact(_CONTRADICTED, contradicted), stacklevel=2)
+        warn_user(CountedFact(_CONTRADICTED, contradicted))
     gold = [{str(g.id): g.grade for g in sample.gold or ()} for sample in usable]
     return Table(from_lists([s.id for s in usable], gold, retrieved), problems, notes)
 

@@ -134,7 +134,6 @@ class _OnContext(ReportMetric):
             report: the judge's report.
             sample: the sample.
         """
-        del report, sample
         return scored(value, explanation)
 
 

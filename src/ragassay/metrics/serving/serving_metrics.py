@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ragassay.metrics.core import SampleMetric, not_applicable, part, register
+from ragassay.metrics.core import SampleMetric, Window, not_applicable, param, part, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -32,11 +33,43 @@ def _number(told: Mapping[str, Any], name: str) -> float | None:
     return float(value) if math.isfinite(value) and value >= 0 else None
 
 
+def _has_only_an_answer(sample: Sample) -> bool:
+    """Whether a sample has an answer, and nothing about how it was asked."""
+    return sample.answer is not None and sample.failure is None and not _asked(sample)
+
+
+def _tell_failures(samples: Iterable[Sample]) -> bool:
+    """Whether one of the samples failed."""
+    return any(sample.failure is not None for sample in samples)
+
+
+def _percentiles(name: str) -> Mapping[str, str]:
+    """The names of a metric's percentiles: ``latency_p95`` is ``latency(percentile=95)``."""
+    return {f"{name}_p{at}": f"{name}(percentile={at})" for at in (50, 90, 95, 99)}
+
+
+@dataclass(frozen=True)
 class _Served(SampleMetric):
+    percentile: float | None = param(
+        None, "this percentile of a run's values in place of their mean",
+        minimum=0, maximum=100, exclusive=True,
+    )  # fmt: skip
+
     family: ClassVar[str] = "serving"
     source: ClassVar[str] = _SOURCE
     high: ClassVar[float | None] = None
     higher_is_better: ClassVar[bool | None] = False
+
+    @property
+    def aggregation(self) -> str:
+        """The mean, or the percentile."""
+        return "mean" if self.percentile is None else f"p{self.percentile:g}"
+
+    @property
+    def about(self) -> str:
+        """The title, with the percentile."""
+        title = super().about
+        return title if self.percentile is None else f"{title}: percentile {self.percentile:g}"
 
     def score_sample(self, sample: Sample) -> Outcome:
         """What was recorded; unscored where nothing was, or the system failed."""
@@ -50,6 +83,11 @@ class _Served(SampleMetric):
             return not_applicable(f"the system does not tell its {self.name.replace('_', ' ')}")
         return Score(value)
 
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """The reason why a sample has no value."""
+        outcome = self.score_sample(sample)
+        return outcome if isinstance(outcome, Unscored) else None
+
     @abstractmethod
     def measured(self, told: Mapping[str, Any]) -> float | None:
         """The value of what was recorded; ``None`` where it is not told."""
@@ -61,6 +99,7 @@ class Latency(_Served):
     between attempts and for a place are not in it."""
 
     name = "latency"
+    aliases: ClassVar[Mapping[str, str]] = _percentiles("latency")
     title = "Seconds until the whole answer was there"
     recommended_for = "seeing what a better score costs in time"
 
@@ -74,6 +113,7 @@ class FirstToken(_Served):
     """Seconds from the request to the first words of the answer, of systems that stream."""
 
     name = "first_token"
+    aliases: ClassVar[Mapping[str, str]] = _percentiles("first_token")
     title = "Seconds until the first words of the answer"
     recommended_for = "how long a user looks at an empty page"
 
@@ -87,6 +127,7 @@ class Tokens(_Served):
     """Tokens as the system tells them: read, written, or both together."""
 
     name = "tokens"
+    aliases: ClassVar[Mapping[str, str]] = _percentiles("tokens")
     title = "Tokens that an answer took"
     parts_titles: ClassVar[Mapping[str, str]] = {
         "total": "read and written",
@@ -111,6 +152,7 @@ class Cost(_Served):
     """US dollars, as the system tells them, or its tokens at the list price of its model."""
 
     name = "cost"
+    aliases: ClassVar[Mapping[str, str]] = _percentiles("cost")
     title = "US dollars that an answer cost"
     recommended_for = "seeing what a better score costs in money"
 
@@ -122,15 +164,38 @@ class Cost(_Served):
 @register
 class ErrorRate(SampleMetric):
     """1 where the system gave no answer (a timeout, a lost connection, an error), else 0. An answer
-    that says that there is none is an answer. What was not asked is unscored."""
+    that says that there is none is an answer. What was not asked is unscored.
+
+    Records that do not say how they were asked (exports of traces, answer files) count where one of
+    the data tells a failure: an answer is 0 then. Where none does, nobody knows whether failures
+    were left out.
+    """
 
     name = "error_rate"
+    version = 2
     title = "Share of queries that the system failed to answer"
     family = "serving"
     source = _SOURCE
     higher_is_better = False
     says = "flag"
     recommended_for = "systems whose other means leave failed queries out"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """The reason why a sample has no value by itself."""
+        outcome = self.score_sample(sample)
+        return outcome if isinstance(outcome, Unscored) else None
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Scores each sample; those that only have an answer by what others of the data tell."""
+        outcomes = super().score_window(window)
+        silent = [_has_only_an_answer(sample) for sample in window.samples]
+        everything = window.all_samples
+        if not any(silent) or not everything.readable or not everything.once(_tell_failures):
+            return outcomes
+        return [
+            Score(False) if alone else outcome
+            for alone, outcome in zip(silent, outcomes, strict=True)
+        ]
 
     def score_sample(self, sample: Sample) -> Outcome:
         """1 where the system failed, with the type of the failure as parts."""

@@ -15,13 +15,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from importlib.resources import files
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
+from ragassay.errors import json_problem
 from ragassay.models.classifiers.windows import Span, windows
-from ragassay.models.device import Batches, device_of, dtype_of, loading, running
+from ragassay.models.device import Batches, device_of, dtype_of, loading, running, threads
 from ragassay.models.encoders import padded, tensors_of
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights import (
@@ -87,11 +89,17 @@ class HhemModel:
             self._place()
         self._batches = Batches(self._device, options.batch_size)
 
-    def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
+    def scores(
+        self, pairs: Sequence[tuple[str, str]], at_most: int | None = None
+    ) -> list[float | None]:
         """For each pair of a source and a text, how far the source supports the text, 0 to 1.
 
         Pairs that occur twice go through the model once; a score does not depend on the others.
         ``None`` where the arithmetic overflowed, as it may in half precision.
+
+        Args:
+            pairs: sources and texts.
+            at_most: threads of the processor that may be used; as many as torch uses when left out.
 
         Raises:
             MemoryError: even a single pair does not fit into memory.
@@ -99,9 +107,11 @@ class HhemModel:
         prompts = [PROMPT.format(text1=source, text2=text) for source, text in pairs]
         unique = list(dict.fromkeys(prompts))
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(unique)]
-        values = self._batches.run(
-            [len(ids) for ids in tokens], lambda batch: self._forward([tokens[at] for at in batch])
-        )
+        with nullcontext() if at_most is None else threads(at_most):
+            values = self._batches.run(
+                [len(ids) for ids in tokens],
+                lambda batch: self._forward([tokens[at] for at in batch]),
+            )
         by_prompt = dict(zip(unique, values, strict=True))
         return [by_prompt[prompt] for prompt in prompts]
 
@@ -167,7 +177,9 @@ def _configuration(path: Path) -> Mapping[str, Any]:
         if not isinstance(configuration, dict):
             raise ValueError("no mapping")
     except ValueError as error:
-        raise Unusable(f"{path} is damaged ({error}); copy or fetch it again") from error
+        raise Unusable(
+            f"{path} is damaged ({json_problem(error)}); copy or fetch it again"
+        ) from error
     named = str(configuration.get("foundation", FOUNDATION.name))
     if Path(named).name != Path(FOUNDATION.name).name:
         raise Unusable(

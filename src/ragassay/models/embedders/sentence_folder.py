@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragassay.errors import json_problem
 from ragassay.models.weights import Unusable
 
 if TYPE_CHECKING:
@@ -161,4 +162,4 @@ def _json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise Unusable(f"{path} is no JSON: {error}") from error
+        raise Unusable(f"{path} is no JSON: {json_problem(error)}") from error

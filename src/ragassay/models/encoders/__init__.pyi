@@ -7,3 +7,4 @@ from .model_reading import ReadTexts as ReadTexts
 from .tensors import tensors_of as tensors_of
 from .token_matching import Idf as Idf, Pair as Pair, TokenMatch as TokenMatch, compare as compare
 from .token_rows import padded as padded
+from .word_vectors import WordVectors as WordVectors

@@ -13,6 +13,7 @@ from importlib.resources import files
 from math import isfinite
 from pathlib import Path
 
+from ragassay.errors import system_problem
 from ragassay.models.encoders.layers import listed_name
 from ragassay.models.weights import Unusable
 
@@ -103,7 +104,9 @@ def _from(path: Path, layer: int) -> Baseline:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise Unusable(f"the file of baselines {path} cannot be read: {error}") from error
+        raise Unusable(
+            f"the file of baselines {path} cannot be read: {system_problem(error)}"
+        ) from error
     if not lines or lines[0].strip().split(",") != _HEADER:
         raise Unusable(f"{path} is no file of baselines: line 1 must be {','.join(_HEADER)}")
     for n, line in enumerate(lines[1:], 2):

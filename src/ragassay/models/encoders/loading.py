@@ -8,6 +8,7 @@ from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
+from ragassay.errors import first_line
 from ragassay.models.device import out_of_memory
 from ragassay.models.weights import CONFIG, WEIGHT_FILES, Unavailable, Unusable
 
@@ -115,7 +116,7 @@ def _readable(place: Path, what: str = "") -> Iterator[None]:
     except Unavailable:
         raise
     except ImportError as error:
-        raise Unavailable(f"{what}{place} needs another package: {_first(error)}") from error
+        raise Unavailable(f"{what}{place} needs another package: {first_line(error)}") from error
     except Exception as error:
         if out_of_memory(error):
             raise
@@ -141,7 +142,7 @@ def _why(place: Path, error: Exception) -> str:
             return "it is empty"
     if isinstance(error, UnpicklingError):  # its own words advise to run whatever code is there
         return "it is damaged, or holds other things than weights"
-    return _first(error).rstrip(".")
+    return first_line(error).rstrip(".")
 
 
 @contextmanager
@@ -158,8 +159,3 @@ def quietly() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-def _first(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragassay.errors import first_line
 from ragassay.models.device import out_of_memory
 from ragassay.models.weights import Unusable
 
@@ -31,7 +32,7 @@ def tensors_of(folder: Path) -> dict[str, Tensor]:
     except Exception as error:  # each format fails in its own way
         if out_of_memory(error):
             raise
-        problem = (str(error).splitlines() or [type(error).__name__])[0]
+        problem = first_line(error)
         raise Unusable(f"{folder / name} is damaged ({problem}); copy or fetch it again") from error
     raise Unusable(f"{folder} holds no weights as safetensors ({SINGLE} or {INDEX})")
 

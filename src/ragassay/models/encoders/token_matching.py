@@ -20,6 +20,7 @@ import numpy as np
 
 from ragassay.models.device import Batches
 from ragassay.models.encoders.encoder import Encoder, Tokens
+from ragassay.models.encoders.word_vectors import WordVectors
 
 if TYPE_CHECKING:
     import torch
@@ -84,7 +85,7 @@ class Idf:
 
 
 def compare(
-    encoder: Encoder, pairs: Sequence[Pair], idf: Idf | None = None
+    encoder: Encoder | WordVectors, pairs: Sequence[Pair], idf: Idf | None = None
 ) -> list[TokenMatch | None]:
     """The BERTScore of each pair, in their order.
 
@@ -95,7 +96,8 @@ def compare(
     Args:
         encoder: turns texts into vectors.
         pairs: candidate and reference.
-        idf: weighs tokens by how seldom they are; all alike where left out.
+        idf: weighs tokens by how seldom they are; all alike where left out, and where the encoder
+            is a table of word vectors.
 
     Returns:
         For each pair its `TokenMatch`; ``None`` where no token of one of its texts has any weight
@@ -106,6 +108,8 @@ def compare(
         Unusable: the model cannot run in this precision.
         FloatingPointError: the model's numbers are not finite, as may be in half precision.
     """
+    if isinstance(encoder, WordVectors):
+        return [TokenMatch(*encoder.match(*pair)) for pair in pairs]
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     rows = dict(zip(texts, encoder.tokens(texts), strict=True))
     matches: list[TokenMatch | None] = [None] * len(pairs)

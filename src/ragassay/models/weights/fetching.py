@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ragassay.counts import plural
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, first_line
 from ragassay.models.weights.weight_files import (
     CONFIG,
     WEIGHT_FILES,
@@ -205,6 +205,7 @@ def _explained(error: Exception, weights: Weights) -> Exception:
     from huggingface_hub import constants, errors
 
     at = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+    said = first_line(error).rstrip(".")
     if isinstance(error, UsageError):
         return error
     if isinstance(error, errors.GatedRepoError):
@@ -220,14 +221,14 @@ def _explained(error: Exception, weights: Weights) -> Exception:
     if isinstance(error, errors.RevisionNotFoundError):
         return UsageError(f"{weights.name} has no commit {weights.revision!r} at {at}.")
     if isinstance(error, errors.HfHubHTTPError):
-        return UsageError(f"{at} did not give {weights}: {_line(error)}.")
+        return UsageError(f"{at} did not give {weights}: {said}.")
     if _network(error):
         return _UnreachableError(
-            f"{at} cannot be reached ({_line(error)}). Try again with a network, or copy the "
-            f"model's folder from another machine and name it with --model {weights.name}=FOLDER."
+            f"{at} cannot be reached ({said}). Try again with a network, or copy the model's "
+            f"folder from another machine and name it with --model {weights.name}=FOLDER."
         )
     if isinstance(error, OSError):
-        return UsageError(f"{weights} could not be written: {_line(error)}.")
+        return UsageError(f"{weights} could not be written: {said}.")
     return error
 
 
@@ -243,11 +244,6 @@ def _network(error: BaseException) -> bool:
             return True
         seen = seen.__cause__ or seen.__context__
     return False
-
-
-def _line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__).rstrip(".")
 
 
 def readable(size: int) -> str:

@@ -45,16 +45,15 @@ def save(spec: Spec, path: str | Path) -> None:
 
     Raises:
         UsageError: the suffix is not ``.png``, ``.svg`` or ``.json``, or the file cannot be
-            written.
+            written, or the extra ``plots`` is not installed.
     """
     import orjson
-    import vl_convert
 
     target = Path(path)
     check_suffix(target)
     match target.suffix.casefold():
         case ".png":
-            content = vl_convert.vegalite_to_png(spec, scale=2.0, allowed_base_urls=[])
+            content = renderer().vegalite_to_png(spec, scale=2.0, allowed_base_urls=[])
         case ".svg":
             content = as_svg(spec).encode()
         case _:
@@ -63,11 +62,28 @@ def save(spec: Spec, path: str | Path) -> None:
 
 
 def as_svg(spec: Spec) -> str:
-    """The chart as SVG, drawn without any network or file access."""
-    import vl_convert
+    """The chart as SVG, drawn without any network or file access.
 
-    drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    Raises:
+        UsageError: the extra ``plots`` is not installed.
+    """
+    drawn: str = renderer().vegalite_to_svg(spec, allowed_base_urls=[])
     return drawn
+
+
+def renderer() -> Any:
+    """The library that draws Vega-Lite charts, which is no part of the core: it is 84 MB large.
+
+    Raises:
+        UsageError: the extra ``plots`` is not installed.
+    """
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise UsageError(
+            "Pictures of charts need their package: pip install 'ragassay[plots]'."
+        ) from error
+    return vl_convert
 
 
 def check_suffix(path: Path) -> None:

@@ -9,6 +9,7 @@ from .pages import (
     ASSETS as ASSETS,
     comparison_parts as comparison_parts,
     environment as environment,
+    extents as extents,
     metric_entry as metric_entry,
     report_parts as report_parts,
     tag as tag,

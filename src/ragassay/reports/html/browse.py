@@ -1,7 +1,8 @@
 """What the HTML report's query browser reads: a table of rows, and details in chunks.
 
-Details are parsed by the browser only when a row is opened. Long texts are clipped to a share of a
-fixed budget, so that the file stays shareable however long the run was; what was clipped says so.
+Details are unpacked by the browser only when a row is opened or all texts are searched. Long texts
+are clipped to a share of a fixed budget, so that the file stays shareable however long the run was;
+what was clipped says so.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any, TypeVar
 
 from ragassay.engine.results import Result, ScoreRow, Verdicts
 from ragassay.metrics.core import same_chunks
+from ragassay.reports.html.packing import TextPool, in_columns, packed
 from ragassay.reports.tables import Rows, with_samples
 from ragassay.reports.text import AnswerPiece, spans, verdict_text
-from ragassay.samples import GoldPassage, Identity, Passage, Sample
+from ragassay.samples import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.scores import Value, label_of
 from ragassay.strict import dumps
 
@@ -25,8 +27,8 @@ MAX_ROWS = 20_000
 TEXT_BUDGET = 32_000_000
 """Characters of text that one report carries, shared evenly by the samples listed."""
 
-CHUNK = 50
-"""Samples whose details are parsed together."""
+CHUNK = 250
+"""Samples whose details are packed together."""
 
 HEADLINE = 240
 """Characters of a query in the table."""
@@ -52,6 +54,7 @@ class Details:
         result: the run.
         queries: ids of the queries to list; ``None`` takes all, up to `MAX_ROWS` samples.
         budget: characters for all details together.
+        pool: takes the long texts.
 
     Attributes (complete once `chunks` is exhausted; one entry a sample, in order):
         identities: query id, system and repeat.
@@ -60,15 +63,18 @@ class Details:
         reasons: why there is none, by position.
     """
 
-    def __init__(self, result: Result, queries: Collection[str] | None, budget: int) -> None:
+    def __init__(
+        self, result: Result, queries: Collection[str] | None, budget: int, pool: TextPool
+    ) -> None:
         self._result, self._wanted, self._budget = result, queries, budget
+        self._pool = pool
         self.identities: list[Identity] = []
         self.queries: list[str] = []
         self.values: dict[str, list[float | str | None]] = {n: [] for n in result.columns.metrics}
         self.reasons: dict[str, dict[int, str]] = {name: {} for name in self.values}
 
     def chunks(self) -> Iterator[str]:
-        """JSON lists of `CHUNK` samples each."""
+        """`CHUNK` samples each, in columns and packed."""
         identities = self._result.columns.identities
         if self._wanted is None:
             n_listed = min(len(identities), MAX_ROWS)
@@ -84,7 +90,8 @@ class Details:
             for identity, sample, rows in chunk:
                 self._keep(identity, sample, rows)
             verdicts = self._result.verdicts
-            yield script_json([details_of(*one, verdicts, limits) for one in chunk])
+            samples = [self._pool.take(details_of(*one, verdicts, limits)) for one in chunk]
+            yield packed(in_columns(samples))
 
     def _keep(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:
         at = len(self.identities)
@@ -173,11 +180,7 @@ def _detail(
     entry["history"] = [[turn_.speaker, _clip(turn_.text, turn)] for turn_ in sample.history]
     if sample.answer is not None:
         entry["answer"] = _clip(sample.answer.text, limits.main)
-        if any(statement.citations for statement in sample.answer.statements):
-            entry["statements"] = [
-                [_clip(statement.text, limits.main), list(statement.citations)]
-                for statement in sample.answer.statements
-            ]
+        entry["cited"] = _cited(sample.answer, limits.main)
     if sample.runs:
         each = max(200, limits.main // len(sample.runs))
         entry["runs"] = [_run(run, each) for run in sample.runs]
@@ -210,6 +213,25 @@ def _detail(
         for name, value in sample.metadata.items()
     }
     return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
+
+
+def _cited(answer: Answer, limit: int) -> list[list[Any]]:
+    """Where each statement that cites stands in the answer's text, and the ids that it cites:
+    ``[start, end, ids]``, or ``[None, text, ids]`` where it does not stand there."""
+    folded = answer.text.casefold()
+    if len(folded) != len(answer.text):
+        folded = ""  # places in it would not be places in the answer
+    found: list[list[Any]] = []
+    at = 0
+    for statement in answer.statements:
+        piece = statement.text.strip().rstrip(".").casefold()
+        start = folded.find(piece, at) if piece else -1
+        if start >= 0:
+            at = start + len(piece)
+            found.append([start, at, list(statement.citations)])
+        elif statement.citations:
+            found.append([None, _clip(statement.text, limit), list(statement.citations)])
+    return found if any(ids for *_, ids in found) else []
 
 
 def _run(run: Sample, limit: int) -> list[Any]:
@@ -278,15 +300,28 @@ class _Shared:
         return [[[_clip(row[0], each), *row[1:]] for row in table] for table in self._tables]
 
     def pieces(self, limit: int) -> list[dict[str, Any]]:
-        """Lists of pieces (text, place in the answer, held, by what) with the metrics' names."""
+        """Lists of pieces (text, place in the answer, held, by what) with the metrics' names.
+
+        A place is two numbers, small ones because they take little space: characters between the
+        end of the placed piece before and this one's start (fewer than 0 where it stands before
+        that end), and its length.
+        """
         each = max(80, limit // max(1, sum(map(len, self._pieces))))
         return [
-            {
-                "of": names,
-                "list": [[_clip(s.text, each), s.start, s.end, s.held, s.by] for s in spans_of],
-            }
+            {"of": names, "list": list(_placed(spans_of, each))}
             for names, spans_of in zip(self._of, self._pieces, strict=True)
         ]
+
+
+def _placed(pieces: Sequence[AnswerPiece], limit: int) -> Iterator[list[Any]]:
+    at = 0
+    for piece in pieces:
+        if piece.start is None or piece.end is None:
+            yield [_clip(piece.text, limit), None, None, piece.held, piece.by]
+            continue
+        # The answer has the text.
+        yield ["", piece.start - at, piece.end - piece.start, piece.held, piece.by]
+        at = piece.end
 
 
 def _score(row: ScoreRow, limit: int, shared: _Shared) -> list[Any]:
@@ -294,11 +329,32 @@ def _score(row: ScoreRow, limit: int, shared: _Shared) -> list[Any]:
     or 0 where they are shown separately because several scores share them.
     """
     if shared.take(row.metric, row.parts):
-        return [_shown(row.value), row.reason, _clip(row.explanation, max(limit, 300)), 0]
-    parts: str | None = dumps(row.parts).decode() if row.parts else ""
+        return [_rounded(row.value), row.reason, _clip(row.explanation, max(limit, 300)), 0]
+    parts: str | None = dumps(_rounded_parts(row.parts)).decode() if row.parts else ""
     if parts is not None and len(parts) > limit:
         parts = None
-    return [_shown(row.value), row.reason, _clip(row.explanation, max(limit, 300)), parts]
+    return [_rounded(row.value), row.reason, _clip(row.explanation, max(limit, 300)), parts]
+
+
+DIGITS = 7
+"""Of a number among the details; the table and the run folder have all of them."""
+
+
+def _rounded(value: Value | None) -> float | int | bool | str | None:
+    """A value as the details have it."""
+    shown = _shown(value)
+    return float(f"{shown:.{DIGITS}g}") if isinstance(shown, float) else shown
+
+
+def _rounded_parts(parts: Any) -> Any:
+    """Parts of a score as the details have them."""
+    if isinstance(parts, float):
+        return _rounded(parts)
+    if isinstance(parts, Mapping):
+        return {name: _rounded_parts(one) for name, one in parts.items()}
+    if isinstance(parts, list | tuple):
+        return [_rounded_parts(one) for one in parts]
+    return parts
 
 
 def _shown(value: Value | None) -> float | int | bool | str | None:
@@ -321,7 +377,8 @@ def _verdict(
         "answer": None if answer is None else _clip(dumps(answer).decode(), limit),
         "failure": record.get("reason") and f"{record['reason']}: {record.get('detail', '')}",
         "judge": record.get("judge"),
-        "about": verdict_text.about(record, ranks),
+        # The passages stand in the page.
+        "about": verdict_text.about(record, ranks, quoted=False),
         "spread": verdict_text.spread(record),
     }
     sent = record.get("messages") or ()

@@ -43,6 +43,16 @@ def interval_bar(metric: MetricSummary) -> Markup:
     return _svg(_BAR_W, _BAR_H + _ENDS_H, shapes, description, fixed=True)
 
 
+def share_bar(share: float, low: float | None, high: float | None) -> Markup:
+    """A share of samples as a bar from 0 to 1, with its interval."""
+    width, height = 120, 12
+    shapes = [_line(0, height / 2, width, height / 2, "track")]
+    shapes.append(_rect(0, 2, max(share * width, 1), height - 4, "bar"))
+    if low is not None and high is not None:
+        shapes.append(_line(low * width, height / 2, high * width, height / 2, "mean-interval"))
+    return _svg(width, height, shapes, f"{share:.1%} of the samples", fixed=True)
+
+
 def sparkline(metric: MetricSummary, values: Values) -> Markup:
     """The histogram of the values, without axes.
 

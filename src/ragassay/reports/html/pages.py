@@ -10,7 +10,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,23 +20,38 @@ import numpy as np
 import ragassay
 from ragassay import files, printable
 from ragassay.engine.comparison import aligned, query_differences, query_matrix, rows_by_query
-from ragassay.engine.results import Comparison, Difference, MetricSummary, Result, Slice
+from ragassay.engine.diagnosis import (
+    CLASSES,
+    UNEXPLAINED,
+    Diagnosis,
+    Moved,
+    diagnose,
+    headline_of,
+    moved,
+)
+from ragassay.engine.results import Comparison, MetricSummary, Result, Slice
 from ragassay.reports.charts import Values
 from ragassay.reports.html import figures
-from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details, script_json
+from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details
+from ragassay.reports.html.packing import TextPool, packed
 from ragassay.reports.tables import consistency_table
-from ragassay.reports.text import footnotes, grouping, wording
+from ragassay.reports.text import diagnosis_text, footnotes, grouping, wording
 from ragassay.samples import Identity
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import BytecodeCache, Environment
     from markupsafe import Markup
 
 ASSETS = Path(__file__).parent / "assets"
 """The folder of the pages' styles and scripts."""
 _TEMPLATES = Path(__file__).parent / "templates"
-_EARLY, _LATE = ("theme.js",), ("browser.js", "details.js", "start.js")
+_EARLY, _LATE = (
+    ("theme.js",),
+    (*("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "details.js", "start.js"),),
+)
 _STYLE = ("report.css",)
+FAULTS = (*CLASSES, UNEXPLAINED)
+"""The classes of failing samples, by the numbers that a page has for them."""
 
 
 def write_report(result: Result, path: str | Path) -> None:
@@ -47,7 +64,8 @@ def write_report(result: Result, path: str | Path) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    _write(path, "run.html.j2", **report_parts(result), browser=_RunBrowser(result))
+    parts = report_parts(result)
+    _write(path, "run.html.j2", **parts, browser=_RunBrowser(result, parts["diagnosis"]))
 
 
 def report_parts(result: Result) -> dict[str, Any]:
@@ -60,7 +78,16 @@ def report_parts(result: Result) -> dict[str, Any]:
         "scored": {name: columns.values(name)[columns.scored(name)] for name in columns.metrics},
         "slices": grouping.by_column(result.summary.slices),
         "consistency": consistency_table.section(result),
+        "diagnosis": diagnosed(result),
+        "several": len({identity[1:] for identity in columns.identities}) > 1,
     }
+
+
+def diagnosed(result: Result) -> Diagnosis | None:
+    """Why the samples of a run fail; ``None`` where no metric says which ones do, or where the
+    system failed for each."""
+    told = headline_of(result) is not None and not result.summary.all_failed
+    return diagnose(result) if told else None
 
 
 def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
@@ -87,34 +114,74 @@ def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, 
         "a": a,
         "b": b,
         "metrics": metrics,
-        "extents": _extents(comparison.differences, metrics),
+        "extents": extents(comparison, metrics),
         "sorted_differences": _sorted_differences(comparison, a, b),
         "slices": _paired_slices(a, b),
-        "browser": _ComparisonBrowser(comparison, a, b),
+        "moved": (change := _moved(a, b)),
+        "browser": _ComparisonBrowser(comparison, a, b, change),
     }
+
+
+def _moved(a: Result, b: Result) -> Moved | None:
+    """Which classes of failing samples a change moved; ``None`` where that cannot be told: no
+    metric says which samples fail, a run holds several systems, or its system failed for each."""
+    if any(run.summary.all_failed for run in (a, b)):
+        return None
+    headline = headline_of(a)
+    several = any(len({system for _, system, _ in run.columns.identities}) > 1 for run in (a, b))
+    if headline is None or headline not in b.summary.metrics or several:
+        return None
+    if {one[0] for one in a.columns.identities}.isdisjoint(one[0] for one in b.columns.identities):
+        return None
+    return moved(a, b, headline=headline)
+
+
+def _told(
+    diagnoses: Sequence[Diagnosis], rows: Sequence[Sequence[Sequence[int]]]
+) -> dict[str, Any]:
+    """What the list of samples says of their faults: all classes, and that of each row by run."""
+    if not diagnoses:
+        return {}
+    return {
+        "faults": [{"title": one.title, "says": one.says} for one in FAULTS],
+        "faulty": [
+            _faults(found.classes, held) for found, held in zip(diagnoses, rows, strict=True)
+        ],
+    }
+
+
+def _faults(classes: Sequence[str | None], rows: Iterable[Sequence[int]]) -> list[int | None]:
+    """The number (in `FAULTS`) of the class of each row of a page, which stands for these samples;
+    where several fail, the first one's."""
+    numbers = {one.name: at for at, one in enumerate(FAULTS)}
+    named = (next((classes[at] for at in held if classes[at]), None) for held in rows)
+    return [None if name is None else numbers[name] for name in named]
 
 
 class _RunBrowser:
     """What the query browser of a run reads: chunks first, then the table that points to them."""
 
-    def __init__(self, result: Result) -> None:
-        self._result, self._details = result, Details(result, None, TEXT_BUDGET)
+    def __init__(self, result: Result, diagnosis: Diagnosis | None) -> None:
+        self._diagnoses = () if diagnosis is None else (diagnosis,)
+        self._result, self._pool = result, TextPool()
+        self._details = Details(result, None, TEXT_BUDGET, self._pool)
         self.n_total = len(result.columns)
         self.n_rows = min(self.n_total, MAX_ROWS)
 
     def chunks(self) -> Iterator[tuple[str, str]]:
-        """Element id and JSON of each chunk."""
-        return ((f"d0-{at}", chunk) for at, chunk in enumerate(self._details.chunks()))
+        """Element id and packed content of each chunk of samples and of texts."""
+        yield from _chunks(self._pool, self._details)
 
     def table(self) -> str:
         """The rows as columns; call it after `chunks`."""
         details, n = self._details, self.n_rows
         metrics = self._result.summary.metrics
         several = len({identity[1:] for identity in details.identities}) > 1
-        return script_json(
+        return packed(
             {
                 "kind": "run",
                 "chunk": CHUNK,
+                "pooled": self._pool.starts,
                 "runs": [self._result.name],
                 "metrics": [metric_entry(metric) for metric in metrics.values()],
                 "id": [identity[0] for identity in details.identities],
@@ -123,6 +190,7 @@ class _RunBrowser:
                 "slices": _slices(self._result, range(n)),
                 "values": [details.values[name] for name in metrics],
                 "reasons": [details.reasons[name] for name in metrics],
+                **_told(self._diagnoses, [[[at] for at in range(n)]]),
                 "detail": [[[at]] for at in range(len(details.identities))],
             }
         )
@@ -133,20 +201,20 @@ class _ComparisonBrowser:
     comparison.
     """
 
-    def __init__(self, comparison: Comparison, a: Result, b: Result) -> None:
+    def __init__(self, comparison: Comparison, a: Result, b: Result, change: Moved | None) -> None:
         self._comparison, self._runs = comparison, (a, b)
+        self._diagnoses = () if change is None else (change.new, change.old)
         self._rows = [rows_by_query(run) for run in self._runs]
         common = [query for query in self._rows[0] if query in self._rows[1]]
         self._queries = common[:MAX_ROWS]
         self.n_total, self.n_rows = len(common), len(self._queries)
         wanted = frozenset(self._queries)
-        self._details = [Details(run, wanted, TEXT_BUDGET // 2) for run in self._runs]
+        self._pool = TextPool()
+        self._details = [Details(run, wanted, TEXT_BUDGET // 2, self._pool) for run in self._runs]
 
     def chunks(self) -> Iterator[tuple[str, str]]:
-        """Element id and JSON of each chunk."""
-        for run, details in enumerate(self._details):
-            for at, chunk in enumerate(details.chunks()):
-                yield f"d{run}-{at}", chunk
+        """Element id and packed content of each chunk of samples and of texts."""
+        yield from _chunks(self._pool, *self._details)
 
     def table(self) -> str:
         """The rows as columns; call it after `chunks`."""
@@ -156,10 +224,11 @@ class _ComparisonBrowser:
         texts = [dict(zip(_ids(d), d.queries, strict=True)) for d in self._details]
         positions = [_positions(details) for details in self._details]
         first = [self._rows[0][query][0] for query in self._queries]
-        return script_json(
+        return packed(
             {
                 "kind": "comparison",
                 "chunk": CHUNK,
+                "pooled": self._pool.starts,
                 "runs": [self._comparison.a, self._comparison.b],
                 "metrics": [
                     metric_entry(metrics[d.name])
@@ -172,6 +241,10 @@ class _ComparisonBrowser:
                 "slices": _slices(self._runs[0], first),
                 "values": a,
                 "other": b,
+                **_told(
+                    self._diagnoses,
+                    [[rows[query] for query in self._queries] for rows in self._rows],
+                ),
                 "detail": [
                     [positions_of_run.get(q, []) for positions_of_run in positions]
                     for q in self._queries
@@ -188,6 +261,15 @@ class _ComparisonBrowser:
             [value if ok else None for value, ok in zip(row.tolist(), known.tolist(), strict=True)]
             for row, known in zip(values, mask, strict=True)
         ]
+
+
+def _chunks(pool: TextPool, *runs: Details) -> Iterator[tuple[str, str]]:
+    """The chunks of samples of each run, and those of their texts."""
+    for run, details in enumerate(runs):
+        for at, chunk in enumerate(details.chunks()):
+            yield f"d{run}-{at}", chunk
+            yield from pool.drain()
+    yield from pool.drain(end=True)
 
 
 def _slices(run: Result, rows: Iterable[int]) -> dict[str, list[str | None]]:
@@ -224,6 +306,7 @@ def metric_entry(metric: MetricSummary) -> dict[str, Any]:
         "low": low,
         "high": high,
         "labels": bool(metric.labels),
+        "judged": bool(metric.judge),
     }
 
 
@@ -244,14 +327,23 @@ def _paired_slices(a: Result, b: Result) -> dict[str, list[tuple[Slice, Slice]]]
     }
 
 
-def _extents(
-    differences: Sequence[Difference], metrics: Mapping[str, MetricSummary]
+def extents(
+    comparison: Comparison, metrics: Mapping[str, MetricSummary] | None = None
 ) -> dict[str, float]:
-    """Half the width of each metric's axis of differences; the same for metrics of one range."""
+    """Half the width of each metric's axis of differences; the same for metrics of one range.
+
+    Args:
+        comparison: of two runs.
+        metrics: by name; where left out, those of the runs that the comparison holds, and where it
+            holds none, each metric has an axis of its own.
+    """
+    if metrics is None:
+        metrics = {} if comparison.runs is None else comparison.runs[0].summary.metrics
     reach: dict[object, float] = {}
     keys: dict[str, object] = {}
+    differences = comparison.differences
     for d in differences:
-        bounds = metrics[d.name].bounds
+        bounds = metrics[d.name].bounds if d.name in metrics else (None, None)
         key = keys[d.name] = d.name if None in bounds else bounds
         ends = [abs(x) for x in (d.diff, d.low, d.high, d.detectable) if x is not None]
         reach[key] = max([reach.get(key, 0.0), *ends])
@@ -286,6 +378,25 @@ def write_page(path: str | Path, pieces: Iterable[str]) -> None:
             stream.write(printable.escaped(piece).encode("utf-8", "replace"))
 
 
+@cache
+def _compiled_templates() -> BytecodeCache:
+    """The templates that this process has compiled: each page has an environment of its own."""
+    from jinja2 import BytecodeCache
+    from jinja2.bccache import Bucket
+
+    class Compiled(BytecodeCache):
+        def __init__(self) -> None:
+            self._codes: dict[tuple[str, str], CodeType | None] = {}
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            self._codes[bucket.key, bucket.checksum] = bucket.code
+
+    return Compiled()
+
+
 def environment(*templates: Path, **names: Any) -> Environment:
     """Jinja's environment for pages.
 
@@ -302,11 +413,14 @@ def environment(*templates: Path, **names: Any) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_compiled_templates(),
     )
     made.globals.update(
         wording=wording,
         footnotes=footnotes,
         figures=figures,
+        diagnosis_text=diagnosis_text,
+        fault_number={one.name: at for at, one in enumerate(FAULTS)},
         configuration=_configuration,
         version=ragassay.__version__,
         served="",

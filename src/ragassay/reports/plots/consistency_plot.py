@@ -88,7 +88,6 @@ class ConsistencyTables(Tables):
 
     def what(self, metrics: Sequence[str]) -> str:
         """The statistic."""
-        del metrics
         return f"Consistency: {self._form.title}"
 
     def named(self, column: str) -> str | None:
@@ -152,12 +151,10 @@ class ConsistencyTables(Tables):
 
     def judged(self, name: str) -> bool:
         """Such a file names no judge, and says of no metric that it has one."""
-        del name
         return False
 
     def told(self, name: str) -> str:
         """What the file calls the statistic."""
-        del name
         return KEYS[self.statistic]
 
     def short(self, name: str) -> str:

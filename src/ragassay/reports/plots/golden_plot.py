@@ -36,10 +36,8 @@ class GoldenTables(Tables):
 
     def judged(self, name: str) -> bool:
         """All are: of an embedder is not known either which one it was."""
-        del name
         return True
 
     def what(self, metrics: Sequence[str]) -> str:
         """The same for all metrics."""
-        del metrics
         return "Golden answers"

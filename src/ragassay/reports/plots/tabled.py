@@ -23,7 +23,7 @@ from ragassay.engine.results import (
     summarise,
 )
 from ragassay.errors import InputError
-from ragassay.formats import Row, delimited, kind, opening
+from ragassay.formats import Row, delimited, json_files, kind, opening
 from ragassay.metrics.core import naming
 from ragassay.reports.tables import COLUMNS
 from ragassay.samples import Identity
@@ -128,7 +128,7 @@ class Cell:
         if self.text is None or self.text.strip().casefold() in ("", "nan", "none", "null"):
             return None
         try:
-            return opening.parse_json(self.text.encode())
+            return json_files.parse_json(self.text.encode())
         except InputError as error:
             raise self.wrong(
                 error.problem, "The cell should hold JSON: write the file again from its run."
@@ -226,12 +226,10 @@ class Tables(ABC):
 
     def own(self, there: Iterable[str]) -> tuple[str, ...]:
         """The metrics of all that are there which its pictures show."""
-        del there
         return self.default
 
     def foreign(self, metrics: Iterable[str]) -> bool:
         """Whether a run's metrics may be drawn that are not its own, and none of these is."""
-        del metrics
         return False
 
     def spelled(self, wanted: Sequence[str], there: Mapping[str, str]) -> list[str]:

@@ -193,7 +193,6 @@ class OreValues(Values):
 
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
         """The parts of its loader."""
-        del passages
         parts = answer.statements or citation_parser.published_parts(answer.text)
         return [{"text": one.text, "citations": list(one.citations)} for one in parts]
 

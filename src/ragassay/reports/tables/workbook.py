@@ -16,7 +16,7 @@ from ragassay.engine.results import MetricSummary, Record, Result, ScoreRow
 from ragassay.errors import UsageError
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.tables.rows_by_sample import with_samples
-from ragassay.reports.text import wording
+from ragassay.reports.text import grouping, wording
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ class _Workbook:
         row = 3
         heads = ["metric", "mean", "low", "high", "scored", "of"]
         heads += ["for missing parts", "mean without them", "unscored"]
-        for group, metrics in _grouped(summary.metrics.values()):
+        groups = grouping.grouped((one.group, one) for one in summary.metrics.values())
+        for group, metrics in groups.items():
             if group:
                 _put(sheet, row, 0, group, self._strong)
                 row += 1
@@ -224,14 +225,6 @@ def _prompts(verdict: Record | None) -> Iterator[tuple[str, str]]:
         yield verdict["question"], "\n\n".join(f"{m['role']}: {m['content']}" for m in messages)
     for vote in verdict.get("votes", ()):
         yield from _prompts(vote)
-
-
-def _grouped(metrics: Iterable[MetricSummary]) -> list[tuple[str, list[MetricSummary]]]:
-    """Metrics by the heading that their suite publishes, in order."""
-    found: dict[str, list[MetricSummary]] = {}
-    for metric in metrics:
-        found.setdefault(metric.group, []).append(metric)
-    return list(found.items())
 
 
 def _texts(sample: Sample | None) -> tuple[str, str, str]:

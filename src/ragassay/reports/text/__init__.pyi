@@ -1,16 +1,23 @@
 from . import (
     catalogue as catalogue,
+    diagnosis_text as diagnosis_text,
     footnotes as footnotes,
     grouping as grouping,
+    headline as headline,
     markdown as markdown,
     model_table as model_table,
+    preview_text as preview_text,
     terminal as terminal,
     verdict_text as verdict_text,
     wording as wording,
+    worked_examples as worked_examples,
 )
 from .evidence_text import explained as explained, labels_to_give as labels_to_give
 from .fitting import fitted as fitted, responsive as responsive
 from .markdown import escape as escape, table as table
-from .preview_text import preview_table as preview_table
+from .preview_text import (
+    can_score as can_score,
+    preview_table as preview_table,
+)
 from .terminal import comparison_table as comparison_table
 from .verdict_text import AnswerPiece as AnswerPiece, spans as spans

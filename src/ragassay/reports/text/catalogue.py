@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import yaml
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
@@ -18,11 +21,11 @@ from ragassay.errors import UsageError
 from ragassay.judges.offline import Agreement
 from ragassay.metrics.core import Metric, naming
 from ragassay.reports.text import wording
+from ragassay.reports.text.worked_examples import example_of, worked_example
 
 Entry = dict[str, Any]
 
 _NAME_WIDTH, _RANGE_WIDTH = 25, 9
-_REQUIRED = dataclasses.MISSING
 
 NO_ANSWER = "the offline judge does not answer it"
 
@@ -39,7 +42,8 @@ def all_entries(suite: str | None = None) -> list[Entry]:
             _entry(type(metric), chosen.columns.get(str(metric), str(metric)), str(metric))
             for metric in chosen.resolve()
         ]
-    return [_entry(cls, cls.name, None) for cls in naming.known().values()]
+    of_suites = _metrics_of_suites()
+    return [_entry(cls, cls.name, None, of_suites) for cls in naming.known().values()]
 
 
 def entries_named(name: str, suite: str | None = None) -> list[Entry]:
@@ -53,7 +57,12 @@ def entries_named(name: str, suite: str | None = None) -> list[Entry]:
         UsageError: there is none.
     """
     local = suites.get(suite).aliases if suite is not None else suites.every_alias()
-    meant = naming.find(name, local)
+    try:
+        meant = naming.find(name, local)
+    except UsageError:
+        if advice := suites.advice_on(name):
+            raise UsageError(advice) from None
+        raise
     return [_entry(cls, name if len(meant) == 1 else text, text) for cls, text in meant]
 
 
@@ -78,6 +87,25 @@ def table(entries: Sequence[Entry]) -> RenderableType:
     return Group(*blocks)
 
 
+def overview(entries: Sequence[Entry]) -> RenderableType:
+    """The names of metrics by family, for one screen.
+
+    Args:
+        entries: see `all_entries`.
+    """
+    grid = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(ratio=1)
+    for family in dict.fromkeys(entry["family"] for entry in entries):
+        names = [entry["name"] for entry in entries if entry["family"] == family]
+        grid.add_row(family, escape("  ".join(names)))
+    hint = (
+        "'ragassay metrics NAME' explains one, '--family FAMILY' and '--suite SUITE' describe "
+        "those of one, '--long' describes all."
+    )
+    return Group(grid, Text(""), Text(hint, style="dim"))
+
+
 def about(suite: str) -> RenderableType:
     """A suite in words: what it is, and what a reader of its numbers should know.
 
@@ -94,11 +122,13 @@ def page(entry: Entry) -> RenderableType:
     """One entry in full."""
     grid = Table(box=None, show_header=False, pad_edge=False)
     grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(ratio=1)
+    grid.add_column(ratio=1, overflow="fold")
     rows: Mapping[str, str] = {
         "canonical name": entry["metric"],
         "measures": entry["title"],
         "details": entry["description"],
+        "formula": entry["formula"],
+        "misleads where": entry["misleads"],
         "kind": _kind(entry),
         "suites": _suites(entry) or "none",
         "needs": ", ".join(entry["needs"]) or "nothing",
@@ -126,7 +156,17 @@ def page(entry: Entry) -> RenderableType:
         if agreement["source"]:
             seen = "held out" if agreement["held_out"] else "in view when the rules were written"
             grid.add_row("", Text(f"{agreement['source']}; these labels were {seen}", "dim"))
+    for label, text in worked_example(entry["metric"]):
+        grid.add_row(label, escape(text))
     return Group(Text(entry["name"], style="bold"), grid)
+
+
+@cache
+def metric_notes() -> dict[str, dict[str, str]]:
+    """The formula of each metric, and when its value misleads."""
+    path = Path(__file__).with_name("metric_notes.yaml")
+    found: dict[str, dict[str, str]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return found
 
 
 def _what(entry: Entry) -> RenderableType:
@@ -157,14 +197,21 @@ def _suites(entry: Entry) -> str:
     return ", ".join(f"{s} ({steps[s]})" if s in steps else s for s in entry["suites"])
 
 
-def _entry(cls: type[Metric], name: str, canonical: str | None) -> Entry:
-    inside = _suites_of(cls, canonical)
+def _entry(
+    cls: type[Metric],
+    name: str,
+    canonical: str | None,
+    of_suites: Mapping[str, Sequence[Metric]] | None = None,
+) -> Entry:
+    inside = _suites_of(cls, canonical, of_suites or _metrics_of_suites())
     low, high = cls.low, cls.high
+    notes = metric_notes().get(cls.name, {})
     return {
         "name": name,
         "metric": canonical or cls.name,
         "title": cls.title,
         "description": _first_paragraph(cls.__doc__ or ""),
+        **{key: notes.get(key, "") for key in ("formula", "misleads")},
         "family": cls.family,
         "kind": cls.kind,
         "suites": list(inside),
@@ -181,19 +228,8 @@ def _entry(cls: type[Metric], name: str, canonical: str | None) -> Entry:
         "source": cls.source,
         "version": cls.version,
         "parameters": [_parameter(spec) for spec in dataclasses.fields(cls)],
-        "offline_agreement": _agreement(_example(cls, canonical)),
+        "offline_agreement": _agreement(example_of(cls, canonical)),
     }
-
-
-def _example(cls: type[Metric], canonical: str | None) -> Metric:
-    """The metric of a canonical name; an example of its class where the name lacks a required
-    parameter.
-    """
-    try:
-        return naming.parse(canonical or cls.name)
-    except UsageError:
-        required = [one.name for one in dataclasses.fields(cls) if one.default is _REQUIRED]
-        return cls(**dict.fromkeys(required, 1))  # only cut-offs are required
 
 
 def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
@@ -221,13 +257,19 @@ def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:
     }
 
 
-def _suites_of(cls: type[Metric], canonical: str | None) -> dict[str, str]:
+def _metrics_of_suites() -> dict[str, list[Metric]]:
+    return {name: suite.resolve() for name, suite in suites.known().items()}
+
+
+def _suites_of(
+    cls: type[Metric], canonical: str | None, of_suites: Mapping[str, Sequence[Metric]]
+) -> dict[str, str]:
     """Suites that hold the metric, with their step for it; with any parameters, unless a suite
     holds exactly the ``canonical`` ones."""
     exact: dict[str, str] = {}
     any_parameters: dict[str, str] = {}
     for suite in suites.known().values():
-        for metric in suite.resolve():
+        for metric in of_suites[suite.name]:
             if type(metric) is cls:
                 label = suite.columns.get(str(metric), str(metric))
                 any_parameters.setdefault(suite.name, suite.steps.get(label, ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TypeVar
@@ -10,6 +10,7 @@ from typing import TypeVar
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -41,9 +42,43 @@ class _View:
         yield from self.draw(options.max_width, options.ascii_only)
 
 
-def ruled() -> Table:
-    """An empty table with a line below its heads."""
-    return Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+@dataclass(frozen=True)
+class Name:
+    """A name in a table's cell: it breaks at its punctuation, inside a word only where it must."""
+
+    text: Text
+
+    @property
+    def least(self) -> int:
+        """The least width, in cells, at which no word is broken."""
+        return max(cell_len(piece.rstrip()) for piece in wording.pieces(self.text.plain))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield _broken(self.text, options.max_width)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self.text)
+
+
+def ruled(first: str = "", *numbers: str) -> Table:
+    """An empty table with a line below its heads.
+
+    Args:
+        first: head of the first column, which is broken where it is too wide; none where empty.
+        numbers: heads of the columns after it, which are aligned right and never broken.
+    """
+    table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    if first:
+        table.add_column(first, overflow="fold")
+    for head in numbers:
+        table.add_column(head, justify="right", no_wrap=True)
+    return table
+
+
+def table_width(columns: Iterable[int]) -> int:
+    """The width of a table of `ruled` beside its first column, in cells, from the widths of its
+    other columns."""
+    return _EDGES + sum(width + _BETWEEN for width in columns)
 
 
 def fitted(
@@ -85,7 +120,7 @@ def fitted(
     for group in [(), *going]:
         left_out += [head for head in columns if head in group]
         kept = [head for head in columns if head not in left_out]
-        room = width - _EDGES - sum(sizes[head] + _BETWEEN for head in kept)
+        room = width - table_width(sizes[head] for head in kept)
         if room >= least:
             break
     wide = min(widest, max(room, 1))
@@ -93,7 +128,7 @@ def fitted(
         full = max(map(cell_len, [words, *columns[words]]))
         sizes[words] = min(full, sizes[words] + max(0, room - wide))
     table = ruled()
-    table.add_column(_broken(heads[0], wide), width=wide, no_wrap=True, overflow="fold")
+    table.add_column(_broken(Text(heads[0]), wide), width=wide, no_wrap=True, overflow="fold")
     for head in kept:
         told = head == words
         table.add_column(
@@ -105,7 +140,7 @@ def fitted(
         )
     for at, name in enumerate(names):
         line = (cells[head][at].rjust(0 if head == words else sizes[head]) for head in kept)
-        table.add_row(_broken(name, wide), *map(Text, line))
+        table.add_row(_broken(Text(name), wide), *map(Text, line))
     return table, left_out
 
 
@@ -120,11 +155,29 @@ def _aligned(cells: Sequence[str], plain: bool) -> list[str]:
     return aligned
 
 
-def _broken(name: str, width: int) -> Text:
+def _cut(piece: str, width: int) -> Iterator[str]:
+    """A piece of a name in parts that are no wider than so many cells, cut at hyphens and colons
+    where it has some."""
+    while cell_len(piece.rstrip()) > width:
+        most = len(piece)
+        while most > 1 and cell_len(piece[:most]) > width:
+            most -= 1
+        at = max(piece.rfind(mark, 0, most) for mark in "-:") + 1 or most
+        yield piece[:at]
+        piece = piece[at:]
+    yield piece
+
+
+def _broken(name: Text, width: int) -> Text:
     """A name in lines that break at its punctuation, inside a word only where they must."""
-    lines = [""]
-    for piece in wording.pieces(name):
-        if lines[-1] and cell_len(lines[-1] + piece.rstrip()) > width:
-            lines.append("")
-        lines[-1] += piece
-    return Text("\n".join(line.rstrip() for line in lines))
+    breaks, line, at = [], "", 0
+    for piece in (part for one in wording.pieces(name.plain) for part in _cut(one, width)):
+        if line and cell_len(line + piece.rstrip()) > width:
+            breaks.append(at)
+            line = ""
+        line += piece
+        at += len(piece)
+    lines = name.divide(breaks)
+    for one in lines:
+        one.rstrip()
+    return Text("\n").join(lines)

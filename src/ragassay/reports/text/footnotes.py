@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from ragassay.counts import share
+from ragassay.counts import either, share
 from ragassay.engine.comparison import offline_agreement
 from ragassay.engine.results import (
     Comparison,
@@ -49,8 +49,8 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
         of = f" of {', '.join(metric.name for metric in metrics)}" if kind != usual else ""
         level, how = wording.percent(metrics[0].level), wording.interval_name(kind)
         notes.append(f"Intervals{of}: {level}, {how}{clustered}.")
-    if summary.failures:
-        notes.append(f"The system failed: {wording.counts(summary.failures)}.")
+    if summary.failures and not summary.all_failed:
+        notes.append(f"The system failed: {wording.counts(summary.failures).rstrip('.')}.")
     notes += _given_notes(summary)
     notes += _asked_notes(summary, judged_marked)
     notes += _embedded_notes(summary)
@@ -266,7 +266,7 @@ def _again(spent: Spending) -> str:
     elif any(reason.passing for reason in reasons_seen):
         told = " The same run again asks only these."
     elif reasons_seen & {Reason.REFUSED, Reason.UNPARSABLE}:
-        told = " The option retry_failed asks them again."
+        told = " --retry-failed (retry_failed=True) asks them again."
     if Reason.CONTEXT_TOO_LONG in reasons_seen:
         told += " What is too long needs a model with a longer context, or shorter passages."
     return told
@@ -307,6 +307,18 @@ def verdict_line(comparison: Comparison) -> str:
         return "The two runs share no metric."
     total = wording.plural(len(comparison.differences), "metric")
     return f"{comparison.a} against {comparison.b}: {', '.join(pieces)} of {total}."
+
+
+def empty_rows(comparison: Comparison) -> list[str]:
+    """The line in place of the rows that a table leaves out; none where it has them all."""
+    empty = [d.name for d in comparison.differences if d not in comparison.with_scores]
+    if not empty:
+        return []
+    has, it_is = either(len(empty), "has", "have"), either(len(empty), "it is", "they are")
+    return [
+        f"{wording.plural(len(empty), 'metric')} {has} no query that both runs scored, so {it_is} "
+        f"not in the table: {', '.join(empty)}."
+    ]
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
@@ -411,7 +423,9 @@ def standing_notes(comparison: Comparison) -> list[str]:
     )
     words = {
         "tested": "{why}",
-        "exploratory": "exploratory, because other metrics were named as the primary ones{why}",
+        "exploratory": "exploratory, because other metrics were named as the primary ones{why}"
+        if comparison.primary
+        else "exploratory{why}",
         "indicative": "indicative: {why}",
         "not comparable": "no verdict: {why}",
     }

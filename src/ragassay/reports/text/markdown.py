@@ -20,6 +20,8 @@ def summary(run_summary: Summary) -> str:
         or "Evaluation"
     )
     lines = [f"### {escape(title)}", "", f"{_headline(run_summary)}.", ""]
+    if run_summary.is_empty:
+        return _finish(lines[:-1], (), run_summary.warnings)
     judged = any(metric.judge for metric in run_summary.metrics.values())
     lines += table(
         ["metric", "mean", "interval", "scored", *(["judge"] if judged else []), "unscored"],
@@ -42,7 +44,10 @@ def comparison(compared: Comparison) -> str:
         *("p_value", "significant", "t-test p", wording.corrected_p(compared)),
         *("verdict", "n", "detectable"),
     ]
-    lines += table(heads, "lrrrrrlrrlrr", map(_difference_cells, compared.differences))
+    if rows := compared.with_scores:
+        lines += table(heads, "lrrrrrlrrlrr", map(_difference_cells, rows))
+    for line in footnotes.empty_rows(compared):
+        lines += ["", escape(line)]
     notes = [*footnotes.comparison_notes(compared), *footnotes.gate_notes(compared)]
     return _finish(lines, notes, compared.warnings)
 

@@ -51,32 +51,49 @@ def plan_table(plan: CallPlan, width: int, plain: bool) -> Iterator[RenderableTy
     yield Padding(Group(*(Text(line, style) for line, style in _lines(plan, plain))), (0, 1))
 
 
-def _table(plan: CallPlan, wide: bool, plain: bool) -> Table:
-    table = ruled()
-    table.add_column("metric, alone", overflow="fold")
-    tokens = ["tokens in", "tokens out"] if wide else ["tokens"]
-    for head in ("calls", "in ledger", *tokens, "cost", "time"):
-        table.add_column(head, justify="right", no_wrap=True)
+def call_cells(
+    plan: CallPlan, wide: bool = True, plain: bool = False
+) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of the table of calls: each metric by itself, and last all together.
 
-    def row(name: str, amount: Amount, style: str = "") -> None:
-        held = Text(_span(amount.held, _count, plain))
+    Args:
+        plan: what a judge would be asked.
+        wide: whether tokens in and out have a column each.
+        plain: whether dashes must be ASCII.
+    """
+    tokens = ["tokens in", "tokens out"] if wide else ["tokens"]
+
+    def row(name: str, amount: Amount) -> list[str]:
+        held = _span(amount.held, _count, plain)
         if amount.held.high:
-            held.append(f" {_span(amount.held_share, _percent, plain)}", style="dim")
+            held += f" {_span(amount.held_share, _percent, plain)}"
         sizes = [amount.input_tokens, amount.output_tokens] if wide else [amount.tokens]
-        table.add_row(
-            Text(name),
+        return [
+            name,
             _span(amount.calls, _count, plain),
             held,
             *(_span(size, _short, plain) for size in sizes),
             "unknown" if amount.cost is None else _span(amount.cost, _dollars, plain),
             _span(plan.pace.span(amount), _duration, plain),
-            style=style,
-        )
+        ]
 
-    for names, amount in plan.metrics.items():
-        row(_named(names), amount)
+    rows = [row(_named(names), amount) for names, amount in plan.metrics.items()]
+    heads = ["metric, alone", "calls", "in ledger", *tokens, "cost", "time"]
+    return heads, [*rows, row("together", plan.total)]
+
+
+def call_lines(plan: CallPlan) -> list[str]:
+    """The sentences below the table of calls."""
+    return [line for line, _ in _lines(plan, False)] if plan.asks else list(plan.notes)
+
+
+def _table(plan: CallPlan, wide: bool, plain: bool) -> Table:
+    heads, (*rows, together) = call_cells(plan, wide, plain)
+    table = ruled(*heads)
+    for row in rows:
+        table.add_row(*map(Text, row))
     table.add_section()
-    row("together", plan.total, "bold")
+    table.add_row(*map(Text, together), style="bold")
     return table
 
 
@@ -195,11 +212,8 @@ def _duration(seconds: float) -> str:
 def preview_table(preview: Preview) -> RenderableType:
     """Counts of samples, parts and applicable metrics, and what a judge would be asked."""
     n = preview.n_samples
-    head = Text.assemble(
-        (preview.title, "bold"),
-        f"  read as {preview.format}: {wording.plural(n, 'sample')} of "
-        f"{wording.plural(preview.n_queries, 'query')}, no faults",
-    )
+    head = Text(preview_head(preview))
+    head.stylize("bold", 0, len(preview.title))
     blocks: list[RenderableType] = [head]
     if len(preview.systems) > 1 or "(none)" not in preview.systems:
         named = ", ".join(f"{name} {count:,}" for name, count in preview.systems.items())
@@ -212,18 +226,26 @@ def preview_table(preview: Preview) -> RenderableType:
     for part, count in preview.parts.items():
         grid.add_row(part, _share(count, n), style="dim" if not count else "")
     blocks += [Text(""), grid]
-    if preview.applicable:
+    scored = [
+        name for name, n in preview.applicable.items() if n or preview.needs_extra.get(name, 0)
+    ]
+    if scored:
         grid = Table(box=None, pad_edge=False)
         grid.add_column("metric", overflow="fold")
         grid.add_column("can be scored", justify="right")
         grid.add_column("")
-        for name, count in preview.applicable.items():
-            extra = preview.needs_extra.get(name, 0)
+        for name in scored:
+            count, extra = preview.applicable[name], preview.needs_extra.get(name, 0)
             lacking = f"{extra:,} more: needs extra" if extra else ""
             grid.add_row(escape(name), _share(count, n), lacking, style="dim" if not count else "")
         blocks += [Text(""), grid]
         extras = ((why, name) for name, why in preview.extras.items())
         blocks += [Text(line, "yellow") for line in sentences("needs extra: {} ({}).", extras)]
+    if preview.suites:
+        blocks += [Text(""), _suites(preview)]
+    unscored = ((_lack(preview, name), name) for name in preview.applicable if name not in scored)
+    if lines := sentences("cannot be scored: {1} ({0})", unscored):
+        blocks += [Text(""), *(Text(line, "dim") for line in lines)]
     if preview.repeated is not None:
         run_twice = wording.plural(preview.repeated, "query")
         blocks += [Text(""), Text(f"consistency: {run_twice} with two runs or more")]
@@ -232,6 +254,66 @@ def preview_table(preview: Preview) -> RenderableType:
     if preview.embedding is not None:
         blocks += [Text(""), Text(_embedding(preview.embedding))]
     return Group(*blocks)
+
+
+def preview_head(preview: Preview) -> str:
+    """What was read, as which format, and whether it can be scored."""
+    n = wording.plural(preview.n_samples, "sample")
+    of = wording.plural(preview.n_queries, "query")
+    return f"{preview.title}  read as {preview.format}: {n} of {of}, {_verdict(preview)}"
+
+
+def metric_cells(preview: Preview) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of a table: how many samples each metric can score, and what others lack."""
+    n = preview.n_samples
+    return ["metric", "can be scored", ""], [
+        [name, _share(count, n), "" if count else _lack(preview, name)]
+        for name, count in preview.applicable.items()
+    ]
+
+
+def _verdict(preview: Preview) -> str:
+    if any(preview.applicable.values()) or any(preview.needs_extra.values()):
+        return "no faults"
+    if not preview.applicable:
+        return "no faults"
+    fitting = [name for name, fit in preview.suites.items() if fit.n_samples]
+    if fitting:
+        flags = " or ".join(f"--suite {name}" for name in fitting[:2])
+        return f"readable, but no metric of this run can be scored; other suites can: {flags}"
+    return "readable, but nothing can be scored"
+
+
+def _lack(preview: Preview, name: str) -> str:
+    """Why a metric can score no sample: what most of them lack."""
+    return next(iter(preview.lacking.get(name, ())), "no samples")
+
+
+def can_score(preview: Preview) -> bool:
+    """Whether a metric of the run, or where they were looked at of any suite, can score a sample
+    now or with what it needs installed."""
+    counts = [*preview.applicable.values(), *preview.needs_extra.values()]
+    counts += [fit.n_samples for fit in preview.suites.values()]
+    return any(counts) or not preview.applicable
+
+
+def _suites(preview: Preview) -> RenderableType:
+    """The suites that could score a sample, and those that could not."""
+    seen = next(iter(preview.suites.values())).n_seen
+    first = "" if seen == preview.n_samples else f" of the first {seen:,}"
+    grid = Table(box=None, pad_edge=False)
+    grid.add_column("suite that the data suits")
+    grid.add_column(f"samples{first}", justify="right")
+    grid.add_column("metrics", justify="right")
+    for name, fit in preview.suites.items():
+        if fit.n_samples:
+            metrics = f"{fit.n_applicable} of {fit.n_metrics}"
+            grid.add_row(name, _share(fit.n_samples, seen), metrics)
+    none = [name for name, fit in preview.suites.items() if not fit.n_samples]
+    lines: list[RenderableType] = [grid] if len(none) < len(preview.suites) else []
+    if none:
+        lines.append(Text(f"no sample can be scored by: {', '.join(none)}", style="dim"))
+    return Group(*lines)
 
 
 def _embedding(plan: EmbeddingPlan) -> str:

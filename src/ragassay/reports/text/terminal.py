@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
 from ragassay.engine.results import Comparison, Difference, MetricSummary, Slice, Summary
 from ragassay.reports.text import footnotes, grouping, wording
-from ragassay.reports.text.fitting import responsive, ruled
+from ragassay.reports.text.fitting import Name, responsive, ruled, table_width
 
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
 _BAR_WIDTH = 12
@@ -22,8 +23,8 @@ _COMPARED = {
           "detectable"),
     118: (*_MEANS, "Diff(A-B)/interval", "p_value/significant", "/".join(_TESTS),
           "verdict/n, detectable"),
-    80: ("/".join(_MEANS), "Diff(A-B)/interval", "p_value/t-test p/corrected p",
-         "significant/verdict"),
+    80: ("/".join(_MEANS), "Diff(A-B)/interval",
+         "p_value, significant/t-test p, corrected p/verdict"),
     0: ("/".join(_MEANS), "Diff(A-B)/interval/p_value, significant/t-test p, corrected p/verdict"),
 }  # fmt: skip
 """The columns of a comparison by the least width that they need: the lines of a cell stand between
@@ -47,11 +48,7 @@ def summary_table(summary: Summary, width: int, plain: bool) -> Iterator[Rendera
         [summary.title, summary.suite and f"suite {summary.suite}", summary.system],
         wording.size(summary),
     )
-    table = ruled()
-    table.add_column("metric", overflow="fold", ratio=None)
-    table.add_column("mean", justify="right", no_wrap=True)
-    table.add_column("interval", justify="right", no_wrap=True)
-    table.add_column("scored", justify="right", no_wrap=True)
+    table = ruled("metric", "mean", "interval", "scored")
     if bars:
         table.add_column("", no_wrap=True, width=_BAR_WIDTH)
     judged = wide and any(metric.judge for metric in summary.metrics.values())
@@ -80,6 +77,9 @@ def summary_table(summary: Summary, width: int, plain: bool) -> Iterator[Rendera
         if wide:
             cells.append(Text(wording.reasons(metric.unscored)))
         table.add_row(*cells)
+    if summary.is_empty:
+        yield _notes((), summary.warnings, plain)
+        return
     yield Padding(table, (0, 0, 0, 1))
     notes = footnotes.summary_notes(summary, judged_marked=wide) + footnotes.label_notes(summary)
     if not wide:
@@ -113,31 +113,69 @@ def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterato
     corrected = wording.corrected_p(comparison)
     if width < max(_COMPARED):
         corrected = corrected.replace("Benjamini-Hochberg", "BH")
-    shown = next(columns for least, columns in _COMPARED.items() if width >= least)
-    columns = [column.split("/") for column in shown]
+    layouts = [columns for least, columns in _COMPARED.items() if width >= least]
+    rows = comparison.with_scores
+    names = [_name(d.name, d.higher_is_better, "", plain) for d in rows]
+    least_name = max((name.least for name in names), default=0)
+    for shown in layouts:
+        columns = [column.split("/") for column in shown]
+        cells = [
+            [Text("\n").join(_compared(d, line, plain) for line in lines) for lines in columns]
+            for d in rows
+        ]
+        heads = ["\n".join(lines).replace("corrected p", corrected) for lines in columns]
+        taken = [
+            max(
+                cell_len(line)
+                for cell in (head, *(row[at] for row in cells))
+                for line in str(cell).split("\n")
+            )
+            for at, head in enumerate(heads)
+        ]
+        if least_name + table_width(taken) < width:
+            break
     height = max(map(len, columns))
     table = ruled()
     table.add_column("\n" * (height > 1) + "metric", overflow="fold")
-    for lines in columns:
-        head = "\n".join(lines).replace("corrected p", corrected)
+    for lines, head in zip(columns, heads, strict=True):
         words = "verdict" in lines[:2]
         table.add_column(head, justify="left" if words else "right", no_wrap=True)
-    for d in comparison.differences:
-        cells = [Text("\n").join(_compared(d, line, plain) for line in lines) for lines in columns]
-        table.add_row(_name(d.name, d.higher_is_better, "", plain), *cells)
-    yield Padding(table, (0, 0, 0, 1))
+    for name, row in zip(names, cells, strict=True):
+        table.add_row(name, *row)
+    if rows:
+        yield Padding(table, (0, 0, 0, 1))
+    for line in footnotes.empty_rows(comparison):
+        yield Padding(Text(wording.one_line(line)), (0, 1))
     yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
     notes = footnotes.comparison_notes(comparison)
-    if len(shown) <= 4:
-        sizes = [f"{d.name} {wording.number(d.detectable)}" for d in comparison.differences]
-        ns = {d.n for d in comparison.differences}
+    if rows and len(shown) <= 4:
+        sizes = [f"{d.name} {wording.number(d.detectable)}" for d in rows]
+        ns = {d.n for d in rows}
         if len(ns) == 1:
             notes.append(f"n = {ns.pop():,}.")
         else:
-            each = [f"{d.name} {d.n:,}" for d in comparison.differences]
+            each = [f"{d.name} {d.n:,}" for d in rows]
             notes.append(f"n: {', '.join(each)}.")
         notes.append(f"Detectable: {', '.join(sizes)}.")
     yield _notes(notes, comparison.warnings, plain)
+
+
+@responsive
+def verdict_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
+    """The verdict on each difference between two runs, a line each: what one looks at first."""
+    yield _heading([f"{comparison.a} (new) against {comparison.b} (old)"], "")
+    table = ruled("metric", "new", "old", "difference")
+    table.add_column("verdict", no_wrap=True)
+    for d in comparison.differences:
+        told = wording.compared(d)
+        means = [_dash(told[head], plain) for head in _MEANS]
+        table.add_row(
+            _name(d.name, d.higher_is_better, "", plain),
+            *means,
+            Text(_dash(told["Diff(A-B)"], plain), "bold"),
+            Text(d.verdict, _VERDICT_STYLE.get(d.verdict, "")),
+        )
+    yield Padding(table, (0, 0, 0, 1))
 
 
 def _compared(d: Difference, line: str, plain: bool) -> Text:
@@ -179,12 +217,12 @@ def _heading(pieces: Iterable[str], tail: str) -> RenderableType:
     return Padding(text, (1, 1, 0, 1))
 
 
-def _name(name: str, higher: bool | None, note: str, plain: bool) -> Text:
+def _name(name: str, higher: bool | None, note: str, plain: bool) -> Name:
     text = Text(wording.one_line(name))
     if note:
         text.append(f" ({note})", style="dim")
     mark = wording.arrow(higher, ascii_only=plain)
-    return text.append(f" {mark}", style="dim") if mark else text
+    return Name(text.append(f" {mark}", style="dim") if mark else text)
 
 
 def _notes(notes: Iterable[str], warnings: Iterable[str], plain: bool) -> RenderableType:

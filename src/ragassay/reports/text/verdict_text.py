@@ -3,6 +3,7 @@ nuggets, and the pieces of the answer."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from ragassay.samples import Sample
 
 NUGGETS = ("nuggets", "labels", "assignments")
 """Parts of a score that are the columns of one table."""
+
+_LISTED = re.compile(r"(passages|claims|nuggets) \(\d+\)")
+"""What a question is about that the page of its sample lists in full."""
 
 _WORDS = {"explanation", "reasoning", "reason"}
 """Fields of an answer that are not voted on."""
@@ -26,17 +30,20 @@ def ranks_of(sample: Sample | None) -> Mapping[str, int]:
     return ranks
 
 
-def about(record: Mapping[str, Any], ranks: Mapping[str, int]) -> str:
+def about(record: Mapping[str, Any], ranks: Mapping[str, int], *, quoted: bool = True) -> str:
     """What a verdict's question is about: ``passage [2] "Open daily ..."``.
 
     Args:
         record: of a verdict.
         ranks: of the passages, by their first words (`ranks_of`).
+        quoted: whether passages whose rank is known, and lists of passages, claims and nuggets,
+            are quoted, too.
     """
     pieces = []
     for name, text in (record.get("about") or {}).items():
         place = f" [{ranks[text]}]" if name == "passage" and text in ranks else ""
-        pieces.append(f'{name}{place} "{text}"')
+        bare = not quoted and (place or _LISTED.fullmatch(name))
+        pieces.append(f"{name}{place}" if bare else f'{name}{place} "{text}"')
     return ", ".join(pieces)
 
 

@@ -27,6 +27,7 @@ _INTERVALS = {
     "t": "Student's t",
     "percentile": "percentile bootstrap",
     "bca": "BCa bootstrap",
+    "order-statistics": "ordered values",
 }
 _CORRECTIONS = {
     "maxt": "max-T",
@@ -137,6 +138,8 @@ def direction(higher_is_better: bool | None) -> str:
 
 def aggregate_note(metric: MetricSummary) -> str:
     """What the headline number is when it is not the mean."""
+    if metric.percentile is not None:
+        return "" if metric.name.endswith(f"_{metric.aggregate}") else metric.aggregate
     return {"sum": "sum", "geometric": "geometric mean"}.get(metric.aggregate, "")
 
 

@@ -1,46 +1,20 @@
 (function () {
   "use strict";
-  const $ = (id) => document.getElementById(id);
-  const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "tags"];
+  const { $, el, ask, say, alone, progress, options } = Page;
+  const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "style", "language", "tags"];
   const ANSWERABILITY = ["", "answerable", "partial", "unanswerable", "conversational", "underspecified"];
+  const WORDS = ["type", "complexity", "style", "language"];
   const KINDS = ["", "inaccurate", "incomplete", "off-style"];
   const drafts = new Map();
   const texts = new Map();
   let entries = [], queue = [], at = 0, item = null, reviews = [], draft = null, editing = "";
-  let names = [], shownDocument = "", chosen = null, begun = 0, busy = false;
-
-  function el(tag, text, attributes) {
-    const made = document.createElement(tag);
-    if (text) made.textContent = Spans.shown(text);
-    Object.entries(attributes || {}).forEach(([name, value]) => {
-      if (name === "onclick" || name === "oninput") made[name] = value; else made.setAttribute(name, value);
-    });
-    return made;
-  }
-
-  async function ask(path, body) {
-    const sent = body === undefined ? {} : {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
-    };
-    let answer;
-    try { answer = await fetch(path, sent); } catch (_) {
-      throw Object.assign(new Error("The program does not answer. Is it still running? Your changes are kept on this page."), { body: {} });
-    }
-    const read = await answer.json();
-    if (!answer.ok) throw Object.assign(new Error(read.detail || "The request failed."), { status: answer.status, body: read });
-    return read;
-  }
+  let names = [], shownDocument = "", chosen = null, begun = 0;
 
   const who = () => $("reviewer").value.trim();
   const named = () => "reviewer=" + encodeURIComponent(who());
   const kindOf = (entry) => (entry.calibration ? "calibration" : "golden");
   const keyOf = (entry) => kindOf(entry) + "/" + entry.id;
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-
-  function say(text, ...more) {
-    $("alert").replaceChildren(...(text ? [el("p", text)] : []), ...more);
-    $("alert").hidden = !text;
-  }
 
   function fieldsOf(one) {
     const found = {};
@@ -58,18 +32,7 @@
       entries = entries.map(fresh);
       queue = queue.map(fresh);
     }
-    const told = answer.progress, minutes = told.seconds_left === null ? null : Math.ceil(told.seconds_left / 60);
-    $("bar").max = Math.max(told.total, 1);
-    $("bar").value = told.done;
-    $("progress").textContent = `${told.done} of ${told.total} items are reviewed, ${told.mine} by you. ` +
-      `${told.left} ${told.left === 1 ? "review is" : "reviews are"} missing` +
-      (minutes === null || !told.left ? "." : `: about ${minutes} ${minutes === 1 ? "minute" : "minutes"} at ${Math.round(told.seconds)} s each.`);
-  }
-
-  function options(select, values) {
-    const before = select.value;
-    select.replaceChildren(el("option", "all", { value: "" }), ...values.map((one) => el("option", one, { value: one })));
-    if (values.includes(before)) select.value = before;
+    progress(answer.progress, "items", "reviewed", "review");
   }
 
   function wanted(entry) {
@@ -84,13 +47,6 @@
     queue = [...($("show").value === "todo" ? first : []), ...entries.filter((one) => wanted(one) && !first.includes(one))];
     at = 0;
     await open();
-  }
-
-  // One thing at a time: a key that comes while an item is on its way is not meant for that item.
-  async function alone(work) {
-    if (busy) return;
-    busy = true;
-    try { await work(); } catch (error) { say(error.message); } finally { busy = false; }
   }
 
   async function start() {
@@ -123,7 +79,8 @@
     if (kept) item = kept.item; else drafts.set(keyOf(entry), { fields: draft, item });
     names = await documents(entry);
     draw();
-    await openDocument((draft.gold && draft.gold.length && draft.gold[0].document) || names[0]);
+    const first = [...(draft.gold || []), ...item.nearly][0];
+    await openDocument((first && first.document) || names[0]);
     begun = Date.now();
     document.body.dataset.item = keyOf(entry);
     $("item").focus({ preventScroll: true });
@@ -147,7 +104,7 @@
     box.replaceChildren();
     box.className = editing ? "edit" : "";
     const labels = el("p", "", { class: "labels" });
-    [entry.calibration ? "calibration" : item.status, draft.type, item.complexity, draft.answerability, item.source, item.origin === "human" ? "" : item.origin, item.reviewer && "by " + item.reviewer, entry.state === "waiting" ? "waits for another reviewer" : "", entry.state === "disagreement" ? "reviewers disagree" : "", ...(draft.tags || [])]
+    [...new Set([entry.calibration ? "calibration" : item.status, draft.type, draft.complexity, draft.style, draft.language, draft.answerability, item.source, item.origin === "human" ? "" : item.origin, item.reviewer && "by " + item.reviewer, entry.state === "waiting" ? "waits for another reviewer" : "", entry.state === "disagreement" ? "reviewers disagree" : "", ...(draft.tags || [])])]
       .filter(Boolean).forEach((one) => labels.append(el("span", one, { class: "chip" })));
     box.append(labels);
     if (item.history.length) {
@@ -166,18 +123,41 @@
     if (draft.gold === null) box.append(el("h2", "Gold spans"), el("p", "Nobody judged which places answer this query.", { class: "muted" }));
     else if (!draft.gold.length) box.append(el("h2", "Gold spans"), el("p", "None: no place answers this query.", { class: "muted" }));
     else box.append(...list("Gold spans", draft.gold, "spans", drawSpan));
+    if (item.nearly.length) {
+      const { query, answer } = item.provenance.nearly;
+      box.append(...list("Almost answers it (check that it does not)", item.nearly, "spans near", drawNear));
+      if (query) box.append(el("p", `It answers: ${query}` + (answer ? ` – ${answer}` : ""), { class: "muted", id: "nearly" }));
+    }
     if (changed().length) box.append(el("p", "Changed and not saved: " + changed().join(", ") + ". Accept (a) saves.", { class: "warning", id: "dirty" }));
     if (reviews.length) box.append(...list("Reviews", reviews, "", (one) => {
       const line = el("li", `${one.reviewer}: ${one.decision}`);
       Object.entries(one.changes).forEach(([name, pair]) => line.append(el("small", `${name}: ${plain(pair[1])}`)));
       return line;
     }));
-    if (Object.keys(item.provenance).length) box.append(el("h2", "Provenance"), el("p", JSON.stringify(item.provenance), { class: "text muted" }));
+    if (Object.keys(item.provenance).length) box.append(folded("Provenance", item.provenance));
+  }
+
+  // What is not needed for a decision: shown when it is opened.
+  function folded(title, values) {
+    const made = el("details", "", { class: "provenance" }), listed = el("dl");
+    Object.entries(values).forEach(([name, value]) => listed.append(el("dt", name), el("dd", typeof value === "string" ? value : JSON.stringify(value))));
+    made.append(el("summary", title), listed);
+    return made;
+  }
+
+  function opener(one) {
+    return el("button", one.text, { type: "button", title: `${one.document} ${one.start}-${one.end}`, onclick: () => { chosen = one; openDocument(one.document); } });
+  }
+
+  function drawNear(one) {
+    const line = el("li");
+    line.append(opener(one));
+    return line;
   }
 
   function drawSpan(one) {
     const line = el("li");
-    line.append(el("button", one.text, { type: "button", title: `${one.document} ${one.start}-${one.end}`, onclick: () => { chosen = one; openDocument(one.document); } }));
+    line.append(opener(one));
     line.append(el("button", "Remove", { type: "button", "aria-label": "Remove the span: " + one.text, onclick: () => { draft.gold = draft.gold.filter((other) => other !== one); draw(); drawDocument(); } }));
     return line;
   }
@@ -215,9 +195,15 @@
       return row;
     });
     box.append(label("Answerability", choice(ANSWERABILITY, draft.answerability, (now) => { draft.answerability = now || null; })));
-    const type = el("input", "", { oninput: (event) => { draft.type = event.target.value; } });
-    type.value = draft.type;
-    box.append(label("Type", type));
+    const short = el("div", "", { class: "row short" });
+    WORDS.forEach((name) => {
+      const field = el("input", "", { name, list: "known-" + name, autocomplete: "off", oninput: (event) => { draft[name] = event.target.value.trim(); } });
+      const known = el("datalist", "", { id: "known-" + name });
+      known.append(...[...new Set(entries.map((one) => one[name]).filter(Boolean))].sort().map((one) => el("option", "", { value: one })));
+      field.value = draft[name];
+      short.append(label(name[0].toUpperCase() + name.slice(1), field), known);
+    });
+    box.append(short);
     const done = el("p");
     done.append(el("button", "Save and accept", { type: "button", class: "main", onclick: () => KEYS.a() }), " ", el("button", "Back", { type: "button", onclick: leave }));
     box.append(done);
@@ -235,18 +221,22 @@
     $("documents").value = name;
     if (!texts.has(path)) {
       try {
-        texts.set(path, (await ask(`/documents/${kind}/${name.split("/").map(encodeURIComponent).join("/")}`)).text);
-      } catch (error) { say(error.message); texts.set(path, ""); }
+        texts.set(path, await ask(`/documents/${kind}/${name.split("/").map(encodeURIComponent).join("/")}`));
+      } catch (error) { say(error.message); texts.set(path, { text: "", headings: [] }); }
     }
     shownDocument = name;
     drawDocument(true);
   }
 
   function drawDocument(moves) {
-    const text = texts.get(`/documents/${kindOf(queue[at])}/${shownDocument}`) || "";
+    const { text, headings } = texts.get(`/documents/${kindOf(queue[at])}/${shownDocument}`) || { text: "", headings: [] };
     const all = Spans.points(text), own = (draft.gold || []).filter((one) => one.document === shownDocument);
-    const there = own.filter((one) => all.slice(one.start, one.end).join("") === one.text);
-    Spans.draw($("text"), text, there, chosen);
+    const stands = (one) => all.slice(one.start, one.end).join("") === one.text;
+    const there = own.filter(stands), near = item.nearly.filter((one) => one.document === shownDocument && stands(one));
+    Spans.draw($("text"), text, there, chosen, near);
+    const first = there.includes(chosen) || near.includes(chosen) ? chosen : [...there, ...near][0];
+    const above = first && headings.filter((one) => one.start <= first.start).pop();
+    $("section").textContent = above ? "Section: " + Spans.shown(above.title) : "";
     if (there.length < own.length) say("A gold span no longer stands where it says: the document changed. Run 'ragassay golden anchor', or remove the span and mark it anew.");
     const mark = $("text").querySelector("mark.chosen") || $("text").querySelector("mark");
     if (moves) $("text").scrollTop = mark ? mark.offsetTop - $("text").offsetTop - 60 : 0;
@@ -256,7 +246,7 @@
   function addSpan() {
     const place = Spans.selected($("text"));
     if (!place || !draft) return;
-    const text = Spans.points(texts.get(`/documents/${kindOf(queue[at])}/${shownDocument}`)).slice(place.start, place.end).join("");
+    const text = Spans.points(texts.get(`/documents/${kindOf(queue[at])}/${shownDocument}`).text).slice(place.start, place.end).join("");
     const made = { document: shownDocument, ...place, text, before: "", after: "", grade: 1 };
     draft.gold = [...(draft.gold || []).filter((one) => !(one.document === made.document && one.start === made.start && one.end === made.end)), made]
       .sort((a, b) => (a.document === b.document ? a.start - b.start : a.document < b.document ? -1 : 1));
@@ -339,9 +329,9 @@
   const KEYS = {
     a: () => alone(() => decide("accept")), r: () => alone(() => decide("reject")),
     u: () => alone(undo), n: () => alone(() => move(1)), p: () => alone(() => move(-1)),
-    s: () => { if (!busy) addSpan(); },
-    e: () => { if (draft && !busy) { editing = "all"; draw(); } },
-    t: () => { if (draft && !busy && !queue[at].calibration) { editing = "tags"; draw(); } },
+    s: () => { if (!Page.isBusy()) addSpan(); },
+    e: () => { if (draft && !Page.isBusy()) { editing = "all"; draw(); } },
+    t: () => { if (draft && !Page.isBusy() && !queue[at].calibration) { editing = "tags"; draw(); } },
     "?": () => { $("help").hidden = !$("help").hidden; if (!$("help").hidden) scrollTo(0, 0); },
   };
 

@@ -9,21 +9,23 @@ const Spans = (function () {
 
   function points(text) { return Array.from(text); }
 
-  // Fills an element with text nodes and marks; overlapping spans share a mark.
-  function draw(element, text, spans, chosen) {
+  // Fills an element with text nodes and marks; overlapping spans share a mark. What is only near
+  // an answer has marks of its own kind.
+  function draw(element, text, spans, chosen, near = []) {
     const all = points(shown(text));
     const cuts = new Set([0, all.length]);
-    spans.forEach((one) => { cuts.add(one.start); cuts.add(one.end); });
+    [...spans, ...near].forEach((one) => { cuts.add(one.start); cuts.add(one.end); });
     const places = [...cuts].filter((at) => at <= all.length).sort((a, b) => a - b);
     element.replaceChildren();
     for (let i = 0; i + 1 < places.length; i += 1) {
       const [start, end] = [places[i], places[i + 1]];
       const piece = all.slice(start, end).join("");
-      const over = spans.filter((one) => one.start <= start && end <= one.end);
+      const covers = (one) => one.start <= start && end <= one.end;
+      const over = [...spans, ...near].filter(covers);
       if (!over.length) { element.append(piece); continue; }
       const mark = document.createElement("mark");
       mark.textContent = piece;
-      mark.className = over.includes(chosen) ? "chosen" : "";
+      mark.className = [over.includes(chosen) ? "chosen" : "", spans.some(covers) ? "" : "near"].filter(Boolean).join(" ");
       element.append(mark);
     }
   }

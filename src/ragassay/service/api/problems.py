@@ -13,7 +13,13 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from ragassay.errors import InputError, RagassayError
+from ragassay.errors import (
+    InputError,
+    RagassayError,
+    json_words,
+    mistakes,
+    system_problem,
+)
 from ragassay.service.store import Conflict, NotThere, StoreUnavailable
 
 MEDIA_TYPE = "application/problem+json"
@@ -107,7 +113,7 @@ def answer_with_problems(app: FastAPI) -> None:
     def disk(request: Request, error: OSError) -> JSONResponse:
         _log(request, error)
         if error.errno in _DISK:
-            return problem(503, f"The service cannot write to its disk: {error.strerror}.")
+            return problem(503, f"The service cannot write to its disk: {system_problem(error)}.")
         return problem(500, DEFECT)
 
     @app.exception_handler(RagassayError)
@@ -120,11 +126,11 @@ def answer_with_problems(app: FastAPI) -> None:
     def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
-            character = int(first["loc"][-1]) + 1
-            reason = first["ctx"]["error"]
+            character, reason = int(first["loc"][-1]) + 1, json_words(first["ctx"]["error"])
             return problem(422, f"The body is not JSON: {reason}, at character {character}.")
-        place = ".".join(str(one) for one in first["loc"] if one not in ("body", "query", "path"))
-        sentence = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+        found, said = mistakes(error)[0]
+        place = ".".join(one for one in found if one not in ("body", "query", "path"))
+        sentence = said.rstrip(".")
         return problem(
             422, f"{place}: {sentence}." if place else f"{sentence}.", field=place or None
         )

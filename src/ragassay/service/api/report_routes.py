@@ -109,8 +109,8 @@ def post_report(task_id: str, new: NewReport, store: InStore, access: Allowed) -
 
 @router.post("/tasks/{task_id}/reports/preview", responses=WRITES)
 def post_preview(task_id: str, asked: Asked, store: InStore, access: Allowed) -> ReportPreview:
-    """What a report would hold and cost: records, metrics that apply, calls, dollars. Nobody is
-    asked, and nothing is stored."""
+    """What a report would hold and cost: records, metrics that apply, calls, dollars. No judge is
+    called, and nothing is stored."""
     task_for(store, access, "read", task_id)
     return preview_report(store, task_id, asked.from_timestamp, asked.to_timestamp, asked.options)
 

@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
-from ragassay.errors import RagassayError
+from ragassay.errors import RagassayError, mistakes
 from ragassay.service.store import Conflict, NotThere, StoreUnavailable
 
 
@@ -28,9 +28,10 @@ class WireRoute(APIRoute):
             except HTTPException as error:
                 return refused(error.status_code, str(error.detail))
             except RequestValidationError as error:
-                first = error.errors()[0]
-                place = ".".join(map(str, first["loc"][1:]))
-                return wire_error(422, "INVALID", f"{place}: {first['msg']}")
+                (_, *place), said = mistakes(error)[0]
+                return wire_error(
+                    422, "INVALID", ": ".join([*filter(None, [".".join(place)]), said])
+                )
             except NotThere as error:
                 return wire_error(404, "NOT_FOUND", str(error))
             except Conflict as error:

@@ -53,7 +53,6 @@ from .report_files import (
     ComparisonForm as ComparisonForm,
     ReportForm as ReportForm,
     WrittenFile as WrittenFile,
-    as_report as as_report,
     compare_reports as compare_reports,
     keep_uploaded_run as keep_uploaded_run,
     opened_report as opened_report,
@@ -76,13 +75,13 @@ from .reports import (
     run_options as run_options,
 )
 from .run_archives import (
+    as_report as as_report,
     detach_run as detach_run,
     headline_of as headline_of,
     opened_archive as opened_archive,
     packed_folder as packed_folder,
     unpack_folder as unpack_folder,
 )
-from .sample_project import create_sample as create_sample
 from .store_errors import (
     Conflict as Conflict,
     NotThere as NotThere,

@@ -6,17 +6,28 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Select,
+    Table,
+    create_engine,
+    delete,
+    event,
+    insert,
+    inspect,
+    select,
+)
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, system_problem
 from ragassay.service.store.schema import VERSION, metadata, schema_versions
-from ragassay.service.store.store_errors import StoreUnavailable
+from ragassay.service.store.store_errors import NotThere, StoreUnavailable
 
 FILE = "ragassay.sqlite"
 BUSY_S = 30.0
@@ -85,6 +96,27 @@ class Store:
         with _explained(self.where), self.engine.connect() as connection:
             yield connection
 
+    def rows(self, chosen: Select[Any]) -> Sequence[Any]:
+        """What a statement chooses, read in a transaction of its own."""
+        with self.reading() as connection:
+            return connection.execute(chosen).all()
+
+    def row(self, table: Table, kind: str, key: str) -> Any:
+        """The row of a table with this id.
+
+        Args:
+            table: one whose key is called ``id``.
+            kind: what messages call a row of it.
+            key: the id.
+
+        Raises:
+            NotThere: there is none.
+        """
+        found = self.rows(select(table).where(table.c.id == key))
+        if not found:
+            raise NotThere(kind, key)
+        return found[0]
+
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes: durable when the block ends, undone when it raises."""
@@ -131,8 +163,7 @@ class Store:
         Raises:
             StoreUnavailable: there is none.
         """
-        with self.reading() as connection:
-            connection.execute(select(schema_versions.c.version))
+        self.rows(select(schema_versions.c.version))
 
     def close(self) -> None:
         """Ends all connections."""
@@ -158,6 +189,22 @@ class Store:
             connection.execute(schema_versions.update().values(version=VERSION))
 
 
+def remove(connection: Connection, table: Table, kind: str, key: str) -> None:
+    """Deletes a row by its id, and what belongs to it.
+
+    Args:
+        connection: of a transaction that writes.
+        table: one whose key is called ``id``.
+        kind: what messages call a row of it.
+        key: the id.
+
+    Raises:
+        NotThere: there is none.
+    """
+    if not connection.execute(delete(table).where(table.c.id == key)).rowcount:
+        raise NotThere(kind, key)
+
+
 def has_store(address: str | Path) -> bool:
     """Whether a folder holds a store. A database is taken to hold one: only it can say.
 
@@ -179,7 +226,7 @@ def _engine(address: str | Path) -> tuple[Path | None, Engine]:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"{folder} cannot be made: {error.strerror}.") from error
+            raise UsageError(f"{folder} cannot be made: {system_problem(error)}.") from error
         engine = create_engine(f"sqlite:///{folder / FILE}", connect_args={"timeout": BUSY_S})
         event.listen(engine, "connect", _set_sqlite_up)
         return folder, engine

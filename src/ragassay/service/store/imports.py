@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from ragassay import formats
 from ragassay.errors import InputError
-from ragassay.formats import FIELD_OF, FieldKeys, Notes, folded, to_record
+from ragassay.formats import Notes, PlacingMapper, to_record
 from ragassay.samples import Sample
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
@@ -77,7 +77,7 @@ def preview_upload(
     """
     with upload_on_disk(store, key) as (upload, path), _named(upload, path):
         reader = formats.get(format) if format is not None else formats.detect(path)
-        mapper = _Lookout(path, _separator(store, upload), columns)
+        mapper = _PreviewMapper(path, _separator(store, upload), columns)
         samples: list[Sample] = []
         problem: InputError | None = None
         try:
@@ -85,7 +85,7 @@ def preview_upload(
         except InputError as error:
             problem = error
         problem = mapper.problem or problem
-        known = [one for one in samples if one.id not in mapper.unread]
+        known = [one for one in samples if one.id not in mapper.unread_ids]
         names = list(dict.fromkeys(name for row in mapper.rows for name in row))
         preview = FilePreview(
             format=reader.name,
@@ -164,40 +164,22 @@ def import_upload(
         return Ingested(**done)
 
 
-class _Lookout(ServiceMapper):
-    """Keeps what it is given, and goes on where a record cannot be read."""
+class _PreviewMapper(PlacingMapper, ServiceMapper):
+    """Notes the first record that cannot be read, and the samples that stand for such records."""
 
     def __init__(
         self, path: Path, separator: str | None, columns: Mapping[str, str] | None
     ) -> None:
         self.notes = Notes()
         super().__init__(path, separator=separator, columns=columns, notes=self.notes)
-        self.rows: list[Mapping[str, Any]] = []
-        self.placed: dict[str, str] = {}
         self.problem: InputError | None = None
-        self.unread: set[str] = set()
+        self.unread_ids: set[str] = set()
 
-    def sample(self, record: Mapping[str, Any], line: int) -> Sample:
-        self.rows.append(record)
-        try:
-            return super().sample(record, line)
-        except InputError as error:
-            self.problem = self.problem or error.at(path=self.path, line=line)
-            unread = Sample(id=f"line {line}, which cannot be read")
-            self.unread.add(unread.id)
-            return unread
-
-    def plan(self, record: Mapping[str, Any]) -> FieldKeys:
-        try:
-            found = super().plan(record)
-        except InputError:  # what is clear nevertheless
-            clear = Counter(FIELD_OF.get(folded(name)) for name in record)
-            names = {FIELD_OF.get(folded(name)): name for name in record}
-            self.placed = {field: names[field] for field in names if field and clear[field] == 1}
-            raise
-        labels = {"answerability": found.labels[0]} if found.labels else {}
-        self.placed = {**found.keys, **labels, **self.placed}
-        return found
+    def unread(self, line: int, error: InputError) -> Sample:
+        self.problem = self.problem or error.at(path=self.path, line=line)
+        unread = super().unread(line, error)
+        self.unread_ids.add(unread.id)
+        return unread
 
 
 def _separator(store: Store, upload: Upload) -> str | None:
@@ -222,10 +204,5 @@ def _named(upload: Upload, path: Path) -> Iterator[None]:
 
 
 def _told(error: InputError, upload: Upload, path: Path) -> InputError:
-    return InputError(
-        error.problem.replace(str(path), upload.file_name),
-        path=upload.file_name,
-        line=error.line,
-        field=error.field,
-        hint=error.hint,
-    )
+    problem = error.problem.replace(str(path), upload.file_name)
+    return error.but(problem=problem, path=upload.file_name)

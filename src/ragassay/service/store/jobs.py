@@ -137,8 +137,7 @@ def list_jobs(
     for column, value in conditions:
         if value is not None:
             chosen = chosen.where(column == value)
-    with store.reading() as connection:
-        return [_job(row) for row in connection.execute(chosen)]
+    return [_job(row) for row in store.rows(chosen)]
 
 
 def get_job(store: Store, key: str) -> Job:
@@ -276,11 +275,9 @@ class Queue:
             .where(jobs.c.status.in_(("idle", "starting", "running")))
             .order_by(jobs.c.created, jobs.c.id)
         )
-        with self._store.reading() as connection:
-            rows = connection.execute(chosen).all()
         now, found = time.monotonic(), []
         alive = {}
-        for row in rows:
+        for row in self._store.rows(chosen):
             if row.status == "idle" or row.worker == self._worker:
                 found.append((row.id, row.beat))
                 continue

@@ -6,12 +6,12 @@ import time
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import Connection, Row, Table, delete, insert, select, update
+from sqlalchemy import Connection, Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.schema import models, projects, tasks
-from ragassay.service.store.store_errors import Conflict, NotThere
+from ragassay.service.store.store_errors import Conflict
 
 
 class Project(BaseModel):
@@ -88,9 +88,8 @@ def create_project(store: Store, name: str, description: str = "") -> Project:
 
 def list_projects(store: Store) -> list[Project]:
     """All projects, oldest first."""
-    with store.reading() as connection:
-        rows = connection.execute(select(projects).order_by(projects.c.created)).all()
-    return [Project(**row._mapping) for row in rows]
+    chosen = select(projects).order_by(projects.c.created)
+    return [Project(**row._mapping) for row in store.rows(chosen)]
 
 
 def get_project(store: Store, key: str) -> Project:
@@ -99,7 +98,7 @@ def get_project(store: Store, key: str) -> Project:
     Raises:
         NotThere: there is none.
     """
-    return Project(**_one(store, projects, "project", key)._mapping)
+    return Project(**store.row(projects, "project", key)._mapping)
 
 
 def delete_project(store: Store, key: str) -> None:
@@ -109,7 +108,7 @@ def delete_project(store: Store, key: str) -> None:
         NotThere: there is none.
     """
     with store.writing() as connection:
-        _delete(connection, projects, "project", key)
+        remove(connection, projects, "project", key)
         store.drop_ledger(connection, key)
 
 
@@ -142,8 +141,7 @@ def list_tasks(store: Store, project_id: str) -> list[Task]:
     """
     get_project(store, project_id)
     chosen = select(tasks).where(tasks.c.project_id == project_id).order_by(tasks.c.created)
-    with store.reading() as connection:
-        return [Task(**row._mapping) for row in connection.execute(chosen)]
+    return [Task(**row._mapping) for row in store.rows(chosen)]
 
 
 def get_task(store: Store, key: str) -> Task:
@@ -152,7 +150,7 @@ def get_task(store: Store, key: str) -> Task:
     Raises:
         NotThere: there is none.
     """
-    return Task(**_one(store, tasks, "task", key)._mapping)
+    return Task(**store.row(tasks, "task", key)._mapping)
 
 
 def change_task(store: Store, key: str, options: TaskOptions) -> Task:
@@ -180,7 +178,7 @@ def delete_task(store: Store, key: str) -> None:
         NotThere: there is none.
     """
     with store.writing() as connection:
-        _delete(connection, tasks, "task", key)
+        remove(connection, tasks, "task", key)
 
 
 def create_model(store: Store, task_id: str, name: str, version: str) -> Model:
@@ -205,8 +203,7 @@ def list_models(store: Store, task_id: str) -> list[Model]:
     """
     get_task(store, task_id)
     chosen = select(models).where(models.c.task_id == task_id).order_by(models.c.created)
-    with store.reading() as connection:
-        return [Model(**row._mapping) for row in connection.execute(chosen)]
+    return [Model(**row._mapping) for row in store.rows(chosen)]
 
 
 def get_model(store: Store, key: str) -> Model:
@@ -215,7 +212,7 @@ def get_model(store: Store, key: str) -> Model:
     Raises:
         NotThere: there is none.
     """
-    return Model(**_one(store, models, "model", key)._mapping)
+    return Model(**store.row(models, "model", key)._mapping)
 
 
 def _insert(connection: Connection, table: Table, values: dict[str, Any], problem: str) -> None:
@@ -223,16 +220,3 @@ def _insert(connection: Connection, table: Table, values: dict[str, Any], proble
         connection.execute(insert(table).values(values))
     except IntegrityError as error:
         raise Conflict(f"{problem}. Choose another name.") from error
-
-
-def _one(store: Store, table: Table, kind: str, key: str) -> Row[Any]:
-    with store.reading() as connection:
-        row = connection.execute(select(table).where(table.c.id == key)).one_or_none()
-    if row is None:
-        raise NotThere(kind, key)
-    return row
-
-
-def _delete(connection: Connection, table: Table, kind: str, key: str) -> None:
-    if not connection.execute(delete(table).where(table.c.id == key)).rowcount:
-        raise NotThere(kind, key)

@@ -145,16 +145,14 @@ def count_records(
         start, end: only those from one time to another, both inclusive, seconds since 1970.
     """
     chosen = select(func.count()).select_from(records).where(_within(task_id, start, end))
-    with store.reading() as connection:
-        return int(connection.execute(chosen).scalar_one())
+    return int(store.rows(chosen)[0][0])
 
 
 def time_span(store: Store, task_id: str) -> tuple[float, float] | None:
     """The times of the first and the last record of a task; ``None`` where it has none."""
     times = records.c.timestamp
     chosen = select(func.min(times), func.max(times)).where(_within(task_id, None, None))
-    with store.reading() as connection:
-        first, last = connection.execute(chosen).one()
+    [(first, last)] = store.rows(chosen)
     return None if first is None else (float(first), float(last))
 
 
@@ -218,8 +216,7 @@ def read_page(
             )
         )
     order = (records.c.timestamp.desc(), records.c.number.desc())
-    with store.reading() as connection:
-        rows = connection.execute(chosen.order_by(*order).limit(limit + 1)).all()
+    rows = store.rows(chosen.order_by(*order).limit(limit + 1))
     page = [_stored(row) for row in rows[:limit]]
     last = rows[limit - 1] if len(rows) > limit else None
     return page, None if last is None else (last.timestamp, last.number)
@@ -241,8 +238,7 @@ def read_versions(store: Store, task_id: str, key: str) -> list[StoredRecord]:
         .where(records.c.task_id == task_id, records.c.id == key)
         .order_by(records.c.version.desc())
     )
-    with store.reading() as connection:
-        rows = connection.execute(chosen).all()
+    rows = store.rows(chosen)
     if not rows:
         raise NotThere("record", key)
     return [_stored(row) for row in rows]
@@ -288,8 +284,7 @@ def _pages(
                 )
             )
         chosen = chosen.order_by(records.c.timestamp, records.c.number).limit(PAGE)
-        with store.reading() as connection:
-            page = connection.execute(chosen).all()
+        page = store.rows(chosen)
         if not page:
             return
         yield page
@@ -364,13 +359,4 @@ def _incoming(sample: Sample, now: float) -> _Incoming:
 
 
 def _stored(row: Any) -> StoredRecord:
-    return StoredRecord(
-        id=row.id,
-        system=row.system,
-        repeat=row.repeat,
-        version=row.version,
-        is_latest=row.is_latest,
-        timestamp=row.timestamp,
-        received=row.received,
-        record=orjson.loads(row.body),
-    )
+    return StoredRecord(**row._mapping, record=orjson.loads(row.body))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated, Literal
@@ -15,13 +15,17 @@ from pydantic import BeforeValidator
 from sqlalchemy import insert
 
 from ragassay.engine.comparison import compare
-from ragassay.engine.config import RunConfig, options_of
 from ragassay.engine.results import Comparison, Result
 from ragassay.reports import folder as folder_reports, write_comparison
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.reports import Report, get_report, keep_run, run_archive
-from ragassay.service.store.run_archives import headline_of, opened_archive, packed_folder
+from ragassay.service.store.run_archives import (
+    as_report,
+    headline_of,
+    opened_archive,
+    packed_folder,
+)
 from ragassay.service.store.schema import reports
 
 ReportForm = Annotated[
@@ -122,21 +126,6 @@ def report_facts(store: Store, key: str) -> dict[str, str]:
     facts = {"report": report.name, "task": get_task(store, report.task_id).name}
     ends = {"from_timestamp": report.from_timestamp, "to_timestamp": report.to_timestamp}
     return facts | {name: shown_time(end) for name, end in ends.items() if end is not None}
-
-
-def as_report(result: Result, facts: Mapping[str, str]) -> Result:
-    """A result as pages and files of a report show it.
-
-    Its title is the report's name. Its configuration begins with the facts and names no files.
-
-    Args:
-        result: of a run folder.
-        facts: see `report_facts`.
-    """
-    paths = {name for name, option in options_of(RunConfig).items() if option.path is not None}
-    config = {name: value for name, value in result.config.items() if name not in paths}
-    summary = replace(result.summary, title=facts["report"])
-    return replace(result, summary=summary, config={**facts, **config, **facts})
 
 
 @contextmanager

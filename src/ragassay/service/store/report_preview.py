@@ -64,7 +64,7 @@ def preview_report(
     end: float,
     options: Mapping[str, Any] | None = None,
 ) -> ReportPreview:
-    """What `create_report` would make of the same arguments. Nobody is asked, nothing is stored.
+    """What `create_report` would make of the same arguments. No judge is called; nothing is stored.
 
     Args:
         store: where.

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, Field
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from ragassay.engine.config import RunConfig, iso_time, make_config, named_files, options_of
 from ragassay.engine.run import prepare
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.formats import FIRST_TIME, LAST_TIME
-from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.jobs import Job, Status, add_job, get_job, list_jobs
 from ragassay.service.store.projects import Task, get_task
 from ragassay.service.store.records import read_samples
 from ragassay.service.store.schema import report_files, reports
-from ragassay.service.store.store_errors import Conflict, NotThere
+from ragassay.service.store.store_errors import Conflict
 
 DEFAULT_SUITE = "ragreport"
 
@@ -111,8 +111,7 @@ def list_reports(store: Store, task_id: str) -> list[Report]:
     """
     get_task(store, task_id)
     chosen = select(reports).where(reports.c.task_id == task_id).order_by(reports.c.created)
-    with store.reading() as connection:
-        rows = connection.execute(chosen).all()
+    rows = store.rows(chosen)
     by_report = {job.report_id: job for job in list_jobs(store, task_id=task_id)}
     return [_report(row, by_report.get(row.id)) for row in rows]
 
@@ -123,11 +122,7 @@ def get_report(store: Store, key: str) -> Report:
     Raises:
         NotThere: there is none.
     """
-    with store.reading() as connection:
-        row = connection.execute(select(reports).where(reports.c.id == key)).one_or_none()
-    if row is None:
-        raise NotThere("report", key)
-    done = list_jobs(store, report_id=key)
+    row, done = store.row(reports, "report", key), list_jobs(store, report_id=key)
     return _report(row, done[-1] if done else None)
 
 
@@ -138,8 +133,7 @@ def delete_report(store: Store, key: str) -> None:
         NotThere: there is none.
     """
     with store.writing() as connection:
-        if not connection.execute(delete(reports).where(reports.c.id == key)).rowcount:
-            raise NotThere("report", key)
+        remove(connection, reports, "report", key)
 
 
 def keep_run(connection: Connection, key: str, archive: bytes, headline: Mapping[str, Any]) -> None:
@@ -165,18 +159,10 @@ def run_archive(store: Store, key: str) -> bytes:
     """
     report = get_report(store, key)
     chosen = select(report_files.c.archive).where(report_files.c.report_id == key)
-    with store.reading() as connection:
-        found = connection.execute(chosen).scalar_one_or_none()
-    if found is None:
+    found = store.rows(chosen)
+    if not found:
         raise Conflict(f"The report {report.name!r} is not finished ({report.status}).")
-    return bytes(found)
-
-
-def count_reports(store: Store, task_id: str) -> int:
-    """How many reports a task has."""
-    chosen = select(func.count()).select_from(reports).where(reports.c.task_id == task_id)
-    with store.reading() as connection:
-        return int(connection.execute(chosen).scalar_one())
+    return bytes(found[0][0])
 
 
 def checked_interval(start: float, end: float) -> None:

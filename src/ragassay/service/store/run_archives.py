@@ -1,4 +1,7 @@
-"""Run folders in archives: packed, unpacked, and checked where others made them."""
+"""Run folders in archives: packed, unpacked, checked where others made them, and told as reports.
+
+Report processes import this module, so it imports no database.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,16 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 import yaml
 
 from ragassay import files
+from ragassay.engine.config import RunConfig, options_of
 from ragassay.engine.results import RUN, SAMPLES, SUMMARY, Result, Summary, open_run
 from ragassay.errors import InputError, UsageError
 
@@ -113,27 +118,32 @@ def opened_archive(archive: bytes | IO[bytes], name: str = "run") -> Iterator[Re
             place = Path(str(error.path)).relative_to(base) if error.path else Path()
             where = "the archive" if place == Path() else str(place)
             problem = error.problem.replace(str(base), "the archive")
-            raise InputError(
-                problem, path=where, line=error.line, field=error.field, hint=error.hint
-            ) from error
+            raise error.but(problem=problem, path=where) from error
         yield result
 
 
 def headline_of(summary: Summary) -> dict[str, Any]:
     """What lists of reports show of a summary: by metric its mean, interval and numbers, with the
     mean without the values for missing parts and their number."""
+    shown = ("mean", "low", "high", "n_scored", "n_total", "n_assumed", "mean_measured")
     return {
-        name: {
-            "mean": one.mean,
-            "low": one.low,
-            "high": one.high,
-            "n_scored": one.n_scored,
-            "n_total": one.n_total,
-            "n_assumed": one.n_assumed,
-            "mean_measured": one.mean_measured,
-        }
-        for name, one in summary.metrics.items()
+        name: {key: getattr(one, key) for key in shown} for name, one in summary.metrics.items()
     }
+
+
+def as_report(result: Result, facts: Mapping[str, str]) -> Result:
+    """A result as pages and files of a report show it.
+
+    Its title is the report's name. Its configuration begins with the facts and names no files.
+
+    Args:
+        result: of a run folder.
+        facts: see `report_facts`.
+    """
+    paths = {name for name, option in options_of(RunConfig).items() if option.path is not None}
+    config = {name: value for name, value in result.config.items() if name not in paths}
+    summary = replace(result.summary, title=facts["report"])
+    return replace(result, summary=summary, config={**facts, **config, **facts})
 
 
 _Members = Iterator[tuple[str, Callable[[], IO[bytes]]]]

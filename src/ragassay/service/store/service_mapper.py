@@ -68,7 +68,12 @@ class ServiceMapper(Mapper):
         self._record: Mapping[str, Any] | None = None
         self._is_made = False
 
-    def sample(self, record: Mapping[str, Any], line: int) -> Sample:
+    def sample(
+        self,
+        record: Mapping[str, Any],
+        line: int,
+        beside: Mapping[str, Any] | None = None,
+    ) -> Sample:
         """The sample that a record holds.
 
         Args:
@@ -78,7 +83,7 @@ class ServiceMapper(Mapper):
             InputError: the record cannot be read.
         """
         self.line, self._record, self._is_made = line, record, False
-        return super().sample(record, line)
+        return super().sample(record, line, beside)
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
         """The id of a record that has none: a hash of its content.

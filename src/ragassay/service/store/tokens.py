@@ -8,12 +8,11 @@ import time
 from typing import Literal
 
 from pydantic import BaseModel
-from sqlalchemy import delete, insert, select
+from sqlalchemy import insert, select
 
-from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.projects import get_project
 from ragassay.service.store.schema import tokens
-from ragassay.service.store.store_errors import NotThere
 
 Scope = Literal["read", "write"]
 
@@ -66,15 +65,13 @@ def create_token(
 
 def list_tokens(store: Store) -> list[Token]:
     """All tokens, oldest first."""
-    with store.reading() as connection:
-        rows = connection.execute(select(tokens).order_by(tokens.c.created)).all()
-    return [Token(**row._mapping) for row in rows]
+    chosen = select(tokens).order_by(tokens.c.created)
+    return [Token(**row._mapping) for row in store.rows(chosen)]
 
 
 def has_tokens(store: Store) -> bool:
     """Whether there is any token: then every request needs one."""
-    with store.reading() as connection:
-        return connection.execute(select(tokens.c.id).limit(1)).first() is not None
+    return bool(store.rows(select(tokens.c.id).limit(1)))
 
 
 def revoke_token(store: Store, key: str) -> None:
@@ -88,8 +85,7 @@ def revoke_token(store: Store, key: str) -> None:
         NotThere: there is none of this id.
     """
     with store.writing() as connection:
-        if not connection.execute(delete(tokens).where(tokens.c.id == key)).rowcount:
-            raise NotThere("token", key)
+        remove(connection, tokens, "token", key)
 
 
 def find_token(store: Store, value: str) -> Token | None:
@@ -100,9 +96,7 @@ def find_token(store: Store, value: str) -> Token | None:
         value: what was sent.
     """
     chosen = select(tokens).where(tokens.c.hash == _hash(value))
-    with store.reading() as connection:
-        row = connection.execute(chosen).one_or_none()
-    return None if row is None else Token(**row._mapping)
+    return next((Token(**row._mapping) for row in store.rows(chosen)), None)
 
 
 def _hash(value: str) -> str:

@@ -20,7 +20,7 @@ from sqlalchemy import delete, insert, select, update
 
 from ragassay import formats
 from ragassay.errors import InputError
-from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.schema import upload_parts, uploads
 from ragassay.service.store.store_errors import Conflict, NotThere
@@ -117,11 +117,7 @@ def get_upload(store: Store, key: str) -> Upload:
     Raises:
         NotThere: there is none.
     """
-    with store.reading() as connection:
-        row = connection.execute(select(uploads).where(uploads.c.id == key)).one_or_none()
-    if row is None:
-        raise NotThere("upload", key)
-    return Upload(**row._mapping)
+    return Upload(**store.row(uploads, "upload", key)._mapping)
 
 
 def delete_upload(store: Store, key: str) -> None:
@@ -131,8 +127,7 @@ def delete_upload(store: Store, key: str) -> None:
         NotThere: there is none.
     """
     with store.writing() as connection:
-        if not connection.execute(delete(uploads).where(uploads.c.id == key)).rowcount:
-            raise NotThere("upload", key)
+        remove(connection, uploads, "upload", key)
 
 
 @contextmanager
@@ -160,11 +155,10 @@ def _parts(store: Store, key: str) -> Iterator[bytes]:
         chosen = select(upload_parts.c.content).where(
             upload_parts.c.upload_id == key, upload_parts.c.number == number
         )
-        with store.reading() as connection:
-            content = connection.execute(chosen).scalar_one_or_none()
-        if content is None:
+        part = store.rows(chosen)
+        if not part:
             return
-        yield bytes(content)
+        yield bytes(part[0][0])
         number += 1
 
 

@@ -1,12 +1,14 @@
 """What the pages of a report read: its run folder, an index of its samples, the parts of its page.
 
-The index is an SQLite file: searching, filtering and sorting 100,000 samples needs neither their
-texts nor memory. A row knows where its sample and its scores begin in the files of the run folder.
+The index is an SQLite file: filtering and sorting 100,000 samples needs neither their texts nor
+memory, and a search reads all texts out of one file (`text_search`). A row knows where its sample
+and its scores begin in the files of the run folder.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -14,6 +16,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from ragassay import files, printable
 from ragassay.engine.results import (
@@ -39,6 +43,7 @@ from ragassay.reports.html import (
     tag,
 )
 from ragassay.service.store import as_report
+from ragassay.service.views.text_search import rows_with, texts_in, write_texts
 from ragassay.strict import dumps
 
 RUN, ROWS, PIECES = "run", "rows.sqlite", "pieces.json"
@@ -58,11 +63,13 @@ class RowQuery:
     """Which rows of a report are wanted.
 
     Attributes:
-        words: that each row holds in its id, system or query.
+        words: that each row holds anywhere: in its id, system, query, history, answer, passages,
+            references, labels, or in the explanation or the reason of a score.
         unscored: a metric's number: only rows where it is unscored; ``any`` metric; all rows where
             it is empty.
         slices: the wanted value by slicing column.
-        sort: ``order``, ``query``, or ``m`` with a metric's number.
+        sort: ``order``, ``id`` (as people order them: q2 before q10), ``query``, or ``m`` with a
+            metric's number.
         down: whether the largest comes first.
         first: how many rows are passed over.
         size: how many are wanted.
@@ -95,7 +102,8 @@ def build_view(folder: Path, report: str, facts: Mapping[str, str]) -> None:
     with closing(sqlite3.connect(folder / ROWS)) as rows:
         rows.execute("PRAGMA journal_mode = OFF")
         rows.execute(
-            "CREATE TABLE samples (row INTEGER PRIMARY KEY, id, tag, query, text, n_unscored, "
+            "CREATE TABLE samples (row INTEGER PRIMARY KEY, id, natural_id, tag, query, "
+            "n_unscored, "
             f"sample_at, scores_at{_columns('value', len(names))}{_columns('reason', len(names))}"
             f"{_columns('slice', len(columns.slices))})"
         )
@@ -112,6 +120,7 @@ def build_view(folder: Path, report: str, facts: Mapping[str, str]) -> None:
         shown = ((printable.escaped(name), at) for at, name in enumerate(columns.slices))
         rows.executemany("INSERT INTO slices VALUES (?, ?)", shown)
         rows.commit()
+    write_texts(folder, _texts(folder / RUN, len(names)))
     template = environment(_TEMPLATES, served="/assets").get_template("run.html.j2")
     browser = _ServedBrowser(result, f"/reports/{report}/samples")
     parts = report_parts(as_report(result, facts))
@@ -167,11 +176,28 @@ def _indexed(folder: Path, result: Result, several: bool) -> Iterator[tuple[Any,
         shown = tag(identity) if several else ""
         query = headline(sample)
         yield (
-            row, identity[0], shown, query, f"{identity[0]}\n{query}\n{shown}".lower(),
+            row, identity[0], _natural(identity[0]), shown, query,
             values.count(None), next(at_sample), next(at_score, 0), *values,
             *(None if reason is None else str(reason) for reason in reasons),
             *(column[row] for column in columns.slices.values()),
         )  # fmt: skip
+
+
+def _texts(folder: Path, n_metrics: int) -> Iterator[Iterator[str]]:
+    """What a search looks at, by sample."""
+    scores = (line for _, line in _lines(folder / SCORES))
+    for _, line in _lines(folder / SAMPLES):
+        if line.strip():
+            record = orjson.loads(line)
+            record.pop("given", None)  # what other tools measured, and vectors
+            told = (orjson.loads(one) for one in islice(scores, n_metrics))
+            said = [[one.get("reason"), one.get("explanation")] for one in told]
+            yield texts_in([record, said])
+
+
+def _natural(key: str) -> str:
+    """A text by which ids are in the order in which people have them: numbers by their value."""
+    return re.sub(r"[0-9]+", lambda digits: digits[0].zfill(20), key.casefold())
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -220,7 +246,9 @@ class ReportView:
         with self._index() as index:
             names = [name for _, name, *_ in index.execute("PRAGMA table_info(samples)")]
             n_metrics = sum(name.startswith("value") for name in names)
-            where, given = _conditions(wanted, names, dict(index.execute("SELECT * FROM slices")))
+            slices = dict(index.execute("SELECT * FROM slices"))
+            held = rows_with(self._folder, wanted.words) if wanted.words else None
+            where, given = _conditions(wanted, names, slices, held)
             (n,) = index.execute(f"SELECT count(*) FROM samples{where}", given).fetchone()
             kept = [*(f"value{at}" for at in range(n_metrics))]
             kept += [f"reason{at}" for at in range(n_metrics)]
@@ -293,11 +321,14 @@ class _PlacedVerdicts:
 
 
 def _conditions(
-    wanted: RowQuery, names: Sequence[str], slices: dict[str, int]
+    wanted: RowQuery, names: Sequence[str], slices: dict[str, int], held: list[int] | None
 ) -> tuple[str, list[Any]]:
-    """What stands after WHERE, and its values."""
-    conditions = ["instr(text, ?)"] * len(wanted.words)
-    given: list[Any] = [word.lower() for word in wanted.words]
+    """What stands after WHERE, and its values. ``held`` are the rows with the wanted words."""
+    conditions: list[str] = []
+    given: list[Any] = []
+    if held is not None:
+        conditions.append("row IN (SELECT value FROM json_each(?))")
+        given.append(json.dumps(held))
     if wanted.unscored == "any":
         conditions.append("n_unscored > 0")
     elif wanted.unscored:
@@ -315,6 +346,8 @@ def _order(wanted: RowQuery, names: Sequence[str]) -> str:
     turn = " DESC" if wanted.down else ""
     if wanted.sort == "order":
         return f"row{turn}"
+    if wanted.sort == "id":
+        return f"natural_id{turn}, row"
     if wanted.sort == "query":
         return f"lower(query){turn}, row"
     column = _named("value", wanted.sort.removeprefix("m"), names)

@@ -23,6 +23,7 @@ from ragassay.service.store import (
     unpack_folder,
 )
 from ragassay.service.views.report_view import PIECES, RUN, ReportView
+from ragassay.service.views.text_search import PLACES
 
 HALF_MADE_S = 3_600.0
 """Seconds after which nobody goes on with a view that is half made."""
@@ -54,7 +55,7 @@ class Views:
         key = get_report(self._store, report).id
         target = self._folder / key
         with self._making[key]:
-            if not (target / PIECES).exists():
+            if not all((target / name).exists() for name in (PIECES, PLACES)):
                 self._make(key, target)
         return ReportView(target)
 

@@ -2,9 +2,9 @@
 
 ``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON
 (``view`` is the id and the facts of the report, where its pages are to be made, too), and writes
-lines of JSON: how far it is, and at the end the headline or the error. Its memory is given back
-when it ends, and it ends when its standard input does: a worker that was killed leaves no process
-behind.
+lines of JSON: how far it is, and at the end the headline, the error, or what the system said of its
+disk. Its memory is given back when it ends, and it ends when its standard input does: a worker that
+was killed leaves no process behind. It imports no database: each report waits for the imports.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from typing import Any
 
 from ragassay.engine.config import make_config
 from ragassay.engine.run import PreparedRun, prepare
-from ragassay.errors import RagassayError
+from ragassay.errors import RagassayError, system_problem
 from ragassay.service.store import headline_of
 from ragassay.service.views import build_view
-from ragassay.service.worker.worker import DISK
 
 SECONDS = 1.0
 """Between two lines about how far it is."""
@@ -46,7 +45,7 @@ def main() -> int:
         _tell(error=str(error))
         return 2
     except OSError as error:
-        _tell(error=DISK.format(error.strerror))
+        _tell(disk=system_problem(error))
         return 2
     _tell(headline=headline_of(result.summary), warnings=list(result.summary.warnings))
     return 0

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.engine.results import SUMMARY
-from ragassay.errors import RagassayError
+from ragassay.errors import RagassayError, system_problem
 from ragassay.formats import write
 from ragassay.samples import Sample
 from ragassay.service.store import (
@@ -55,6 +55,9 @@ GRACE_S = 120.0
 DISK = (
     "The worker cannot write to its disk: {}. Make room (or allow it to write), and retry the job."
 )
+
+LAST = ("headline", "error", "disk")
+"""What a report process says at its end: one of these."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ class Worker:
             self._fail(job, str(problem))
         except OSError as problem:
             _log(f"job {job.id}: {problem!r}")
-            self._fail(job, DISK.format(problem.strerror))
+            self._fail(job, DISK.format(system_problem(problem)))
         except Exception as problem:
             _log(f"job {job.id}: {problem!r}")
             self._fail(job, f"A defect of ragassay: {type(problem).__name__}: {problem}.")
@@ -213,6 +216,8 @@ class _ReportJob:
         ended = self._supervise(options, stopped)
         if ended is None:
             return None
+        if "disk" in ended:
+            raise RagassayError(DISK.format(ended["disk"]))
         if "error" in ended or not (output / SUMMARY).is_file():
             problem = str(ended.get("error") or "The process that computed it died (memory?).")
             # The paths are the server's, and say nothing to a client.
@@ -280,7 +285,7 @@ class _ReportJob:
         for line in lines:
             with suppress(json.JSONDecodeError):
                 told = json.loads(line)
-                words |= {name: told[name] for name in ("error", "headline") if name in told}
+                words |= {name: told[name] for name in LAST if name in told}
                 if "done" in told:
                     self._progress = Progress(**told, total=self._progress.total)
                 if "headline" in told:

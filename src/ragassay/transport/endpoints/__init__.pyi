@@ -1,4 +1,5 @@
 from .endpoint import (
+    CONNECT_S as CONNECT_S,
     SAMPLING as SAMPLING,
     TIMEOUT_S as TIMEOUT_S,
     ApiProtocol as ApiProtocol,
@@ -12,8 +13,9 @@ from .endpoint import (
 )
 from .endpoint_errors import (
     from_status as from_status,
+    redirected as redirected,
     retry_after as retry_after,
     unreached as unreached,
 )
-from .http_endpoint import http_client as http_client, needs_client as needs_client
 from .openai_embeddings import OpenAIEmbeddings as OpenAIEmbeddings, VectorReply as VectorReply
+from .python_chat import PythonChat as PythonChat

@@ -49,6 +49,7 @@ class Prompt:
         mode: how the form of the answer is asked for.
         name: of the schema.
         schema: JSON schema of the answer, every object closed and every key required.
+        data: what the messages were made of, for receivers that are no models.
     """
 
     model: str
@@ -57,6 +58,7 @@ class Prompt:
     mode: Mode
     name: str
     schema: Mapping[str, Any]
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

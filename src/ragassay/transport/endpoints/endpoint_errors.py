@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from ragassay.errors import system_problem
 from ragassay.scores import Reason
 from ragassay.transport.endpoints.endpoint import SAMPLING, EndpointError
 from ragassay.transport.secrets import Secret
@@ -33,10 +34,14 @@ _NEVER_SENT = frozenset(
     {
         *("ConnectError", "ConnectTimeout", "PoolTimeout", "LocalProtocolError"),
         *("UnsupportedProtocol", "ClientConnectorError", "ClientConnectorDNSError"),
+        *("ConnectionTimeoutError", "InvalidUrlClientError", "NonHttpUrlClientError"),
         *("ConnectionRefusedError", "gaierror"),
     }
 )
 """Names of errors, of the clients' HTTP libraries, that come before a request has left."""
+
+_ILLEGAL = re.compile(r"Illegal header|in HTTP status message or header|detected in header")
+"""What these libraries say of a header that cannot be sent."""
 
 
 def from_status(
@@ -134,7 +139,7 @@ def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
         key: is blanked out.
     """
     causes = list(_causes(error))
-    if any(isinstance(one, UnicodeError) or "Illegal header" in str(one) for one in causes):
+    if any(isinstance(one, UnicodeError) or _ILLEGAL.search(str(one)) for one in causes):
         # These quote the header; and what cannot be sent now cannot be sent later.
         detail = f"{url} cannot be asked: a header of the request holds what no header may hold."
         return EndpointError(Reason.CONNECTION, detail, free=True, sent=False)
@@ -143,7 +148,9 @@ def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
     if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
         detail = f"{url} did not answer in time"
         return EndpointError(Reason.TIMEOUT, detail, again=True, free=free, sent=not free)
-    shown = key.hidden_in(str(causes[-1]) or type(causes[-1]).__name__)
+    cause = causes[-1]
+    said = system_problem(cause) if isinstance(cause, OSError) else str(cause)
+    shown = key.hidden_in(said or type(cause).__name__)
     detail = f"{url} cannot be reached: {shown}"
     return EndpointError(Reason.CONNECTION, detail, again=True, free=free, sent=not free)
 

@@ -39,14 +39,7 @@ class OpenAIChat(HttpEndpoint):
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request as OpenAI documents it."""
-        body: dict[str, Any] = {"model": prompt.model, "messages": prompt.messages}
-        body.update(prompt.parameters)
-        if prompt.mode == "json_schema":
-            schema = {"name": prompt.name, "strict": True, "schema": prompt.schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        elif prompt.mode == "json_object":
-            body["response_format"] = {"type": "json_object"}
-        return body
+        return chat_body(prompt)
 
     def named(self, body: Mapping[str, Any]) -> Iterator[str]:
         """All but the material."""
@@ -57,26 +50,51 @@ class OpenAIChat(HttpEndpoint):
     def read(self, reply: Any, sent: bytes) -> Completion:
         """The first choice."""
         del sent
-        choice, usage = reply["choices"][0], usage_of(reply)
-        message = choice["message"]
-        read, written = counted(usage.get("prompt_tokens")), counted(usage.get("completion_tokens"))
-        return Completion(
-            _text(message.get("content")),
-            _FINISH.get(choice.get("finish_reason"), "stop"),
-            message.get("refusal") or None,
-            str(reply.get("model") or ""),
-            read or 0,
-            written or 0,
-            # No prompt has nothing in it: some proxies send zeros.
-            bool(read) and written is not None,
-        )
+        return chat_completion(reply)
+
+
+def chat_body(prompt: Prompt) -> dict[str, Any]:
+    """The request that puts a prompt to a chat, as OpenAI documents it."""
+    body: dict[str, Any] = {"model": prompt.model, "messages": prompt.messages}
+    body.update(prompt.parameters)
+    if prompt.mode == "json_schema":
+        schema = {"name": prompt.name, "strict": True, "schema": prompt.schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif prompt.mode == "json_object":
+        body["response_format"] = {"type": "json_object"}
+    return body
+
+
+def chat_completion(reply: Any) -> Completion:
+    """The first choice of a chat's reply.
+
+    Raises:
+        LookupError, TypeError, AttributeError: the reply is none of a chat.
+    """
+    choice, usage = reply["choices"][0], usage_of(reply)
+    message = choice["message"]
+    read, written = counted(usage.get("prompt_tokens")), counted(usage.get("completion_tokens"))
+    return Completion(
+        text_of(message.get("content")),
+        _FINISH.get(choice.get("finish_reason"), "stop"),
+        message.get("refusal") or None,
+        str(reply.get("model") or ""),
+        read or 0,
+        written or 0,
+        # No prompt has nothing in it: some proxies send zeros.
+        bool(read) and written is not None,
+    )
 
 
 _FINISH: Mapping[Any, Finish] = {"length": "length", "content_filter": "filtered"}
 
 
-def _text(content: Any) -> str | None:
-    """The reply's text; some servers give it in parts."""
+def text_of(content: Any) -> str | None:
+    """The text of a message's content; some servers give it in parts.
+
+    Raises:
+        TypeError: it is no text.
+    """
     if isinstance(content, list):
         parts = [part.get("text") or "" for part in content if part.get("type") == "text"]
         return "".join(parts)

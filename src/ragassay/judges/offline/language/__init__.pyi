@@ -40,6 +40,8 @@ from .word_weights import (
     LONGEST as LONGEST,
     WHOLE as WHOLE,
     content as content,
+    n_words as n_words,
+    spaced as spaced,
     stem as stem,
     tokens as tokens,
     visible as visible,

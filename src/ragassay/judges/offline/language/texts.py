@@ -18,7 +18,11 @@ _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]{0,1000
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*[\w+#-]*[ \t]*$", re.MULTILINE)
 _MARKS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
 _BULLET = re.compile(r"^[ \t>]*(?:#{1,6}\s+|[-*+•◦▪–]\s+|\(?\d{1,3}[.)]\s+)+", re.MULTILINE)
-_STOP = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡；])[”’」』）]*|\s*\n\s*|(?<=[؟।])\s+")
+_STOP = re.compile(
+    r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡；])[”’」』）]*|(?<!\s)\s*\n\s*|(?<=[؟।])\s+"
+)
+"""A line end is looked for from the start of a run of white space only: else a long run without one
+is searched from each of its characters."""
 _ABBREVIATION = lists.patterns("abbreviations")
 _TAIL = 20
 """Characters before an end that are searched for an abbreviation; all of them are shorter."""

@@ -93,6 +93,17 @@ def tokens(text: str) -> list[str]:
     return in_one_form(raw_tokens)
 
 
+def spaced(text: str) -> str:
+    """The text with spaces between the characters of scripts that put none between words."""
+    return text if text.isascii() else _IS_UNSPACED.sub(r" \g<0> ", text)
+
+
+def n_words(text: str) -> int:
+    """How many words a text has; two characters of a script without spaces count as one."""
+    unspaced = len(_IS_UNSPACED.findall(text))
+    return len(_IS_UNSPACED.sub(" ", text).split()) + (unspaced + 1) // 2
+
+
 _MINUS = "\u2212"
 
 

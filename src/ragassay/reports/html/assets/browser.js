@@ -1,157 +1,3 @@
-"use strict";
-
-// Text whose control characters (but tabs and line ends) can be seen, written as in JSON.
-function visible(text) {
-  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
-    (found) => "\\u" + found.charCodeAt(0).toString(16).padStart(4, "0"));
-}
-
-// Builds an element. Text always becomes a text node: nothing from the data is parsed as HTML.
-function h(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
-  }
-  const held = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== "");
-  element.append(...held.map((child) => typeof child === "string" ? visible(child) : child));
-  return element;
-}
-
-// A metric's name that may break after its punctuation.
-function breakable(name) {
-  return name.split(/(?<=[@.(,=_/])/).flatMap((piece) => [piece, h("wbr")]);
-}
-
-function number(value, sign) {
-  if (value === null || value === undefined) return "–";
-  const size = Math.abs(value);
-  const whole = size >= 10 && Number.isInteger(value);
-  const digits = whole ? 0 : size < 10 ? 4 : size < 100 ? 3 : size < 10000 ? 2 : 1;
-  const text = value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  if (Number(text.replaceAll(",", "")) === 0) return text.replace("-", "");
-  return sign && value > 0 ? "+" + text : text;
-}
-
-// The rows that stand in the file itself.
-class EmbeddedRows {
-  constructor(data) {
-    this.data = data;
-    this.comparison = data.kind === "comparison";
-    this.total = data.id.length;
-    this.haystack = data.id.map((id, row) => `${id}\n${data.query[row]}\n${data.tag[row]}`.toLowerCase());
-    this.chunks = new Map();
-  }
-
-  // The values of a slicing column.
-  options(name) {
-    return [...new Set(this.data.slices[name])].filter((value) => value !== null)
-      .sort(new Intl.Collator("en", { numeric: true }).compare);
-  }
-
-  // Whether a metric has a score in any row.
-  scored(metric) {
-    return this.data.values[metric].some((value) => value !== null);
-  }
-
-  difference(row, metric) {
-    const a = this.data.values[metric][row], b = this.data.other[metric][row];
-    return a === null || b === null ? null : a - b;
-  }
-
-  // The rows that pass, in order; a page of them, and how many there are.
-  async find(asked) {
-    const { data } = this, rows = this.ordered(asked);
-    const page = rows.slice(asked.first, asked.first + asked.size).map((row) => ({
-      row, id: data.id[row], tag: data.tag[row], query: data.query[row],
-      values: data.values.map((column) => column[row]),
-      other: data.other?.map((column) => column[row]),
-      reasons: data.reasons?.map((column) => column[row]),
-    }));
-    return { n: rows.length, rows: page };
-  }
-
-  ordered({ words, filter, slices, sort, down, metric }) {
-    const chosen = slices.map(([name, value]) => [this.data.slices[name], value]);
-    const rows = [];
-    for (let row = 0; row < this.total; row++) {
-      if (words.every((word) => this.haystack[row].includes(word)) && this.passes(filter, row, metric)
-        && chosen.every(([column, value]) => column[row] === value)) rows.push(row);
-    }
-    if (sort === "order" && !down) return rows;
-    const keys = new Map(rows.map((row) => [row, this.key(sort, row, metric)]));
-    const turn = down ? -1 : 1;
-    return rows.sort((one, two) => {
-      const x = keys.get(one), y = keys.get(two);
-      if (x === null || y === null) return (x === null) - (y === null) || one - two;
-      return x < y ? -turn : x > y ? turn : one - two;
-    });
-  }
-
-  key(sort, row, metric) {
-    const { data } = this;
-    if (sort === "order") return row;
-    if (sort === "query") return data.query[row].toLowerCase();
-    if (sort === "a") return data.values[metric][row];
-    if (sort === "b") return data.other[metric][row];
-    if (sort === "diff") return this.difference(row, metric);
-    return data.values[Number(sort.slice(1))][row];
-  }
-
-  passes(filter, row, metric) {
-    if (filter === "") return true;
-    const diff = this.comparison ? this.difference(row, metric) : null;
-    if (filter === "any") return this.comparison ? diff === null : this.data.values.some((column) => column[row] === null);
-    if (filter === "a") return diff !== null && diff > 1e-12;
-    if (filter === "b") return diff !== null && diff < -1e-12;
-    if (filter === "equal") return diff !== null && Math.abs(diff) <= 1e-12;
-    return this.data.values[Number(filter)][row] === null;
-  }
-
-  // The samples behind a row, a list for each run. They are parsed when they are needed.
-  async samples(row) {
-    return this.data.detail[row].map((positions, run) => positions.map((position) => {
-      const id = `d${run}-${Math.floor(position / this.data.chunk)}`;
-      if (!this.chunks.has(id)) this.chunks.set(id, JSON.parse(document.getElementById(id).textContent));
-      return this.chunks.get(id)[position % this.data.chunk];
-    }));
-  }
-}
-
-// The rows that a server has: it searches, filters and sorts.
-class ServedRows {
-  constructor(data) {
-    this.data = data;
-    this.comparison = false;
-    this.total = data.total;
-    this.served = data.served;
-  }
-
-  options(name) {
-    return this.data.slices[name];
-  }
-
-  scored(metric) {
-    return this.data.scored[metric];
-  }
-
-  async find({ words, filter, slices, sort, down, first, size }) {
-    const query = new URLSearchParams({ text: words.join(" "), unscored: filter, sort, down: String(down), first: String(first), size: String(size) });
-    for (const [name, value] of slices) query.append("slice", JSON.stringify([name, value]));
-    return this.read(`${this.data.served}?${query}`);
-  }
-
-  async samples(row) {
-    return [[await this.read(`${this.data.served}/${row}`)]];
-  }
-
-  async read(address) {
-    const reply = await fetch(address);
-    if (!reply.ok) throw new Error((await reply.json()).detail);
-    return reply.json();
-  }
-}
-
 // The list of samples (or of queries, for a comparison): search, filters, sorting and pages.
 class Browser {
   constructor(data, source) {
@@ -161,10 +7,14 @@ class Browser {
     this.comparison = source.comparison;
     this.metric = 0;
     this.shown = new Set(data.metrics.keys());
-    if (!this.comparison && data.metrics.length > 10) {
-      // Columns without any score must not take the places of those that have some.
-      const first = [...data.metrics.keys()].sort((one, two) => source.scored(two) - source.scored(one) || one - two);
-      this.shown = new Set(first.slice(0, 8));
+    if (this.comparison) {
+      this.shown = new Set();
+    } else if (data.metrics.length > 10) {
+      // Judged columns are all there; those without any score do not take the places of others.
+      const rank = (at) => (source.scored(at) ? 0 : 2) - (data.metrics[at].judged ? 1 : 0);
+      const first = [...data.metrics.keys()].sort((one, two) => rank(one) - rank(two) || one - two);
+      const judged = first.filter((at) => data.metrics[at].judged && source.scored(at));
+      this.shown = new Set(first.slice(0, Math.max(8, judged.length)));
     }
     this.sort = this.comparison ? { key: "diff", down: false } : { key: "order", down: false };
     this.open = new Set();
@@ -173,14 +23,74 @@ class Browser {
     this.body = document.querySelector("#queries tbody");
     this.head = document.querySelector("#queries thead tr");
     this.controls();
-    this.update();
+    this.keys();
+    if (source.row) addEventListener("hashchange", () => this.follow());
+    this.ready = this.update().then(() => this.follow());
+  }
+
+  // Goes to the sample that the page's address names, or to the rows that it filters.
+  async follow() {
+    const given = new URLSearchParams(location.hash.slice(1)), name = given.get("sample");
+    const select = document.getElementById("filter"), wanted = given.get("filter");
+    if ([...select.options].some((option) => option.value === wanted)) {
+      select.value = wanted;
+      this.page = 0;
+      await this.update();
+      document.getElementById("browse").scrollIntoView();
+    }
+    const row = name === null || !this.source.row ? -1 : this.source.row(name);
+    if (row >= 0) await this.visit(row);
+    else if (name !== null && this.source.row) document.getElementById("count").textContent = `No sample is called ${name}.`;
+  }
+
+  address(row) {
+    return "#" + new URLSearchParams({ sample: this.source.name(row) });
+  }
+
+  // j and k go from row to row, Enter opens the row that has the focus (it is a button), Esc closes.
+  keys() {
+    document.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const typing = event.target.closest("input, select, textarea");
+      if (event.key === "Escape") {
+        if (typing?.id === "search") { typing.value = ""; this.page = 0; this.update(); typing.blur(); } else this.close();
+      }
+      if (typing) return;
+      if (event.key === "j" || event.key === "k") this.step(event.key === "j" ? 1 : -1);
+      if (event.key === "/") { event.preventDefault(); document.getElementById("search").focus(); }
+    });
+  }
+
+  // The row that has the focus, or in whose details it is.
+  current() {
+    const line = document.activeElement.closest("tr[data-row], tr.detail");
+    return line?.classList.contains("detail") ? line.previousElementSibling : line;
+  }
+
+  async step(by) {
+    const buttons = [...this.body.querySelectorAll(".expand")], at = buttons.indexOf(this.current()?.querySelector(".expand"));
+    let next = buttons[at < 0 ? (by > 0 ? 0 : buttons.length - 1) : at + by];
+    const turn = at >= 0 && !next && !document.getElementById(by > 0 ? "next" : "previous").disabled;
+    if (turn) {
+      await this.turn(by);
+      next = [...this.body.querySelectorAll(".expand")].at(by > 0 ? 0 : -1);
+    }
+    next?.focus();
+    next?.scrollIntoView({ block: "nearest" });
+  }
+
+  close() {
+    const line = this.current() || this.body.querySelector("tr.opened");
+    if (!line?.classList.contains("opened")) return;
+    this.toggle(Number(line.dataset.row));
+    line.querySelector(".expand").focus();
   }
 
   controls() {
     const on = (id, type, action) => document.getElementById(id)?.addEventListener(type, action);
     const again = () => { this.page = 0; this.update(); };
     let waiting;
-    on("search", "input", () => { clearTimeout(waiting); waiting = setTimeout(again, 120); });
+    on("search", "input", () => { this.busy(true); clearTimeout(waiting); waiting = setTimeout(again, 120); });
     on("tools", "submit", (event) => event.preventDefault());
     on("filter", "change", again);
     on("size", "change", again);
@@ -190,6 +100,13 @@ class Browser {
     for (const select of document.querySelectorAll("select[data-slice]")) {
       select.append(...this.source.options(select.dataset.slice).map((value) => h("option", { value: "=" + value }, value)));
       select.addEventListener("change", again);
+    }
+    for (const link of document.querySelectorAll("a[data-filter]")) {
+      link.href = "#" + new URLSearchParams({ filter: link.dataset.filter });
+      link.addEventListener("click", () => { document.getElementById("filter").value = link.dataset.filter; again(); });
+    }
+    for (const link of document.querySelectorAll("a[data-sample]")) {
+      link.href = "#" + new URLSearchParams({ sample: link.dataset.sample });
     }
     const columns = document.getElementById("columns");
     columns?.append(...this.data.metrics.map((metric, at) => h("label", {},
@@ -201,11 +118,14 @@ class Browser {
 
   columns() {
     const { data, metric } = this;
-    const list = [{ key: "order", label: "id" }, { key: "query", label: "query" }];
+    const list = [{ key: "id", label: "id" }, { key: "query", label: "query" }];
     if (this.comparison) {
       list.push({ key: "a", label: "A", number: true, get: (entry) => entry.values[metric] });
       list.push({ key: "b", label: "B", number: true, get: (entry) => entry.other[metric] });
       list.push({ key: "diff", label: "A − B", number: true, sign: true, get: ({ row }) => this.source.difference(row, metric) });
+      for (const at of data.metrics.keys()) {
+        if (this.shown.has(at)) list.push({ key: "d" + at, label: `A − B, ${data.metrics[at].name}`, number: true, sign: true, get: ({ row }) => this.source.difference(row, at) });
+      }
       return list;
     }
     data.metrics.forEach((entry, at) => {
@@ -228,12 +148,19 @@ class Browser {
     };
   }
 
+  busy(is) {
+    document.getElementById("queries").setAttribute("aria-busy", String(is));
+  }
+
   async update() {
     const asked = ++this.asked;
+    this.busy(true);
     const wanted = this.wanted();
     let found;
     try {
-      found = await this.source.find(wanted);
+      found = await this.source.find(wanted, (share) => {
+        document.getElementById("count").textContent = `reading all texts, ${Math.round(100 * share)} %`;
+      });
     } catch (error) {
       if (asked === this.asked) document.getElementById("count").textContent = `The rows cannot be read: ${error.message}`;
       return;
@@ -242,6 +169,7 @@ class Browser {
     const pages = Math.max(1, Math.ceil(found.n / wanted.size));
     if (this.page >= pages) { this.page = pages - 1; await this.update(); return; }
     this.draw(found, pages);
+    this.busy(false);
   }
 
   draw({ n, rows }, pages) {
@@ -268,8 +196,10 @@ class Browser {
   }
 
   async sortBy(column) {
+    // Ascending, descending, then as in the data (a comparison: by the difference).
     const same = this.sort.key === column.key;
-    this.sort = { key: column.key, down: same ? !this.sort.down : false };
+    if (same && this.sort.down && !this.comparison) this.sort = { key: "order", down: false };
+    else this.sort = { key: column.key, down: same && !this.sort.down };
     this.page = 0;
     await this.update();
     this.head.querySelector(`[data-key="${column.key}"] button`).focus();
@@ -286,12 +216,18 @@ class Browser {
     const button = h("button", { type: "button", class: "expand", "aria-expanded": String(opened), "aria-controls": id,
       onclick: () => this.toggle(row) }, entry.id);
     const cells = this.columns().map((column) => {
-      if (column.key === "order") return h("th", { scope: "row" }, button, entry.tag ? h("small", {}, entry.tag) : null);
+      if (column.key === "id") return h("th", { scope: "row" }, button, entry.tag ? h("small", {}, entry.tag) : null, this.faults(entry));
       if (column.key === "query") return h("td", { class: "text" }, entry.query || "–");
       return this.cell(column, entry);
     });
     const line = h("tr", { "data-row": row, class: opened ? "opened" : null, onclick: (event) => this.clicked(event, row) }, cells);
     return opened ? [line, this.detail(row, id)] : [line];
+  }
+
+  // What is wrong with a row's samples; for a comparison in A and in B.
+  faults({ faults }) {
+    return (faults || []).map((at, run) => at === null ? null
+      : h("small", { class: "fault" }, this.comparison ? [h("b", { class: run ? "b" : "a" }, "AB"[run]), " "] : null, this.data.faults[at].title));
   }
 
   cell(column, row) {
@@ -307,16 +243,23 @@ class Browser {
       shown.className = "level";
       shown.style.setProperty("--level", `${(100 * (value - entry.low) / (entry.high - entry.low)).toFixed(1)}%`);
     }
-    if (column.key === "diff" && Math.abs(value) > 1e-12) shown.className = value > 0 ? "a" : "b";
+    if (column.sign && Math.abs(value) > 1e-12) shown.className = value > 0 ? "a" : "b";
     return h("td", { class: "n", title: value }, shown);
   }
 
   detail(row, id) {
     const place = h("td", { colspan: this.columns().length });
-    const own = this.source.served ? h("p", { class: "own" }, h("a", { href: `${this.source.served}/${row}` }, "Open on a page of its own")) : "";
+    const own = this.source.served ? h("p", { class: "own" }, h("a", { href: `${this.source.served}/${row}` }, "Open on a page of its own")) : this.about(row);
     this.source.samples(row).then((runs) => place.replaceChildren(own, this.details.render(runs)),
       (error) => place.replaceChildren(h("p", {}, `The details cannot be read: ${error.message}`)));
     return h("tr", { class: "detail", id }, place);
+  }
+
+  // What is wrong with the row's samples in a sentence, and the link to the row.
+  about(row) {
+    const said = this.source.faults(row).map((at, run) => at === null ? null : [
+      h("span", { class: "chip fault" }, this.comparison ? `${"AB"[run]}: ` : "", this.data.faults[at].title), " ", this.comparison ? "" : `${this.data.faults[at].says} `]);
+    return h("p", { class: "own" }, said, h("a", { href: this.address(row), class: "permalink" }, "Link to this row"));
   }
 
   // A click anywhere in a row opens it, unless it selected text or met something with a job of its own.
@@ -332,6 +275,7 @@ class Browser {
     else { this.open.delete(row); line.nextElementSibling.remove(); }
     line.classList.toggle("opened", opened);
     button.setAttribute("aria-expanded", String(opened));
+    if (this.source.row) history.replaceState(null, "", opened ? this.address(row) : location.pathname + location.search);
   }
 
   // Opens a row wherever it stands, with all filters taken back.
@@ -339,11 +283,12 @@ class Browser {
     for (const select of document.querySelectorAll("#tools select")) select.value = "";
     document.getElementById("search").value = "";
     this.open.add(row);
+    if (this.source.row) history.replaceState(null, "", this.address(row));
     const wanted = this.wanted();
     this.page = Math.floor(this.source.ordered(wanted).indexOf(row) / wanted.size);
     await this.update();
     const button = this.body.querySelector(`tr[data-row="${row}"] .expand`);
-    button.scrollIntoView({ block: "center" });
-    button.focus();
+    button.focus({ preventScroll: true });
+    button.scrollIntoView({ block: "start" });
   }
 }

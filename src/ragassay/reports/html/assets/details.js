@@ -46,6 +46,7 @@ class Details {
   constructor(data) {
     this.data = data;
     this.lists = new WeakMap();
+    this.retrieved = new WeakMap();
   }
 
   // Arguments: for each run, the samples of the row.
@@ -57,11 +58,11 @@ class Details {
         h("div", { class: "columns-2" },
           h("div", {}, this.question(first), this.answer(first), this.references(first), this.labels(first)),
           this.scores([[first]])),
-        this.pieces(first), this.passages(first), this.nuggets(first), this.evidence(first));
+        this.passages(first), this.nuggets(first), this.evidence(first));
     }
     const sides = runs.map((samples, run) => h("section", { class: "side" },
       h("h3", { class: run ? "b" : "a" }, `${"AB"[run]} · ${this.data.runs[run]}`),
-      samples.length ? samples.map((sample) => [this.answer(sample, samples.length > 1), this.pieces(sample), this.passages(sample), this.nuggets(sample), this.evidence(sample)]) : h("p", {}, "Not in this run.")));
+      samples.length ? samples.map((sample) => [this.answer(sample, samples.length > 1), this.passages(sample), this.nuggets(sample), this.evidence(sample)]) : h("p", {}, "Not in this run.")));
     return h("div", { class: "opened-row" }, this.question(first), this.references(first), this.labels(first),
       h("div", { class: "columns-2" }, sides), this.scores(runs));
   }
@@ -92,10 +93,9 @@ class Details {
   answer(sample, several) {
     if (sample.runs) return this.runs(sample);
     const title = several ? `Answer, ${[sample.system, `repeat ${sample.repeat}`].filter(Boolean).join(" · ")}` : "Answer";
-    if (sample.statements) {
-      return this.block(title, boxed(h("div", {}, sample.statements.map(([text, citations]) => h("p", { class: "text" }, text, " ", citations.map((id) => h("span", { class: "chip" }, id)))))));
+    if (sample.answer !== undefined) {
+      return this.block(title, new AnswerText(sample, (rank) => this.reveal(sample, rank)).element());
     }
-    if (sample.answer !== undefined) return this.block(title, this.text(sample.answer));
     return this.block(title, h("p", { class: "muted" }, sample.failure ? `none: ${sample.failure}` : "none recorded, or empty"));
   }
 
@@ -129,12 +129,23 @@ class Details {
         source === null || source === id ? null : h("span", { class: "muted" }, source),
         h("span", { class: "preview" }, text)),
       text ? boxed(h("p", { class: "text" }, answer ? answer.marked(text.trim()) : text.trim())) : h("p", { class: "muted" }, "no text recorded"))));
+    this.retrieved.set(sample, list);
     const missed = sample.gold || [];
     const legend = answer?.some ? h("p", { class: "muted" }, "Underlined: three or more words in a row that the answer has, too.") : null;
     return [
       list.length ? this.block(`Retrieved passages (${list.length})`, legend, h("ol", { class: alone ? "passages beside" : "passages" }, list)) : null,
       missed.length ? this.block("Other gold passages", h("ul", { class: "gold" }, missed.map((gold) => h("li", {}, this.gold(gold))))) : null,
     ];
+  }
+
+  // Opens the passage of a rank and goes to it.
+  reveal(sample, rank) {
+    const list = this.retrieved.get(sample) || [];
+    list.forEach((entry, at) => entry.classList.toggle("lit", at === rank - 1));
+    const box = list[rank - 1].querySelector("details");
+    box.open = true;
+    box.scrollIntoView({ block: "center" });
+    box.querySelector("summary").focus({ preventScroll: true });
   }
 
   // The ranks of the passages that a judge found to help.
@@ -198,31 +209,6 @@ class Details {
     return (sample.nuggets || []).map((rows) => this.block(`Nuggets (${rows.length})`, h("table", { class: "scores nuggets" }, head.cloneNode(true),
       h("tbody", {}, rows.map(([nugget, label, held]) => h("tr", {}, h("td", {}, nugget), h("td", {}, label),
         h("td", {}, h("span", { class: held === "support" ? "chip good" : "chip" }, held))))))));
-  }
-
-  // The answer with its pieces marked, and what was said of each; once for all scores made of them.
-  pieces(sample) {
-    const words = { yes: "supported", partly: "partly supported", no: "not supported" };
-    return (sample.pieces || []).map(({ of, list }) => h("div", { class: "block pieces" },
-      h("h4", {}, `Pieces of the answer (${list.length}) `, h("span", { class: "muted" }, of.join(", "))),
-      this.marked(sample.answer || "", list),
-      boxed(h("div", {}, h("ol", {}, list.map(([text, start, end, held, by]) => h("li", { class: held },
-        h("span", { class: "mark" }, words[held]), " ", text, " ",
-        h("span", { class: "muted" }, [start === null ? "reworded" : `[${start}, ${end})`, by].filter(Boolean).join(" · ")))))))));
-  }
-
-  // The answer's text with the places that the pieces have in it; later overlapping ones are left out.
-  marked(answer, list) {
-    const placed = list.filter(([, start, end]) => start !== null && end <= answer.length).sort((one, two) => one[1] - two[1]);
-    if (!placed.length) return null;
-    const found = [];
-    let at = 0;
-    for (const [, start, end, held] of placed) {
-      if (start < at) continue;
-      found.push(answer.slice(at, start), h("mark", { class: held }, answer.slice(start, end)));
-      at = end;
-    }
-    return boxed(h("p", { class: "text" }, found, answer.slice(at)));
   }
 
   // The numbers of the verdicts that a score rests on; each run of numbers leads to its first.

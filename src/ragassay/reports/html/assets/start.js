@@ -45,8 +45,26 @@ class Waterfall {
   }
 }
 
+// Tables that are wider than their place say so.
 (() => {
-  const data = JSON.parse(document.getElementById("rows").textContent);
+  const observer = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const box = target.closest(".scroll");
+      box.toggleAttribute("data-wider", box.scrollWidth > box.clientWidth + 1);
+    }
+  });
+  for (const box of document.querySelectorAll(".scroll")) for (const one of [box, box.querySelector("table")]) if (one) observer.observe(one);
+})();
+
+(async () => {
+  const held = document.getElementById("rows").textContent;
+  let data;
+  try {
+    data = held.startsWith("{") ? JSON.parse(held) : await unpack("rows");  // a server's is not packed
+  } catch (error) {
+    document.getElementById("count").textContent = `This browser cannot unpack the list (${error.message}). The run folder has every score.`;
+    return;
+  }
   const browser = new Browser(data, data.served ? new ServedRows(data) : new EmbeddedRows(data));
   if (browser.comparison && data.metrics.length) new Waterfall(browser);
 })();

@@ -1,0 +1,54 @@
+"""``--github``: what GitHub Actions shows: annotations, and the summary of a step."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragassay.engine.results import Comparison, GateResult, Result
+
+
+def tell_of_run(shown: Result, *, as_json: bool) -> None:
+    """Tells GitHub's workflow what a run found: annotations, and the summary of the step.
+
+    Args:
+        shown: the run.
+        as_json: annotations go to standard error, since standard output is JSON.
+    """
+    from ragassay.reports.ci import github_workflow
+    from ragassay.reports.text import markdown
+
+    inner = [] if shown.consistency is None else [shown.consistency.summary]
+    summaries = [shown.summary, *inner]
+    _annotate(github_workflow.commands(shown.gates, summaries), as_json=as_json)
+    tables = [markdown.summary(one) for one in summaries if one.metrics]
+    text = "\n".join([github_workflow.gate_list(shown.gates), *tables])
+    github_workflow.add_to_step_summary(text, os.environ)
+
+
+def tell_of_comparisons(
+    comparisons: Sequence[Comparison], results: Sequence[GateResult], *, as_json: bool
+) -> None:
+    """Tells GitHub's workflow what comparisons found, as `tell_of_run` does.
+
+    Args:
+        comparisons: of the runs.
+        results: what their gates found.
+        as_json: annotations go to standard error.
+    """
+    from ragassay.reports.ci import github_workflow
+    from ragassay.reports.text import markdown
+
+    _annotate(github_workflow.commands(results), as_json=as_json)
+    tables = [markdown.comparison(one) for one in comparisons]
+    text = "\n".join([github_workflow.gate_list(results), *tables])
+    github_workflow.add_to_step_summary(text, os.environ)
+
+
+def _annotate(commands: Iterable[str], *, as_json: bool) -> None:
+    sys.stdout.flush()
+    stream = sys.stderr if as_json else sys.stdout
+    stream.writelines(f"{command}\n" for command in commands)

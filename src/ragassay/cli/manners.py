@@ -1,0 +1,103 @@
+"""Options of every command: how much it prints, and where its log goes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragassay.errors import UsageError, system_problem
+
+LOG = logging.getLogger("ragassay.cli")
+LOG.addHandler(logging.NullHandler())  # without --log-file nothing is logged, on any stream
+LOG.propagate = False
+
+HELP = (
+    "Every command takes --quiet (prints errors, gates that did not pass, and data that was asked "
+    "for, as by --json), --no-progress (no bars), --log-file FILE (adds notes, progress, gates and "
+    "errors with their time) and --debug (a traceback)."
+)
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How a command speaks.
+
+    Attributes:
+        quiet: whether only errors and gates that did not pass are printed, and data.
+        progress: whether bars are shown.
+        debug: whether an error is shown with its traceback.
+        log_file: where the log goes.
+    """
+
+    quiet: bool = False
+    progress: bool = True
+    debug: bool = False
+    log_file: str | None = None
+
+
+MANNERS: ContextVar[Manners] = ContextVar("manners", default=Manners())  # noqa: B039
+
+
+def read(argv: list[str]) -> tuple[Manners, list[str]]:
+    """The manners that words ask for, and the other words. Words after ``--`` stay.
+
+    Args:
+        argv: words of the command line.
+
+    Raises:
+        UsageError: ``--log-file`` without a file.
+    """
+    end = argv.index("--") if "--" in argv else len(argv)
+    given, rest = set(), []
+    log_file: str | None = None
+    words = iter(argv[:end])
+    for word in words:
+        name, sep, value = word.partition("=")
+        if word in ("--quiet", "--no-progress", "--debug"):
+            given.add(word)
+        elif name == "--log-file":
+            log_file = value if sep else next(words, "")
+            if not log_file or log_file.startswith("-"):
+                raise UsageError("--log-file: name a file, as in --log-file ragassay.log.")
+        else:
+            rest.append(word)
+    manners = Manners(
+        "--quiet" in given, "--no-progress" not in given, "--debug" in given, log_file
+    )
+    return manners, rest + argv[end:]
+
+
+@contextmanager
+def kept(manners: Manners) -> Iterator[None]:
+    """Lets a command speak so, and logs where a file is named.
+
+    Args:
+        manners: for the command.
+
+    Raises:
+        UsageError: the log cannot be written.
+    """
+    token = MANNERS.set(manners)
+    handler: logging.Handler | None = None
+    try:
+        if manners.log_file is not None:
+            try:
+                Path(manners.log_file).parent.mkdir(parents=True, exist_ok=True)
+                handler = logging.FileHandler(manners.log_file, encoding="utf-8")
+            except OSError as error:
+                why = system_problem(error)
+                raise UsageError(f"--log-file {manners.log_file}: {why}.") from error
+            form = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
+            handler.setFormatter(form)
+            LOG.addHandler(handler)
+            LOG.setLevel(logging.INFO)
+        yield
+    finally:
+        MANNERS.reset(token)
+        if handler is not None:
+            LOG.removeHandler(handler)
+            handler.close()

@@ -1,0 +1,102 @@
+"""How a percentile of two runs differs: with an interval, and without a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.engine.comparison.pairs import MatchedRuns
+from ragassay.engine.results import Difference, Result
+from ragassay.stats import percentile_difference, rounded_differences
+
+WHY = "a percentile has an interval, by the bootstrap over queries, and no test"
+"""Why there is no verdict."""
+_BOUNDS = ("low", "high", "least", "most")
+_NONE = (
+    *("p_value", "significant", "p_adjusted", "significant_adjusted", "t_p_value", "cohens_d"),
+    *("detectable", "a_mean", "b_mean", "diff"),
+)
+"""What a difference without a test and without common queries has no value of."""
+
+
+def percentile_differences(
+    matched: MatchedRuns,
+    names: Sequence[str],
+    *,
+    clusters: NDArray[np.int64] | None,
+    n_resamples: int,
+    seed: int,
+    level: float,
+) -> list[Difference]:
+    """The differences of metrics that are percentiles, over the queries that both runs scored.
+
+    Every repeat of a query counts by itself: a percentile of means would hide what is rare.
+
+    Args:
+        matched: the runs.
+        names: of the metrics.
+        clusters: number of each query's cluster; each query is one where left out.
+        n_resamples, seed, level: see `compare`.
+    """
+    return [_difference(matched, name, clusters, n_resamples, seed, level) for name in names]
+
+
+def _difference(
+    matched: MatchedRuns,
+    name: str,
+    clusters: NDArray[np.int64] | None,
+    n_resamples: int,
+    seed: int,
+    level: float,
+) -> Difference:
+    metric = matched.a.summary.metrics[name]
+    (means_a, in_a), (means_b, in_b) = matched.scores([name])
+    both = in_a[0] & in_b[0]
+    signs = np.sign(rounded_differences(means_a[:, both], means_b[:, both])[0])
+    # Bootstrap units have the numbers from 0 on.
+    units = np.arange(both.size) if clusters is None else clusters
+    _, codes = np.unique(units[both], return_inverse=True)
+    unit_of = dict(zip(np.flatnonzero(both).tolist(), codes.tolist(), strict=True))
+    values: dict[str, Any] = dict.fromkeys((*_BOUNDS, *_NONE))
+    if both.any():
+        a = _values(matched.a, name, matched.rows_a, matched.queries, unit_of)
+        b = _values(matched.b, name, matched.rows_b, matched.queries, unit_of)
+        assert metric.percentile is not None
+        found = percentile_difference(
+            a[0], b[0], metric.percentile, units_a=a[1], units_b=b[1],
+            level=level, n_resamples=n_resamples, seed=seed,
+        )  # fmt: skip
+        values |= {"a_mean": found.a, "b_mean": found.b, "diff": found.a - found.b}
+        values |= {bound: getattr(found, bound) for bound in _BOUNDS}
+    return Difference(
+        name=name,
+        **values,
+        n=int(both.sum()),
+        wins=int((signs == 1).sum()),
+        losses=int((signs == -1).sum()),
+        ties=int((signs == 0).sum()),
+        higher_is_better=metric.higher_is_better,
+        level=level,
+        interval="percentile",
+        standing="exploratory",
+        why=WHY,
+    )
+
+
+def _values(
+    run: Result,
+    name: str,
+    rows: Mapping[str, list[int]],
+    queries: Sequence[str],
+    unit_of: Mapping[int, int],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The scores of a run, and the unit of each."""
+    scored, values = run.columns.scored(name), run.columns.values(name)
+    found = [
+        (values[row], unit) for at, unit in unit_of.items() for row in rows[queries[at]]
+        if scored[row]
+    ]  # fmt: skip
+    return np.array([one for one, _ in found]), np.array([unit for _, unit in found])

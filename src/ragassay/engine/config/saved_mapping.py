@@ -1,0 +1,57 @@
+"""A configuration file that says how a data file is read, for a person to check and complete."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.errors import UsageError
+from ragassay.files import write_bytes
+from ragassay.formats import Placement, standard_input
+
+_KEYS = ("format", "encoding", "sheet", "separator", "single_chunk", "system", "passages_from")
+
+
+def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
+    """Writes what was named and what is suggested as a configuration (YAML).
+
+    Args:
+        path: the file; it must not be there yet.
+        config: what was named.
+        placement: of the data's columns.
+
+    Raises:
+        UsageError: the file is there, cannot be written, or the data is standard input.
+    """
+    import yaml
+
+    if path.exists():
+        raise UsageError(f"{path} is there already. Name another file, or remove it.")
+    given = config.data or ""
+    names = [given] if isinstance(given, str) else given
+    if standard_input.NAME in names:
+        raise UsageError("A mapping names its data, and standard input has no name. Name a file.")
+    folder = path.absolute().parent
+    relative = [os.path.relpath(Path(name).absolute(), folder) for name in names]
+    body: dict[str, Any] = {"data": relative[0] if len(relative) == 1 else relative}
+    body |= {key: value for key in _KEYS if (value := getattr(config, key))}
+    for key in ("references", "golden", "qrels"):
+        if value := getattr(config, key):
+            body[key] = os.path.relpath(Path(value).absolute(), folder)
+    body |= {key: value for key in ("suite", "metrics") if (value := getattr(config, key))}
+    columns: Mapping[str, Any] = {**placement.suggested, **config.columns}
+    if columns:
+        body["columns"] = dict(columns)
+    text = yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=1000)
+    known = {one: column for one, column in placement.placed.items() if one not in columns}
+    notes = ["Found by their names: " + ", ".join(f"{f} in {c}" for f, c in known.items())]
+    if suggested := [one for one in placement.suggested if one not in config.columns]:
+        notes.append(f"Suggested by what the columns hold, to be checked: {', '.join(suggested)}")
+    if unplaced := placement.without_field(columns):
+        notes.append(f"Columns that are no field: {', '.join(unplaced)}")
+    notes = notes if known else notes[1:]
+    head = "".join(f"# {' '.join(note.split())}.\n" for note in notes)
+    write_bytes(path, (head + text).encode())

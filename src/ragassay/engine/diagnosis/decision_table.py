@@ -1,0 +1,199 @@
+"""The decision table: which class a failing sample is in, by its signals (docs/diagnose.md).
+
+The rows stand in the order of a RAG system's steps, and the first that holds decides: a sample is
+put down to the first step that failed, because later ones had nothing to work with. A row whose
+signal is not there is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from math import inf
+from typing import Any
+
+from ragassay.engine.diagnosis.signals import (
+    CITED,
+    COMPLETE,
+    CONTRADICTED,
+    FOUND_SOMEWHERE,
+    RANK,
+    REFUSED,
+    RIGHT,
+    SUPPORTED,
+    Signal,
+)
+from ragassay.errors import UsageError
+from ragassay.samples import Answerability, Sample
+from ragassay.yaml_files import value_of
+
+Values = Mapping[str, float]
+"""The signals of a sample that are known, by name."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The numbers of the decision table.
+
+    Attributes:
+        low_rank: a first relevant passage below this rank counts as ranked too low.
+        max_contradicted: share of an answer, 0 to 1; above it, the answer is contradicted.
+        min_supported: share of an answer, 0 to 1; below it, the answer is invented.
+        min_cited: share of the citations, 0 to 1; below it, the answer cites wrongly.
+        min_right: share of an answer, 0 to 1; from it on, what a failing answer says is right.
+        min_complete: share of what should be said, 0 to 1; from it on, an answer whose share of
+            right words is not known counts as right but incomplete.
+
+    Raises:
+        UsageError: a number out of range.
+    """
+
+    low_rank: int = 3
+    max_contradicted: float = 0.0
+    min_supported: float = 0.5
+    min_cited: float = 0.5
+    min_right: float = 0.5
+    min_complete: float = 0.25
+
+    def __post_init__(self) -> None:
+        if self.low_rank < 1:
+            raise UsageError(f"--low-rank is {self.low_rank}; ranks count from 1.")
+        for name, value in vars(self).items():
+            if name != "low_rank" and not 0.0 <= value <= 1.0:
+                raise UsageError(f"--{name.replace('_', '-')} is {value:g}; it is from 0 to 1.")
+
+
+Rule = Callable[[Values, Sample, Thresholds], bool]
+"""Whether a row holds for a sample with these signals."""
+
+
+@dataclass(frozen=True)
+class FaultClass:
+    """A class of failing samples.
+
+    Attributes:
+        name: in JSON and options.
+        title: for people.
+        says: what is wrong, in one sentence.
+        advice: what to try.
+        needs: the signals that its row asks for: one of each group.
+        own_fault: whether a sample is failing by this alone, however good its headline value is.
+        labelled: whether only samples with a label of answerability can be in it.
+        rare_in_right: whether its row seldom holds for a sample that the headline calls right; a
+            judge's signal by which it holds for many of these does not tell it.
+    """
+
+    name: str
+    title: str
+    says: str
+    advice: str
+    holds: Rule = field(repr=False)
+    needs: tuple[tuple[Signal, ...], ...] = ()
+    own_fault: bool = False
+    labelled: bool = False
+    rare_in_right: bool = False
+
+
+def _should_refuse(sample: Sample) -> bool:
+    return sample.answerability is Answerability.UNANSWERABLE
+
+
+def refuses_rightly(values: Values, sample: Sample) -> bool:
+    """Whether a query without an answer was refused: such a sample is right, whatever a comparison
+    of its words with a reference says."""
+    return _should_refuse(sample) and values.get(REFUSED.name) == 1.0
+
+
+def _no_reply(_: Values, sample: Sample, __: Thresholds) -> bool:
+    return sample.failure is not None and not sample.answer_text.strip()
+
+
+def _answered_though_not(values: Values, sample: Sample, _: Thresholds) -> bool:
+    return _should_refuse(sample) and values.get(REFUSED.name) == 0.0
+
+
+def _not_retrieved(values: Values, sample: Sample, _: Thresholds) -> bool:
+    return not _should_refuse(sample) and values.get(RANK.name, FOUND_SOMEWHERE) == inf
+
+
+def _too_low(values: Values, sample: Sample, limits: Thresholds) -> bool:
+    rank = values.get(RANK.name, FOUND_SOMEWHERE)
+    return not _should_refuse(sample) and limits.low_rank < rank < inf
+
+
+def _refused(values: Values, sample: Sample, _: Thresholds) -> bool:
+    labels = (None, Answerability.ANSWERABLE, Answerability.PARTIAL)
+    return sample.answerability in labels and values.get(REFUSED.name) == 1.0
+
+
+def _contradicted(values: Values, _: Sample, limits: Thresholds) -> bool:
+    return values.get(CONTRADICTED.name, 0.0) > limits.max_contradicted
+
+
+def _invented(values: Values, sample: Sample, limits: Thresholds) -> bool:
+    if sample.answerability is Answerability.CONVERSATIONAL:
+        return False  # small talk needs no passage
+    return values.get(SUPPORTED.name, 1.0) < limits.min_supported
+
+
+def _cited_wrongly(values: Values, _: Sample, limits: Thresholds) -> bool:
+    if values.get(REFUSED.name) == 1.0:
+        return False  # what a refusal cites is not what its query is about
+    return values.get(CITED.name, 1.0) < limits.min_cited
+
+
+def _incomplete(values: Values, _: Sample, limits: Thresholds) -> bool:
+    if RIGHT.name in values:
+        return values[RIGHT.name] >= limits.min_right
+    return values.get(COMPLETE.name, 0.0) >= limits.min_complete
+
+
+def _ignored(values: Values, _: Sample, __: Thresholds) -> bool:
+    return values.get(RANK.name, inf) < inf and (RIGHT.name in values or COMPLETE.name in values)
+
+
+_FILE = resources.files("ragassay.engine.diagnosis").joinpath("decision_table.yaml")
+_WORDS: Mapping[str, Any] = value_of(_FILE.read_text("utf-8"), _FILE)
+
+
+def _row(name: str, holds: Rule, *needs: tuple[Signal, ...]) -> FaultClass:
+    return FaultClass(name, holds=holds, needs=needs, **_WORDS[name])
+
+
+CLASSES = (
+    _row("no_reply", _no_reply),
+    _row("answered_unanswerable", _answered_though_not, (REFUSED,)),
+    _row("not_retrieved", _not_retrieved, (RANK,)),
+    _row("ranked_low", _too_low, (RANK,)),
+    _row("refused_answerable", _refused, (REFUSED,)),
+    _row("contradicted", _contradicted, (CONTRADICTED,)),
+    _row("invented", _invented, (SUPPORTED,)),
+    _row("cited_wrongly", _cited_wrongly, (CITED,)),
+    _row("incomplete", _incomplete, (RIGHT, COMPLETE)),
+    _row("ignored", _ignored, (RANK,), (RIGHT, COMPLETE)),
+)
+"""The rows of the decision table, in order."""
+
+UNEXPLAINED = _row("unexplained", lambda *_: True)
+
+
+def class_of(
+    values: Values, sample: Sample, below: bool, limits: Thresholds, *, headline_only: bool
+) -> FaultClass | None:
+    """The class of a sample; ``None`` where it does not fail.
+
+    Args:
+        values: its signals.
+        sample: the sample itself.
+        below: whether its headline value lies below the threshold.
+        limits: the numbers of the table.
+        headline_only: whether samples fail by the headline metric alone.
+    """
+    if refuses_rightly(values, sample):
+        return None
+    for row in CLASSES:
+        fails = below or (row.own_fault and not headline_only)
+        if fails and row.holds(values, sample, limits):
+            return row
+    return UNEXPLAINED if below else None

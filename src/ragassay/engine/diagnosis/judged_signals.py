@@ -1,0 +1,140 @@
+"""Who judged the signals of a diagnosis, and whether a judge's signal tells failing samples from
+right ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragassay.engine.comparison import judge_figure, offline_reason, unmeasured_judge
+from ragassay.engine.diagnosis.decision_table import CLASSES, FaultClass, Thresholds
+from ragassay.engine.diagnosis.signals import Found
+from ragassay.engine.results import MetricSummary
+from ragassay.samples import Answerability, Sample
+
+_CHECKED = tuple(row for row in CLASSES if row.rare_in_right)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judge's metric that gave the signal of a class.
+
+    Attributes:
+        metric: by the name that the run shows.
+        judge: who judged it, and how far that agrees with people.
+        n_right, of_right: of how many samples that the headline calls right the signal says the
+            same, and of how many of these it says anything; ``None`` where this is not looked at.
+    """
+
+    metric: str
+    judge: str
+    n_right: int | None = None
+    of_right: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The metric as JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class NotTelling:
+    """A judge's signal that was left out, because it says the same of at least half of the samples
+    that the headline calls right.
+
+    Attributes:
+        fault: the class that it would give.
+        judged: the signal's metric.
+    """
+
+    fault: FaultClass
+    judged: Judged
+
+    def to_json(self) -> dict[str, Any]:
+        """The signal as JSON."""
+        return {"class": self.fault.name, **self.judged.to_json()}
+
+
+class JudgedSignals:
+    """The judges' signals of a run: how often each says a fault of samples that are right.
+
+    Looked at are the classes that a right sample is seldom in (`FaultClass.rare_in_right`), by a
+    judge whose agreement with people is not known or not sufficient.
+
+    Args:
+        metrics: of the run's summary, by shown name.
+    """
+
+    def __init__(self, metrics: Mapping[str, MetricSummary]) -> None:
+        self._figures = {
+            name: figure for name, metric in metrics.items() if (figure := judge_figure(metric))
+        }
+        self._doubtful = {
+            name
+            for name in self._figures
+            if offline_reason(metrics[name]) or unmeasured_judge(metrics[name])
+        }
+        self._says: Counter[tuple[str, str]] = Counter()
+        self._of: Counter[tuple[str, str]] = Counter()
+
+    def are_checked(self, names: Mapping[str, list[str]]) -> bool:
+        """Whether any signal of the run has to be counted.
+
+        Args:
+            names: the names that the run shows, by canonical name.
+        """
+        givers = {shown for row in _CHECKED for shown in row.needs[0][0].held_by(names)}
+        return bool(givers & self._doubtful)
+
+    def add_right(self, found: Mapping[str, Found], sample: Sample, limits: Thresholds) -> None:
+        """Counts the signals of a sample that the headline calls right."""
+        if sample.answerability is Answerability.UNANSWERABLE:
+            return
+        for row in _CHECKED:
+            signal = row.needs[0][0].name
+            one = found.get(signal)
+            if one is not None and one.metric in self._doubtful:
+                self._of[row.name, one.metric] += 1
+                self._says[row.name, one.metric] += row.holds({signal: one.value}, sample, limits)
+
+    def telling(
+        self, found: Mapping[str, Found], sample: Sample, limits: Thresholds
+    ) -> dict[str, Found]:
+        """The signals of a sample but those that do not tell failing samples from right ones."""
+        kept = dict(found)
+        for row in _CHECKED:
+            signal = row.needs[0][0].name
+            one = kept.get(signal)
+            if (
+                one is not None
+                and self._tells_nothing(row, one.metric)
+                and row.holds({signal: one.value}, sample, limits)
+            ):
+                del kept[signal]
+        return kept
+
+    def not_telling(self) -> Iterator[NotTelling]:
+        """The signals that were left out, in the order of the table."""
+        for row in _CHECKED:
+            for name, metric in self._of:
+                if name == row.name and self._tells_nothing(row, metric):
+                    yield NotTelling(row, self.judged(row, metric))
+
+    def metrics_of(self, fault: FaultClass, found: Mapping[str, Found]) -> Iterator[str]:
+        """The judges' metrics whose signals put a sample into a class."""
+        for group in fault.needs:
+            known = next((found[one.name] for one in group if one.name in found), None)
+            if known is not None and known.metric in self._figures:
+                yield known.metric
+
+    def judged(self, fault: FaultClass, metric: str) -> Judged:
+        """Who judged a metric that gives the signal of a class."""
+        if not (fault.rare_in_right and metric in self._doubtful):
+            return Judged(metric, self._figures[metric])
+        key = fault.name, metric
+        return Judged(metric, self._figures[metric], self._says[key], self._of[key])
+
+    def _tells_nothing(self, row: FaultClass, metric: str) -> bool:
+        key = row.name, metric
+        return 0 < self._of[key] <= 2 * self._says[key]

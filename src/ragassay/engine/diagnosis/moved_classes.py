@@ -1,0 +1,185 @@
+"""Which classes of failing samples a change moved: the diagnoses of two runs, sample by sample."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import ragassay
+from ragassay.engine.comparison import aligned
+from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds
+from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose, headline_of
+from ragassay.engine.results import Result
+from ragassay.errors import UsageError
+from ragassay.stats import compare_pairs
+
+FINE = "fine"
+"""Stands for a sample that does not fail."""
+
+
+@dataclass(frozen=True)
+class MovedClass:
+    """The samples of one class in two runs, over the samples that both have.
+
+    Attributes:
+        name, title: of the class.
+        new, old: how many samples each run has in it.
+        entered, left: samples that are in it in the new run only, and in the old run only.
+        diff: difference of its shares, new - old.
+        low, high: interval of that difference; ``None`` with fewer than two clusters.
+        p_value: two-sided paired sign-flip test, uncorrected.
+        p_adjusted: corrected across the classes (max-T).
+    """
+
+    name: str
+    title: str
+    new: int
+    old: int
+    entered: int
+    left: int
+    diff: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    p_adjusted: float | None
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What a change did to the failing samples.
+
+    Attributes:
+        new, old: the diagnoses of the new run and of the old one, by the same headline and
+            thresholds.
+        n: samples that both runs have.
+        level: confidence level of the intervals, before correction.
+        classes: the classes that occur in either run, in the order of the table.
+        transitions: by class in the old run and class in the new one (``fine`` where a sample does
+            not fail): how many samples.
+        unlike: signals that the two runs know by different metrics.
+    """
+
+    new: Diagnosis
+    old: Diagnosis
+    n: int
+    level: float
+    classes: tuple[MovedClass, ...]
+    transitions: Mapping[tuple[str, str], int]
+    unlike: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Moved {self.new.name!r} against {self.old.name!r}: samples={self.n}>"
+
+    def __str__(self) -> str:
+        """Which classes the samples moved between, as `ragassay diagnose` prints it."""
+        return ragassay.reports.text_of(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return ragassay.reports.html_of(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """The change as JSON, with both diagnoses."""
+        return {
+            "n": self.n,
+            "level": self.level,
+            "classes": [dict(vars(one)) for one in self.classes],
+            "transitions": [
+                {"old": old, "new": new, "n": n} for (old, new), n in self.transitions.items()
+            ],
+            "unlike": list(self.unlike),
+            "new": self.new.to_json(),
+            "old": self.old.to_json(),
+        }
+
+
+def moved(
+    new: Result,
+    old: Result,
+    *,
+    headline: str | None = None,
+    below: float | None = None,
+    thresholds: Thresholds | None = None,
+    headline_only: bool = False,
+    n_examples: int = 3,
+) -> Moved:
+    """Diagnoses two runs alike, and says which classes the samples moved between.
+
+    Samples are matched by query id and repeat. Both runs are diagnosed by the same headline and
+    thresholds; see `diagnose` for these.
+
+    Args:
+        new: the new run.
+        old: the old run.
+        headline: the metric that says which samples fail, as the new run shows it.
+        below: its threshold.
+        thresholds: the numbers of the decision table.
+        headline_only: whether samples fail by the headline alone.
+        n_examples: samples shown of each class.
+
+    Raises:
+        UsageError: as for `diagnose`; no sample in common, or a run that holds several systems.
+    """
+    for run in (new, old):
+        systems = {system for _, system, _ in run.columns.identities}
+        if len(systems) > 1:
+            raise UsageError(
+                f"{run.name} holds several systems ({', '.join(sorted(systems))}). Only runs "
+                "of one system each can be compared."
+            )
+    old = aligned(old, new)
+    chosen = headline or headline_of(new)
+    first = diagnose(
+        new, headline=chosen, below=below, thresholds=thresholds, headline_only=headline_only,
+        n_examples=n_examples,
+    )  # fmt: skip
+    second = diagnose(
+        old, headline=first.headline, below=first.below, thresholds=thresholds,
+        headline_only=headline_only, n_examples=n_examples,
+    )  # fmt: skip
+    rows_new, rows_old = (_rows(run) for run in (new, old))
+    common = [key for key in rows_new if key in rows_old]
+    if not common:
+        raise UsageError(
+            f"{new.name} and {old.name} have no query in common (by id), so nothing can have moved."
+        )
+    after = [first.classes[rows_new[key]] or FINE for key in common]
+    before = [second.classes[rows_old[key]] or FINE for key in common]
+    occurring = [one for one in (*CLASSES, UNEXPLAINED) if one.name in after or one.name in before]
+    keys = new.columns.clusters
+    labels = [key[0] if keys is None else keys[rows_new[key]] for key in common]
+    clusters = labels if len(set(labels)) < len(labels) else None
+    level = first.level
+    tested = []
+    if occurring:
+        now, then = (
+            np.array([[name == one.name for name in names] for one in occurring], dtype=np.float64)
+            for names in (after, before)
+        )
+        spans = [(0.0, 1.0)] * len(occurring)
+        tested = compare_pairs(now, then, clusters=clusters, spans=spans, level=level)
+    classes = tuple(
+        MovedClass(
+            one.name, one.title, after.count(one.name), before.count(one.name), test.wins,
+            test.losses, test.diff, test.low, test.high, test.p_value, test.p_adjusted,
+        )
+        for one, test in zip(occurring, tested, strict=True)
+    )  # fmt: skip
+    transitions = Counter(zip(before, after, strict=True))
+    unlike = tuple(
+        name
+        for name in dict.fromkeys([*first.sources, *second.sources])
+        if set(first.sources.get(name, ())) != set(second.sources.get(name, ()))
+    )
+    return Moved(
+        first, second, len(common), level, classes, dict(transitions.most_common()), unlike
+    )
+
+
+def _rows(run: Result) -> dict[tuple[str, int], int]:
+    """The row of each query and repeat."""
+    return {(query, repeat): at for at, (query, _, repeat) in enumerate(run.columns.identities)}

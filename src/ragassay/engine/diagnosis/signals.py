@@ -1,0 +1,262 @@
+"""What a diagnosis looks at: a few signals of a sample, each from the first metric that has it.
+
+A signal is a number with one meaning, whichever metric gave it: the rank of the first relevant
+passage may come from ``RR`` or from ``umbrela_MRR``. A metric of a run is known by its canonical
+name, so the name that a suite shows it by does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from ragassay.engine.results import MetricSummary, ScoreRow
+from ragassay.samples import Answerability, Sample
+from ragassay.scores import Value
+
+Rows = Mapping[str, ScoreRow]
+"""A sample's scores, by the names that the run shows."""
+
+Reading = Callable[[ScoreRow, Sample], float | None]
+"""The signal that a score gives; ``None`` for none."""
+
+FOUND_SOMEWHERE = 0.0
+"""The rank of a relevant passage that was retrieved, where no metric tells at which rank."""
+
+_NAME = re.compile(r"[A-Za-z0-9_\-]+")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A metric that gives a signal.
+
+    Attributes:
+        metric: its canonical name, without parameters, part and cut-off.
+        read: makes the signal of its score.
+        example: how to write it for ``--metrics``.
+    """
+
+    metric: str
+    read: Reading
+    example: str
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One property of a sample that the decision table asks for.
+
+    Attributes:
+        name: of the signal.
+        says: its meaning, in words.
+        sources: the metrics that give it, the first with a value counts.
+        lacking: why no sample has it though such metrics have scores.
+    """
+
+    name: str
+    says: str
+    sources: tuple[Source, ...]
+    lacking: str = "not told by the scores of"
+
+    def read(self, rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample) -> Found | None:
+        """The signal of a sample, and which metric gave it; ``None`` where none did.
+
+        Args:
+            rows: the sample's scores.
+            names: the names that the run shows, by canonical name (`names_by_metric`).
+            sample: the sample.
+        """
+        for source in self.sources:
+            for shown in names.get(source.metric, ()):
+                row = rows.get(shown)
+                value = None if row is None or row.value is None else source.read(row, sample)
+                if value is not None:
+                    return Found(value, shown)
+        return None
+
+    def held_by(self, names: Mapping[str, Sequence[str]]) -> list[str]:
+        """The metrics of a run that give this signal, by the names that it shows."""
+        return [shown for one in self.sources for shown in names.get(one.metric, ())]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The value of a signal, and the metric (by its shown name) that gave it."""
+
+    value: float
+    metric: str
+
+
+def names_by_metric(metrics: Mapping[str, MetricSummary]) -> dict[str, list[str]]:
+    """The names that a run shows, by canonical name without parameters, part and cut-off; those
+    with the deepest cut-off come first.
+
+    Args:
+        metrics: of the run's summary, by shown name.
+    """
+    found: dict[str, list[str]] = {}
+    for shown, metric in sorted(metrics.items(), key=lambda one: -_depth(one[1].metric)):
+        if name := canonical_name(metric.metric or shown):
+            found.setdefault(name, []).append(shown)
+    return found
+
+
+def canonical_name(metric: str) -> str:
+    """A metric's name without parameters, part and cut-off; empty where it begins otherwise."""
+    match = _NAME.match(metric)
+    return "" if match is None else match[0]
+
+
+def _depth(metric: str) -> float:
+    """The cut-off of a metric; infinite where it has none."""
+    cut = metric.rpartition("@")[2]
+    return int(cut) if cut.isdigit() else inf
+
+
+def _number(value: Value | None) -> float | None:
+    return None if value is None or isinstance(value, str | list) else float(value)
+
+
+def _value(row: ScoreRow, _: Sample) -> float | None:
+    return _number(row.value)
+
+
+def _part(*keys: str) -> Reading:
+    """Reads the first of these parts; a metric whose parts are named otherwise gives nothing."""
+
+    def read(row: ScoreRow, _: Sample) -> float | None:
+        value = next((row.parts[key] for key in keys if key in row.parts), None)
+        return value if isinstance(value, float | int) else None
+
+    return read
+
+
+def _cited_precision(row: ScoreRow, sample: Sample) -> float | None:
+    """The precision of the citations, where there are any: Open RAG Eval publishes 0 for an answer
+    that cites nothing, which is no wrong citation."""
+    statements = row.parts.get("statements")
+    if isinstance(statements, list | tuple) and not any(
+        isinstance(one, Mapping) and one.get("citations") for one in statements
+    ):
+        return None
+    return _part("precision")(row, sample)
+
+
+def _reciprocal(row: ScoreRow, _: Sample) -> float | None:
+    value = _number(row.value)
+    return None if value is None else inf if value <= 0 else round(1 / value)
+
+
+def _hit_ranks(row: ScoreRow, _: Sample) -> float | None:
+    ranks = row.parts.get("hit_ranks")
+    return min(ranks, default=inf) if isinstance(ranks, list | tuple) else None
+
+
+def _whether_found(row: ScoreRow, _: Sample) -> float | None:
+    value = _number(row.value)
+    return None if value is None else FOUND_SOMEWHERE if value > 0 else inf
+
+
+def _usefulness(row: ScoreRow, _: Sample) -> float | None:
+    value = _number(row.value)
+    if value is None or row.status == "assumed":
+        return None
+    return FOUND_SOMEWHERE if value > 2 else inf
+
+
+def _is(*values: object) -> Reading:
+    return lambda row, _: float(row.value in values)
+
+
+def _said_idk(row: ScoreRow, sample: Sample) -> float | None:
+    """Whether the answer is a refusal, from whether refusing or not was right for the label."""
+    if sample.answerability in (None, Answerability.UNDERSPECIFIED):
+        return None
+    should = sample.answerability in (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
+    return float(bool(row.value) == should)
+
+
+def _contradicts(row: ScoreRow, _: Sample) -> float | None:
+    value = _number(row.value)
+    return None if value is None or row.status == "assumed" else float(value <= 2)
+
+
+RANK = Signal(
+    "rank",
+    "rank of the first relevant passage",
+    (
+        Source("RR", _reciprocal, "RR"),
+        *(Source(name, _hit_ranks, f"{name}@10") for name in ("SpanR", "SpanF1", "ChunkR")),
+        Source("umbrela_MRR", _reciprocal, "umbrela_MRR"),
+        *(
+            Source(name, _whether_found, f"{name}@10")
+            for name in ("nDCG", "Recall", "Success", "AP", "SpanR", "ChunkR", "ChunkF1", "hybrid")
+        ),
+        *(Source(name, _whether_found, f"{name}@10") for name in ("CharR", "CharIoU", "CharF1")),
+        *(Source(name, _whether_found, f"{name}@5") for name in ("umbrela_nDCG", "umbrela_P")),
+        Source("ragreport_usefulness", _usefulness, "ragreport_usefulness"),
+    ),
+)
+"""The rank from 1; infinite where none was retrieved, `FOUND_SOMEWHERE` where nothing tells it."""
+
+REFUSED = Signal(
+    "refused",
+    "whether the answer is a refusal",
+    (
+        Source("idk_eval", _is(1, 1.0), "idk_eval"),
+        Source("answered", _is(0, False), "answered"),
+        Source("no_answer", _is("no"), "no_answer"),
+        Source("answerability_accuracy", _said_idk, "answerability_accuracy"),
+    ),
+)
+
+CONTRADICTED = Signal(
+    "contradicted",
+    "share of the answer that passages or references contradict",
+    (
+        Source("contradicted", _value, "contradicted"),
+        Source("ragreport_faithfulness", _contradicts, "ragreport_faithfulness"),
+    ),
+)
+
+SUPPORTED = Signal(
+    "supported",
+    "share of the answer that the passages support",
+    tuple(Source(name, _value, name) for name in ("rl_f", "hhem_windows", "hhem")),
+)
+
+CITED = Signal(
+    "cited",
+    "share of the citations that support what they stand at",
+    tuple(
+        Source(name, _cited_precision, f"{name}.precision")
+        for name in (
+            *("citation_pairs", "citation", "citation_sentences", "citation_trec"),
+            "citation_ore",
+        )
+    ),
+    "no answer cites anything, by",
+)
+
+RIGHT = Signal(
+    "right",
+    "share of the answer that stands in the reference",
+    (
+        Source("factual_correctness", _part("precision"), "factual_correctness.precision"),
+        *(Source(name, _part("p"), f"{name}.p") for name in ("token_f1", "rouge1", "rougeL")),
+    ),
+)
+
+COMPLETE = Signal(
+    "complete",
+    "share of what should be said that the answer says",
+    (
+        *(Source(name, _value, f"{name}.all") for name in ("nuggets", "nuggets_ore")),
+        Source("factual_correctness", _part("recall"), "factual_correctness.recall"),
+        *(Source(name, _part("r"), f"{name}.r") for name in ("token_f1", "rouge1", "rougeL")),
+        Source("reference_recall", _value, "reference_recall"),
+    ),
+)
+
+SIGNALS = (RANK, REFUSED, CONTRADICTED, SUPPORTED, CITED, RIGHT, COMPLETE)

@@ -1,0 +1,128 @@
+"""What a golden set should know about its documents: what changed, and which are nearly alike."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+from ragassay.counts import either, few, plural
+from ragassay.engine.golden.golden_findings import Told
+from ragassay.engine.golden.golden_groups import plain
+from ragassay.golden import DOCUMENTS, MANIFEST, Document, GoldenSet
+
+_ALIKE = 0.8
+"""Share of equal sentences from which two documents are told."""
+_FEWEST = 3
+"""Equal sentences of documents that are told: of shorter ones a heading may be most."""
+_HOLDERS = 20
+"""Documents with one sentence that are all compared with each other."""
+_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
+
+
+def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Iterator[Told]:
+    """What changed in the documents since the spans were made, and which of them are nearly alike.
+
+    Args:
+        golden: the set.
+        documents: as they are now, by id.
+    """
+    known = golden.known_documents()
+    for name, one in documents.items():
+        if name not in known:
+            if known:
+                sentence = f"the document {name} was added after the spans were made"
+                yield "", f"{sentence}: it may answer what is unanswerable", "look"
+        elif known[name] != one.sha256:
+            sentence = f"the document {name} was edited after its spans were made"
+            yield "", f"{sentence}: run 'ragassay golden anchor'", "look"
+    for name in known.keys() - documents.keys():
+        yield "", f"the document {name} is gone", "error"
+    for (then, now), names in golden.read_otherwise(documents).items():
+        of = f" (of {plural(len(names), 'document')} like it)" if len(names) > 1 else ""
+        sentence = f"the document {names[0]} was read by {then}, and now is by {now}{of}"
+        yield "", f"{sentence}: its text may differ. Run 'ragassay golden anchor'", "look"
+    readable = golden.readable_again(documents)
+    if readable:
+        n = plural(len(readable), "document")
+        yield (
+            "",
+            f"{n} left out as unreadable can be read now ({few([one.path for one in readable])}): "
+            f"'ragassay golden anchor {golden.folder}' takes {either(len(readable), 'it', 'them')} "
+            "in",
+            "look",
+        )
+    unreadable = [name for name in golden.left_out if name not in {one.path for one in readable}]
+    if unreadable:
+        sentence = f"{plural(len(unreadable), 'document')} left out as unreadable"
+        yield (
+            "",
+            f"{sentence} ({few(unreadable)}): what stands there may answer what is unanswerable",
+            "look",
+        )
+    if documents and not known:
+        sentence = (
+            f"{MANIFEST} lists no documents, so that nobody can tell whether they were edited"
+        )
+        yield "", f"{sentence}: 'ragassay golden anchor' writes it", "look"
+    own = golden.folder / DOCUMENTS
+    elsewhere = golden.documents_in
+    if own.is_dir() and elsewhere is not None and own.resolve() != elsewhere.resolve():
+        sentence = f"{own} is not used: {MANIFEST} says that the documents are in {elsewhere}"
+        yield "", sentence, "look"
+    for pair in nearly_alike(documents):
+        yield "", f"{pair}: a passage of the one that holds no gold may be as right", "look"
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Two documents of which most sentences are equal.
+
+    Attributes:
+        first: id of a document.
+        second: id of the other one.
+        share: of their sentences that both hold, 0 to 1.
+    """
+
+    first: str
+    second: str
+    share: float
+
+    def __str__(self) -> str:
+        return f"{self.first} and {self.second} have {self.share:.0%} of their sentences in common"
+
+
+def nearly_alike(documents: Mapping[str, Document]) -> list[Alike]:
+    """The pairs of documents of which most sentences are equal, the most alike first.
+
+    The same sentence then has gold in one of the two only, and a passage with it from the other one
+    counts as wrong.
+
+    Args:
+        documents: by id.
+    """
+    sentences = {name: _sentences(one.text) for name, one in documents.items()}
+    holders: defaultdict[int, list[str]] = defaultdict(list)
+    for name, held in sentences.items():
+        for sentence in held:
+            holders[sentence].append(name)
+    pairs: set[tuple[str, str]] = set()
+    for names in holders.values():
+        # Of a sentence that stands everywhere each document is compared with the next one only.
+        pairs.update(combinations(names, 2) if len(names) <= _HOLDERS else pairwise(names))
+    found = []
+    for first, second in pairs:
+        one, other = sentences[first], sentences[second]
+        n_common = (one & other).total()
+        share = 2 * n_common / (one.total() + other.total())
+        if share >= _ALIKE and n_common >= _FEWEST:
+            found.append(Alike(first, second, share))
+    return sorted(found, key=lambda one: (-one.share, one.first, one.second))
+
+
+def _sentences(text: str) -> Counter[int]:
+    """Hashes of the sentences and headings of a text, with how often each stands there."""
+    words = (plain(one) for one in _ENDS.split(text))
+    return Counter(hash(one) for one in words if one)

@@ -1,0 +1,109 @@
+"""Which metrics give wrong answers as much as right ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragassay.counts import either, plural
+from ragassay.engine.golden.golden_groups import evidence, plain
+from ragassay.golden import GoldenItem
+
+Scorer = Callable[[Sequence[Mapping[str, Any]]], dict[str, float]]
+"""Gives the value of each answer that a metric scores, by its id."""
+
+
+@dataclass(frozen=True)
+class Blindness:
+    """What metrics see of wrong answers.
+
+    Attributes:
+        counts: for each metric and kind of wrong answer: how many score as high as the best right
+            one, of how many.
+        by_gold: items whose right answer is the text of their gold spans.
+        untold: for how many items nobody can tell, and why; empty for none.
+    """
+
+    counts: dict[tuple[str, str], tuple[int, int]]
+    by_gold: int
+    untold: str
+
+
+def blindness_of(items: Sequence[GoldenItem], metrics: Mapping[str, Scorer]) -> Blindness:
+    """Scores right and wrong answers by each metric.
+
+    A wrong answer is scored against all references. A right answer is a reference that is scored
+    against the other ones, for against itself it has the highest score by each metric. Where there
+    is one reference, the right answer is the text of the gold spans, which hold the answer in other
+    words; where this is no other text, nobody can tell.
+
+    Args:
+        items: those without wrong answers are left out.
+        metrics: by name.
+    """
+    tried: list[tuple[GoldenItem, int]] = []
+    samples: list[dict[str, Any]] = []
+    by_gold = n_alone = n_without = 0
+    for item in items:
+        if not item.negative_references:
+            continue
+        if not item.references:
+            n_without += 1
+            continue
+        right = _right(item)
+        if not right:
+            n_alone += 1
+            continue
+        by_gold += len(item.references) == 1
+        number = len(tried)
+        tried.append((item, len(right)))
+        samples += [
+            {"id": f"{number}/+{at}", "answer": answer, "references": list(references)}
+            for at, (answer, references) in enumerate(right)
+        ]
+        samples += [
+            {"id": f"{number}/-{at}", "answer": one.text, "references": item.references}
+            for at, one in enumerate(item.negative_references)
+        ]
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+    for metric, scorer in metrics.items() if samples else ():
+        values = scorer(samples)
+        for number, (item, n_right) in enumerate(tried):
+            names = [f"{number}/+{at}" for at in range(n_right)]
+            best = [values[name] for name in names if name in values]
+            for at, one in enumerate(item.negative_references):
+                wrong = values.get(f"{number}/-{at}")
+                if wrong is None or not best:
+                    continue
+                key = (metric, one.kind or "wrong")
+                n, of = counts.get(key, (0, 0))
+                counts[key] = (n + (wrong >= max(best)), of + 1)
+    return Blindness(counts, by_gold, _untold(n_alone, n_without))
+
+
+def _right(item: GoldenItem) -> list[tuple[str, Sequence[str]]]:
+    """Right answers, each with references that it is not one of."""
+    told = list({plain(one): one for one in item.references}.values())
+    if len(told) > 1:
+        return [(one, [other for other in told if other is not one]) for one in told]
+    held = " ".join(span.text for span in evidence(item))
+    return [(held, told)] if held.strip() and plain(held) != plain(told[0]) else []
+
+
+def _untold(n_alone: int, n_without: int) -> str:
+    parts = []
+    if n_alone:
+        have = either(n_alone, "has", "have")
+        parts.append(
+            f"{plural(n_alone, 'item')} with wrong answers {have} one reference and no gold span "
+            "in other words, so that there is no right answer to compare them with (write a second "
+            "wording of the reference)"
+        )
+    if n_without:
+        have = either(n_without, "has", "have")
+        parts.append(
+            f"{plural(n_without, 'item')} with wrong answers {have} no reference, as nothing "
+            "answers the query"
+        )
+    return "; ".join(parts)

@@ -1,0 +1,77 @@
+"""What the items of a golden set cover, and what they leave out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from ragassay.golden import Document, GoldenItem
+from ragassay.judges.offline.language import n_words
+
+_SAID = ("type", "complexity", "source", "language", "answerability", "origin", "status")
+
+
+def coverage(
+    items: Sequence[GoldenItem], documents: Mapping[str, Document]
+) -> dict[str, dict[str, int]]:
+    """Items by document, by section and by what their fields say.
+
+    Args:
+        items: of a golden set.
+        documents: by id.
+
+    Returns:
+        For each table the number of items by value. A section is named by its document and the
+        heading above it (of a PDF file without bookmarks: the page); those without text are left
+        out.
+    """
+    by_document = Counter(
+        name for item in items for name in {span.document for span in item.gold or ()}
+    )
+    tables = {"document": {name: by_document.get(name, 0) for name in documents}}
+    if sections := _sections(items, documents):
+        tables["section"] = sections
+    for name in _SAID:
+        counts = Counter(str(getattr(item, name) or "not said") for item in items)
+        if set(counts) != {"not said"}:
+            tables[name] = dict(counts.most_common())
+    lengths = Counter(_length(item) for item in items)
+    return {**tables, "length of the query": {key: lengths[key] for key in sorted(lengths)}}
+
+
+def _sections(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> dict[str, int]:
+    """Items by section; none where no document has headings."""
+    places = {
+        name: found for name, one in documents.items() if len(found := list(_headed(one))) > 1
+    }
+    counts = Counter(
+        name
+        for item in items
+        for name in {
+            _named(span.document, title)
+            for span in item.gold or ()
+            for title, start, end in places.get(span.document, ())
+            if span.start < end and start < span.end
+        }
+    )
+    every = [_named(name, title) for name, found in places.items() for title, _, _ in found]
+    return {name: counts[name] for name in every}
+
+
+def _headed(document: Document) -> Iterator[tuple[str, int, int]]:
+    """The heading of each section that holds text, where it begins and where it ends."""
+    for heading, start, end in document.parts():
+        if heading is not None and document.text[start:end].strip():
+            yield heading.title, start, end
+
+
+def _named(document: str, title: str) -> str:
+    return f"{document}: {title}"
+
+
+def _length(item: GoldenItem) -> str:
+    n = n_words(item.query)
+    return next(label for most, label in _LENGTHS if n <= most)
+
+
+_LENGTHS = ((5, "1 to 5 words"), (15, "6 to 15 words"), (float("inf"), "over 15 words"))

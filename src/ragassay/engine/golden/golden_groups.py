@@ -1,0 +1,130 @@
+"""Which queries of a golden set belong together: what one of them tells, gives others away."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+from rapidfuzz import fuzz, process
+
+from ragassay.engine.results import conversations_of_ids, named_conversation
+from ragassay.golden import Document, GoldenItem, GoldSpan
+
+_ALIKE = 92.0
+"""How alike two queries are that ask the same, 0 to 100."""
+_ROWS = 500
+"""Queries that are compared with all others at a time."""
+_SHORTEST = 3
+"""Words of a first turn that tells a conversation: many begin with a greeting."""
+_SENTENCE_ENDS = re.compile(r"[.!?…][\"'”’)\]]*(?=\s|$)|[。！？]|\n\s*(?:\n|[-*+|#]|\d+[.)])")
+
+Pair = tuple[int, int]
+
+
+def groups(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> list[int]:
+    """The group of each query: those whose relevant gold spans share a character or a sentence,
+    those that ask nearly the same, and those of one conversation, with all that are linked by them.
+
+    Args:
+        items: of a golden set.
+        documents: by id, in which the spans stand.
+
+    Returns:
+        For each item the place of the first one of its group.
+    """
+    first = list(range(len(items)))
+
+    def root(at: int) -> int:
+        while first[at] != at:
+            first[at] = at = first[first[at]]
+        return at
+
+    for pairs in (_same_sentence(items, documents), near_duplicates(items), _turns(items)):
+        for one, other in pairs:
+            low, high = sorted((root(one), root(other)))
+            first[high] = low
+    return [root(at) for at in range(len(items))]
+
+
+def near_duplicates(items: Sequence[GoldenItem]) -> Iterator[Pair]:
+    """The places of items that ask nearly the same, the earlier one first.
+
+    Args:
+        items: of a golden set.
+    """
+    # A follow-up means another thing after other turns.
+    texts = [plain(" ".join([*(turn.text for turn in item.history), item.query])) for item in items]
+    for begin in range(0, len(texts), _ROWS):
+        rows = texts[begin : begin + _ROWS]
+        likeness = process.cdist(
+            rows, texts, scorer=fuzz.ratio, score_cutoff=_ALIKE, dtype=np.uint8, workers=-1
+        )
+        for row, column in zip(*np.nonzero(likeness), strict=True):
+            if column > begin + row:
+                yield begin + int(row), int(column)
+
+
+def plain(text: str) -> str:
+    """The words of a text in lower case, a space between two of them.
+
+    Args:
+        text: any.
+    """
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def evidence(item: GoldenItem) -> list[GoldSpan]:
+    """The gold spans that are relevant: a person may have graded others as not relevant.
+
+    Args:
+        item: of a golden set.
+    """
+    return [span for span in item.gold or () if span.grade > 0]
+
+
+def _same_sentence(
+    items: Sequence[GoldenItem], documents: Mapping[str, Document]
+) -> Iterator[Pair]:
+    """Items whose spans overlap, or stand with no end of a sentence between them."""
+    places: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    for at, item in enumerate(items):
+        for span in evidence(item):
+            places[span.document].append((span.start, span.end, at))
+    for name, spans in places.items():
+        text = documents[name].text if name in documents else ""
+        reach, owner = -1, -1
+        for start, end, at in sorted(spans):
+            # The last character of a span may end its sentence.
+            between = text[max(reach - 1, 0) : start]
+            if owner >= 0 and (start < reach or (between and not _SENTENCE_ENDS.search(between))):
+                yield owner, at
+            if end > reach:
+                reach = end
+            owner = at
+
+
+def _turns(items: Sequence[GoldenItem]) -> Iterator[Pair]:
+    """Items of one conversation: by metadata, by ids, or because they begin with the same turn."""
+    of_ids = conversations_of_ids([item.id for item in items])
+    begun = [
+        plain(next((turn.text for turn in item.history if turn.speaker == "user"), ""))
+        for item in items
+    ]
+    followed = {one for one in begun if len(one.split()) >= _SHORTEST}
+    for at, item in enumerate(items):
+        start = begun[at] or plain(item.query)
+        if start in followed:
+            begun[at] = start
+    yield from _alike([one if one in followed else None for one in begun])
+    named = [named_conversation(item.to_sample()) for item in items]
+    yield from _alike(named if any(named) else of_ids or [])
+
+
+def _alike(keys: Iterable[Hashable | None]) -> Iterator[Pair]:
+    """Each place with the first one that has the same key."""
+    first: dict[Hashable, int] = {}
+    for at, key in enumerate(keys):
+        if key is not None and first.setdefault(key, at) != at:
+            yield first[key], at

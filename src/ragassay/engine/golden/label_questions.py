@@ -1,0 +1,151 @@
+"""The questions that metrics ask about answers, for people to answer in a judge's place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragassay.engine.config import OWN, POOLED, make_config
+from ragassay.engine.results import open_run
+from ragassay.engine.run import judged_among, prepare, rescoring
+from ragassay.errors import InputError, UsageError
+from ragassay.judges import (
+    NOT_ASKED,
+    Asker,
+    Failure,
+    Judge,
+    OfflineJudge,
+    Provenance,
+    Question,
+    R_co,
+    Verdict,
+)
+from ragassay.metrics.core import Metric
+from ragassay.samples import Sample
+
+LABELLED = ("umbrela", "citation_sentences", "answer_match")
+"""Metrics whose questions people answer where none are named: relevance of passages, support of
+statements, correctness."""
+
+Known = Callable[[Question[Any]], Verdict[Any] | Failure | None]
+
+
+class AnswersToLabel:
+    """Answers of systems, and the metrics whose questions about them people answer.
+
+    Args:
+        samples: with the answers.
+        metrics: that ask a judge; others are left out.
+        context: what the metrics look up, see `Asker.context`.
+
+    Raises:
+        UsageError: no metric asks a judge.
+    """
+
+    def __init__(
+        self,
+        samples: Iterable[Sample],
+        metrics: Iterable[Metric],
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.samples = list(samples)
+        self._metrics = judged_among(metrics)
+        self._context = context
+        if not self._metrics:
+            raise UsageError(
+                "No metric of these asks a judge, so there is nothing for people to answer. "
+                f"Name some with --metrics, as in --metrics {','.join(LABELLED)}."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        path: Path,
+        golden: Path,
+        metrics: Sequence[str] = (),
+        suite: Sequence[str] = (),
+        nuggets: str = OWN,
+    ) -> AnswersToLabel:
+        """The answers of a run folder with the run's metrics, or of a file with those named.
+
+        Args:
+            path: a run folder, or a file of answers, which are joined with the golden set by id.
+            golden: folder of the golden set.
+            metrics: of a file; `LABELLED` where neither they nor a suite are named.
+            suite: of a file.
+            nuggets: file with a nugget bank, of a file.
+
+        Raises:
+            InputError: the answers cannot be read.
+            UsageError: metrics are named for a run folder, which has its own, or an unknown one.
+        """
+        if path.is_dir():
+            if metrics or suite or nuggets != OWN:
+                raise UsageError(
+                    f"{path} is a run and has its own metrics. Leave --metrics, --suite and "
+                    "--nuggets out, or name the file of answers."
+                )
+            run = open_run(path)
+            shown = rescoring.metrics_of(run)
+            return cls(run.samples, shown.values(), rescoring.context_of(run))
+        if nuggets == POOLED:
+            raise UsageError(
+                "Pooled nuggets are written by a judge first: make a run with --nuggets pooled, "
+                "and name its folder with --answers."
+            )
+        config = make_config(
+            data=str(path),
+            golden=str(golden),
+            metrics=list(metrics) or ([] if suite else list(LABELLED)),
+            suite=list(suite),
+            nuggets=nuggets,
+        )
+        prepared = prepare(config, dry=True, judge=OfflineJudge())
+        context: dict[str, Any] = {}
+        if nuggets != OWN:
+            from ragassay.formats import NuggetBank
+
+            context["nuggets"] = NuggetBank.read(nuggets)
+        samples = list(prepared.source.samples)
+        if not samples:
+            raise InputError("holds no answers", path=path)
+        return cls(samples, prepared.plan.metrics.values(), context)
+
+    def questions(self, samples: Sequence[Sample], known: Known) -> list[list[Question[Any]]]:
+        """What the metrics ask about each sample: what follows from it, and what follows from the
+        answers that are known.
+
+        Args:
+            samples: some of the answers.
+            known: gives what is known of a question; ``None`` for nothing.
+        """
+        judge = _Known(known)
+        found = []
+        with Asker(judge, context=self._context) as asker:
+            for sample in samples:
+                judge.asked.clear()
+                asker.submit(self._walk(sample, asker)).result()
+                found.append(list(judge.asked.values()))
+        return found
+
+    async def _walk(self, sample: Sample, asker: Asker) -> None:
+        scope = asker.scope()
+        for metric in self._metrics:
+            await metric.outcome(sample, scope)
+
+
+class _Known(Judge):
+    """Answers with what is known, and keeps what was asked."""
+
+    label = "people"
+
+    def __init__(self, known: Known) -> None:
+        self.asked: dict[str, Question[Any]] = {}
+        self._known = known
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        self.asked.setdefault(question.key, question)
+        made = Provenance(self.label, attempts=0)
+        found = self._known(question)
+        return found or Failure(question, NOT_ASKED, "nobody answered it", made, repeat)

@@ -1,0 +1,59 @@
+"""The scores of a result as a sequence of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, overload
+
+if TYPE_CHECKING:
+    from ragassay.engine.results.result import ScoreRow
+
+KEPT = 100_000
+"""Rows that are kept in memory once one of them was asked for by its number; of a larger result
+each such request reads from the beginning."""
+
+
+class ScoreRows(Sequence["ScoreRow"]):
+    """Every score of a result, one row for each sample and metric, sample by sample.
+
+    Going through all of them reads them as they come; nothing is kept.
+
+    Args:
+        read: begins to read the rows anew.
+        n: how many there are.
+    """
+
+    def __init__(self, read: Callable[[], Iterator[ScoreRow]], n: int) -> None:
+        self._read, self._n = read, n
+        self._kept: list[ScoreRow] | None = None
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __iter__(self) -> Iterator[ScoreRow]:
+        return self._read() if self._kept is None else iter(self._kept)
+
+    @overload
+    def __getitem__(self, at: int) -> ScoreRow: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[ScoreRow]: ...
+
+    def __getitem__(self, at: int | slice) -> ScoreRow | list[ScoreRow]:
+        if self._kept is None and self._n <= KEPT:
+            self._kept = list(self._read())
+        if self._kept is not None:
+            return self._kept[at]
+        if isinstance(at, slice):
+            wanted = range(self._n)[at]
+            if not wanted:
+                return []
+            least = min(wanted)
+            found = list(islice(self._read(), least, max(wanted) + 1))
+            return [found[n - least] for n in wanted]
+        place = range(self._n)[at]
+        return next(islice(self._read(), place, None))
+
+    def __repr__(self) -> str:
+        return f"<{self._n:,} scores: iterate, index or slice them>"

@@ -1,0 +1,96 @@
+"""A bar that shows how far an evaluation from Python is."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Progress = Callable[[int], None]
+"""Called with the number of samples done so far."""
+
+PATIENCE_S = 1.0
+"""Seconds before a bar shows: what is done sooner needs none."""
+
+EVERY_S = 10.0
+"""Seconds between two lines, where there is no bar."""
+
+
+@contextmanager
+def shown_progress(
+    wanted: bool | Progress | None,
+    total: Callable[[], int | None],
+    doing: Callable[[], str] | None = None,
+) -> Iterator[Progress | None]:
+    """What is told of the samples that are done.
+
+    Args:
+        wanted: a function of that number; ``True`` for a bar (by tqdm where that is installed, else
+            lines on standard error), ``False`` for nothing, ``None`` for a bar in a notebook only.
+        total: gives the number of all samples, where it is known.
+        doing: says in words what goes on, for work that waits for a judge.
+
+    Yields:
+        What is to be called; ``None`` where nobody wants to know.
+    """
+    if callable(wanted):
+        yield wanted
+        return
+    if wanted is False or (wanted is None and not in_notebook()):
+        yield None
+        return
+    bar = _tqdm(total)
+    if bar is None:
+        yield _lines(total, doing)
+        return
+
+    def told(n: int) -> None:
+        if doing is not None:
+            bar.set_postfix_str(doing(), refresh=False)
+        bar.update(n - bar.n)
+
+    try:
+        yield told
+    finally:
+        bar.close()
+
+
+def in_notebook() -> bool:
+    """Whether a notebook's kernel runs this."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return hasattr(shell, "kernel")
+
+
+def _tqdm(total: Callable[[], int | None]) -> Any:
+    """A bar of tqdm, as the place can show it; ``None`` where tqdm is not installed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that there are no widgets: a text bar does
+            made = importlib.import_module("tqdm.auto").tqdm
+        options = {"desc": "scoring", "unit": " samples", "leave": False, "delay": PATIENCE_S}
+        return made(total=total(), **options)
+    except ImportError:
+        return None
+
+
+def _lines(total: Callable[[], int | None], doing: Callable[[], str] | None) -> Progress:
+    """A line on standard error now and then."""
+    due = time.monotonic() + PATIENCE_S
+
+    def told(n: int) -> None:
+        nonlocal due
+        if time.monotonic() < due:
+            return
+        due = time.monotonic() + EVERY_S
+        every = total()
+        of = "" if every is None else f" of {every:,}"
+        what = "" if doing is None else f": {doing()}"
+        sys.stderr.write(f"scoring: {n:,}{of} samples{what}\n")
+        sys.stderr.flush()
+
+    return told

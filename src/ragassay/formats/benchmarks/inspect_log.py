@@ -1,0 +1,87 @@
+"""Logs of Inspect AI in JSON: one sample a sample and epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.records import Mapper, retrieved
+from ragassay.formats.sources import json_files, opening
+from ragassay.samples import Sample
+
+_HOW = "Convert it: inspect log convert LOG --to json --output-dir DIR."
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of a log. It is read as a whole.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a sample cannot be read, it is one of Inspect's archives, or it has
+            no samples.
+    """
+    with opening.opened(path) as stream:
+        if stream.read(4) in opening.BINARY:
+            raise InputError("this is an archive of Inspect AI", path=path, hint=_HOW)
+    log = json_files.parse_json(opening.read_all(path, mapper.encoding), path)
+    listed = log.get("samples") if isinstance(log, dict) else None
+    if not isinstance(listed, list) or not listed:
+        raise InputError("the log has no samples", path=path, field="samples", hint=_HOW)
+    about = log.get("eval") or {}
+    for number, one in enumerate(listed, 1):
+        if not isinstance(one, dict):
+            raise InputError("the sample is no object", path=path, line=number, field="samples")
+        with opening.shaped("Inspect AI", path, number):
+            record = _record(one, about, mapper)
+        yield mapper.sample(record, number)
+
+
+def _record(one: Mapping[str, Any], about: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
+    output = one.get("output") or {}
+    metadata = one.get("metadata") or {}
+    choices = output.get("choices") or []
+    answer = output.get("completion")
+    if answer is None and choices:
+        answer = (choices[0].get("message") or {}).get("content")
+    error = one.get("error")
+    scores = one.get("scores") or {}
+    record = {
+        "id": one.get("id"),
+        "repeat": (one.get("epoch") or 1) - 1,
+        "system": about.get("model"),
+        "references": one.get("target") or None,
+        "answer": None if error else answer,
+        "failure": error.get("message") if isinstance(error, dict) else error,
+        "passages": retrieved.within(metadata),
+        "metadata": {
+            **{key: value for key, value in metadata.items() if key not in retrieved.LISTS},
+            **{f"score.{name}": score.get("value") for name, score in scores.items()},
+        },
+    }
+    asked, said = one.get("input"), one.get("messages")
+    used_tools = isinstance(said, list) and any(turn.get("role") == "tool" for turn in said)
+    if mapper.from_tools and used_tools:
+        asked = said  # what tools gave stands only there
+        del record["answer"]
+    record["query"] = asked
+    return {key: value for key, value in record.items() if value is not None}
+
+
+def _sniff(head: Head) -> int:
+    is_log = head.has("eval", "status", "samples") and isinstance(head.record.get("eval"), dict)
+    return SURE if is_log or (head.container == "archive" and head.suffix == ".eval") else NO
+
+
+FORMAT = Format(
+    name="inspect_log",
+    title="Inspect AI log (JSON)",
+    suffixes=(".json", ".eval"),
+    sniff=_sniff,
+    read=read,
+)

@@ -1,0 +1,180 @@
+"""Results of promptfoo: JSON, or JSON Lines with a result a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.records import FIELD_OF, Mapper, folded, retrieved
+from ragassay.formats.sources import json_files, shaped
+from ragassay.samples import Sample
+
+_EXPECTED = frozenset(
+    {"equals", "icontains", "contains", "factuality", "similar", "context-recall"}
+    | {"model-graded-factuality", "answer-correctness"}
+)
+"""Assertions whose value is the answer that is expected."""
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """A sample for each result: a test, asked of a provider with a prompt.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a result cannot be read.
+    """
+    seen: dict[tuple[Any, ...], int] = {}
+    number = 0
+    for line, outer in json_files.json_records(path, lambda what, then: None, mapper.encoding):
+        results = _results(outer)
+        if results is None:
+            raise InputError(
+                "there is no list of results",
+                path=path,
+                line=line,
+                field="results",
+                hint="Write them with promptfoo eval --output results.json.",
+            )
+        prompts = _prompts(results)
+        for one in results:
+            number += 1
+            where = number if len(results) > 1 else line
+            if not isinstance(one, dict):
+                raise InputError("the result is no object", path=path, line=where)
+            with shaped("promptfoo", path, where):
+                record = _record(one, prompts, mapper)
+            key = (str(record.get("id")), str(record.get("system")))
+            repeat = seen[key] = seen.get(key, -1) + 1
+            yield mapper.sample({**record, "repeat": repeat}, where)
+
+
+def _results(outer: Mapping[str, Any]) -> list[Any] | None:
+    if isinstance(outer.get("vars"), dict):  # of a file of results it is a list of names
+        return [outer]
+    results = outer.get("results")
+    if isinstance(results, dict):
+        results = results.get("results")
+    return results if isinstance(results, list) else None
+
+
+def _prompts(results: list[Any]) -> dict[str, dict[str, str]]:
+    """Names of the prompts of those providers that were asked with several: provider -> index of
+    the prompt -> its label, where each has a short one of its own, else ``2`` for the second."""
+    found: dict[str, dict[str, str]] = {}
+    for one in results:
+        if isinstance(one, dict):
+            given = one.get("prompt")
+            prompt = given if isinstance(given, dict) else {}
+            label = str(prompt.get("label") or "")
+            is_name = len(label) <= _LONGEST and "\n" not in label and label != prompt.get("raw")
+            named = found.setdefault(_provider(one), {})
+            named.setdefault(str(one.get("promptIdx")), label if is_name else "")
+    return {
+        provider: named
+        if all(named.values()) and len({*named.values()}) == len(named)
+        else {index: str(number) for number, index in enumerate(named, 1)}
+        for provider, named in found.items()
+        if len(named) > 1
+    }
+
+
+_LONGEST = 40
+"""Characters of a label that is a name; promptfoo's default is the whole prompt."""
+
+
+def _provider(one: Mapping[str, Any]) -> str:
+    provider = one.get("provider")
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider.get("id")
+    return str(provider or "")
+
+
+def _record(
+    one: Mapping[str, Any], prompts: Mapping[str, Mapping[str, str]], mapper: Mapper
+) -> dict[str, Any]:
+    given = one.get("vars") or (one.get("testCase") or {}).get("vars") or {}
+    response = one.get("response") or {}
+    case = one.get("testCase") or {}
+    told = response.get("metadata") or one.get("metadata") or {}
+    system = _provider(one)
+    prompt = one.get("prompt") or {}
+    if system in prompts:
+        system = f"{system}#{prompts[system][str(one.get('promptIdx'))]}"
+    output = response.get("output")
+    known = {FIELD_OF.get(folded(name)): value for name, value in given.items()}
+    fields = {name: value for name, value in known.items() if name in _TAKEN}
+    if isinstance(fields.get("passages"), str):
+        fields["passages"] = [fields["passages"]]
+    failed = one.get("error") if output is None else None  # a failed assertion is no failure
+    record = {
+        "id": str(one.get("testIdx", one.get("id", ""))) or None,
+        "query": next(iter(given.values()), None) if len(given) == 1 else None,
+        **fields,
+        "system": system or None,
+        "answer": output,
+        "failure": failed or (response.get("error") if output is None else None),
+        "references": fields.get("references") or _expected(case.get("assert")),
+        "metadata": {
+            **(case.get("metadata") or {}),
+            **{name: value for name, value in given.items() if _is_other(name)},
+            **{f"score.{name}": value for name, value in (one.get("namedScores") or {}).items()},
+            "description": case.get("description"),
+            "prompt": prompt.get("label"),
+        },
+    }
+    context = retrieved.within(told)
+    if context is not None:
+        record["passages"] = context
+    if isinstance(output, dict):
+        record["answer"] = next((output[k] for k in _OUTPUTS if k in output), output)
+        record["passages"] = retrieved.within(output) or record.get("passages")
+    record["metadata"] = {k: v for k, v in record["metadata"].items() if v is not None}
+    record = {key: value for key, value in record.items() if value is not None}
+    if mapper.columns:
+        record = {key: value for key, value in record.items() if key not in mapper.columns}
+        record |= {"vars": given, "response": response}
+    return record
+
+
+_TAKEN = ("query", "history", "passages", "references", "gold", "id")
+_OUTPUTS = ("answer", "output", "response", "text", "content")
+
+
+def _is_other(name: str) -> bool:
+    return FIELD_OF.get(folded(name)) not in _TAKEN
+
+
+def _expected(assertions: Any) -> list[str] | None:
+    for one in assertions or ():
+        if isinstance(one, dict) and one.get("type") in _EXPECTED:
+            value = one.get("value")
+            if isinstance(value, str) and value and "{{" not in value:
+                return [value]
+    return None
+
+
+def _sniff(head: Head) -> int:
+    results = head.record.get("results")
+    listed = results.get("results") if isinstance(results, dict) else results
+    first = listed[0] if isinstance(listed, list) and listed else head.record
+    fits = (
+        isinstance(first, dict)
+        and isinstance(first.get("vars"), dict)
+        and ("promptIdx" in first or ("provider" in first and "response" in first))
+    )
+    return SURE if fits else NO
+
+
+FORMAT = Format(
+    name="promptfoo",
+    title="promptfoo results (JSON, JSON Lines)",
+    suffixes=(".json", ".jsonl"),
+    sniff=_sniff,
+    read=read,
+)

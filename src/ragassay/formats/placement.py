@@ -1,0 +1,309 @@
+"""Which columns of a file hold which fields, and what the others may be: by their names, and by
+what they hold."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Unpack
+
+from ragassay.errors import InputError
+from ragassay.formats import reading
+from ragassay.formats.records import (
+    ALIKE,
+    ChosenColumns,
+    Columns,
+    FieldKeys,
+    Mapper,
+    MapperOptions,
+    Notes,
+    all_texts,
+    clear_keys,
+    folded,
+    is_list_of_texts,
+    likeness,
+    names_of,
+    text_paths,
+    unread,
+)
+from ragassay.samples import Sample
+
+_LOOKED_AT = 100
+"""Records that are looked at."""
+
+_MOST_PATHS = 20
+"""Paths into one column that are listed."""
+
+_LONG = 60
+"""Characters from which a text is rather a passage or an answer than a word."""
+
+_WORDS = 3
+"""Words from which a text in a list of objects is rather a passage than a label."""
+
+_OF_MESSAGES = re.compile(r"messages?\b|history|turns|choices")
+_TEXTS = ("query", "answer", "references")
+_LISTS = ("passages", "gold")
+_NUMBERED = re.compile(r"(?P<before>[^*+|\[]*?\D)\d+(?P<after>\D[^*+|\[]*)?")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What a look at the first records shows.
+
+    Attributes:
+        format: the file's format.
+        placed: field -> the column that holds it.
+        unplaced: columns that hold no field; they become metadata or are left out.
+        suggested: field -> column or path that may hold it, where no column is known to.
+    """
+
+    format: str
+    placed: Mapping[str, str] = field(default_factory=dict)
+    unplaced: tuple[str, ...] = ()
+    suggested: Mapping[str, str] = field(default_factory=dict)
+
+    def without_field(self, columns: Columns) -> list[str]:
+        """The columns that hold no field when some are chosen.
+
+        Args:
+            columns: field -> column, as they are chosen.
+        """
+        chosen = ChosenColumns(columns)
+        taken = chosen.names() | chosen.joined(self.unplaced)
+        return [one for one in self.unplaced if one not in taken]
+
+
+def place(
+    path: reading.Paths,
+    *,
+    format: str | None = None,  # noqa: A002  # the name that users know from --format
+    **options: Unpack[MapperOptions],
+) -> Placement:
+    """Looks at the first records of a file. Faults in them are no error here.
+
+    Args:
+        path: the file; of several, the first is looked at.
+        format: a name from `known`, where detection is not wanted.
+        **options: as of `read`.
+
+    Raises:
+        InputError: the file cannot be opened, or no format fits it.
+        UsageError: an unknown format or field.
+    """
+    file = reading.files_of(path)[0]
+    reader = reading.get(format) if format else reading.detect(file, options.get("encoding"))
+    options["notes"] = Notes()
+    mapper = PlacingMapper(file, **options)
+    try:
+        for _ in islice(reader.read(file, mapper), _LOOKED_AT):
+            pass
+    except InputError:
+        pass  # whoever reads all of the file tells it
+    columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
+    taken = set(mapper.placed.values()) | mapper.columns.joined(columns)
+    unplaced = [key for key in columns if key not in taken]
+    suggested = suggest(mapper.rows, mapper.placed, unplaced)
+    shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, taken))
+    return Placement(reader.name, mapper.placed, shown, suggested)
+
+
+def _paths(rows: Sequence[Mapping[str, Any]], key: str, taken: Collection[str]) -> list[str]:
+    """A column that holds no field, or the paths to the texts in it that hold none."""
+    held = [row.get(key) for row in rows]
+    paths = list(text_paths(held, key))
+    if not any(isinstance(value, dict) for value in held) and paths in ([], [key]):
+        return [key]
+    return [path for path in paths if path not in taken][:_MOST_PATHS]
+
+
+class PlacingMapper(Mapper):
+    """Keeps the records and which columns were placed, and goes on where a record cannot be read.
+
+    Args:
+        path, options: as of `Mapper`.
+
+    Attributes:
+        rows: the records, as they were given.
+        placed: column of each field.
+    """
+
+    def __init__(self, path: Path, **options: Unpack[MapperOptions]) -> None:
+        super().__init__(path, **options)
+        self.rows: list[Mapping[str, Any]] = []
+        self.placed: dict[str, str] = {}
+
+    def sample(
+        self,
+        record: Mapping[str, Any],
+        line: int,
+        beside: Mapping[str, Any] | None = None,
+    ) -> Sample:
+        """The sample of a record, or `unread`. Arguments: as of `Mapper.sample`."""
+        texts = set(all_texts(record))
+        given = {key: value for key, value in (beside or {}).items() if key not in record}
+        left = {key: unread(value, texts) for key, value in given.items()}
+        nested = {key: one for key, one in left.items() if isinstance(one, dict | list)}
+        self.rows.append({**record, **nested})
+        try:
+            return super().sample(record, line, beside)
+        except InputError as error:
+            return self.unread(line, error)
+
+    def left_out(self, beside: Mapping[str, Any], line: int) -> None:
+        """Keeps what is left out, too. Arguments: as of `Mapper.left_out`."""
+        self.rows.append(beside)
+        super().left_out(beside, line)
+
+    def unread(self, line: int, error: InputError) -> Sample:
+        """What stands for a record that cannot be read.
+
+        Args:
+            line: of the record.
+            error: what is wrong with it.
+        """
+        return Sample(id=f"line {line}, which cannot be read")
+
+    def plan(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
+        """Where the fields of a record are, which is kept. Arguments as of `Mapper.plan`."""
+        try:
+            found = super().plan(record, chosen)
+        except InputError:  # what is clear nevertheless
+            self.placed = {**clear_keys(record), **self.placed}
+            raise
+        labels = {"answerability": found.labels[0]} if found.labels else {}
+        self.placed = {**found.keys, **labels, **self.placed}
+        return found
+
+
+def suggest(
+    rows: Sequence[Mapping[str, Any]], placed: Mapping[str, str], unplaced: Sequence[str]
+) -> dict[str, str]:
+    """Field -> the column or path that may hold it: the nearest name, else what it holds.
+
+    Args:
+        rows: some records.
+        placed: the fields that have a column.
+        unplaced: the columns that hold no field.
+    """
+    wanted = [one for one in (*_TEXTS, *_LISTS) if one not in placed]
+    found: dict[str, str] = {}
+    if "id" not in placed and (own := _id_among(rows, unplaced)) is not None:
+        found["id"] = own
+    if "passage_ids" in placed and "passages" in wanted:
+        wanted.remove("passages")
+    leaves: dict[str, list[Any]] = {}
+    for pattern, keys in _numbered(unplaced).items():
+        held = [[row[key] for key in keys if row.get(key) not in (None, "")] for row in rows]
+        if all(is_list_of_texts(texts) for texts in held if texts):
+            leaves[pattern] = [texts for texts in held if texts]
+            unplaced = [key for key in unplaced if key not in keys]
+    for key in unplaced:
+        if key not in found.values():
+            leaves.update(text_paths([row.get(key) for row in rows], key))
+    leaves = {path: values for path, values in leaves.items() if path not in placed.values()}
+    ranked = sorted(
+        ((_likeness(path, one), one, path) for path in leaves for one in wanted), reverse=True
+    )
+    for alike, one, path in ranked:
+        fits = _fits(one, leaves[path])
+        if alike >= ALIKE and fits and one not in found and path not in found.values():
+            found[one] = path
+    for one in wanted:
+        if one in found or (one == "answer" and "query" not in {**placed, **found}):
+            continue
+        rest = [path for path in leaves if path not in found.values()]
+        best = max(rest, key=lambda path: _weight(one, path, leaves[path]), default=None)
+        if best is not None and _weight(one, best, leaves[best]) > 0:
+            found[one] = best
+    if not {"query", "answer"} & {*placed, *found}:  # a list may hold the records themselves
+        found = {one: path for one, path in found.items() if "[" not in path}
+    return found
+
+
+_IDS = re.compile(r"(?:[a-z]|sample|record|row|item|case|test|question|query)?_?id")
+"""Names of columns that number the records, folded."""
+
+
+def _id_among(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str | None:
+    """The column that may hold the ids of the records: it is called so, and its values differ."""
+    for name in columns:
+        values = [row.get(name) for row in rows]
+        plain = all(isinstance(one, str | int) and not isinstance(one, bool) for one in values)
+        if plain and len(set(values)) == len(values) and _IDS.fullmatch(folded(name)):
+            return name
+    return None
+
+
+def _numbered(columns: Sequence[str]) -> dict[str, list[str]]:
+    """Columns whose names differ by a number only (``passage_1``, ``passage_2``), by the pattern
+    that they make (``passage_*``)."""
+    found: dict[str, list[str]] = {}
+    for name in columns:
+        if (match := _NUMBERED.fullmatch(name)) is not None:
+            found.setdefault(f"{match['before']}*{match['after'] or ''}", []).append(name)
+    return {pattern: names for pattern, names in found.items() if len(names) > 1}
+
+
+_SHORT = {
+    "references": (
+        "gt",
+        "gts",
+        "ref",
+        "refs",
+        "truth",
+        "truths",
+        "correct",
+        "ideal",
+        "gold_answer",
+    ),
+    "query": ("ask", "asked"),
+    "answer": ("reply", "said"),
+}
+"""Names that are too short or too common to be taken for a field unasked."""
+
+
+def _likeness(path: str, wanted: str) -> float:
+    """How like the name of a column, or the last key of a path, is to a name of a field."""
+    last = path.replace("]", "").replace('"', "").replace("[", ".").split(".")[-1]
+    own = folded(last.replace("*", "").strip("_-. "))
+    if own in _SHORT.get(wanted, ()):
+        return 0.95
+    words = set(own.split("_"))
+    whole = [name for name in names_of(wanted) if name in words and len(name) > 3]
+    return 0.9 if whole else likeness(own, wanted)
+
+
+def _fits(wanted: str, values: Sequence[Any]) -> bool:
+    lists = sum(isinstance(value, list) for value in values)
+    if wanted in _LISTS:
+        return lists * 2 > len(values) or all(len(str(value)) > _LONG for value in values)
+    return lists == 0 or wanted == "references"
+
+
+def _weight(wanted: str, path: str, values: Sequence[Any]) -> float:
+    """How well what a column holds fits a field; 0 where it does not."""
+    if wanted in _LISTS:
+        if wanted == "gold":
+            return 0.0  # nothing tells gold from what was retrieved
+        lists = [value for value in values if isinstance(value, list)]
+        texts = [one for value in lists for one in value]
+        share = sum(len(one) >= _LONG for one in texts) / max(1, len(texts))
+        if share == 0 and "[*]" in path and not _OF_MESSAGES.search(path):
+            # Objects in a list that hold sentences are rather passages than labels.
+            said = sum(len(one.split()) >= _WORDS for one in texts) / max(1, len(texts))
+            return said / 2 if said > 0.5 else 0.0
+        return share
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) < len(values) or len(Counter(texts)) <= len(texts) // 2:
+        return 0.0
+    asked = sum(one.rstrip().endswith(("?", "？")) for one in texts) / max(1, len(texts))
+    if wanted == "query":
+        return asked if asked >= 0.5 else 0.0
+    if wanted == "answer":
+        said = sum(len(one) >= _LONG or " " in one.strip() for one in texts) / max(1, len(texts))
+        return said if asked < 0.5 <= said else 0.0
+    return 0.0

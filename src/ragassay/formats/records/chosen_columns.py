@@ -1,0 +1,307 @@
+"""Which columns the user chose for fields: names, paths into nested values, several candidates,
+several columns that make one list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.formats.records.aliases import ALIASES, FIELD_OF, KEY_MAP, folded
+from ragassay.formats.records.texts_within import text_paths
+from ragassay.json_paths import NOTHING, JsonPath, PathError
+
+Columns = Mapping[str, str | Sequence[str]]
+"""Field -> its column: a name, a path (``outputs.choices[0].message.content``), or several of them,
+in a list or joined by ``|``, of which the first that a record has is read. For a field that is a
+list also several columns, whose values make it: ``passage_*`` or ``first+second``."""
+
+LISTS = frozenset(
+    {"passages", "passage_ids", "references", "negative_references", "gold", "gold_ids"}
+)
+"""Fields that several columns can make."""
+
+Unpack = Callable[[Any], Any]
+
+_MOST_PATHS = 10
+"""Paths into a column that an error lists."""
+
+
+def canonical(columns: Columns | None) -> dict[str, tuple[str, ...]]:
+    """A ``columns`` mapping with canonical fields as its keys, each with its candidates.
+
+    Raises:
+        UsageError: a key that is no field, two keys for one field, or no column.
+    """
+    chosen: dict[str, tuple[str, ...]] = {}
+    for name, column in (columns or {}).items():
+        field = KEY_MAP.get(name) or FIELD_OF.get(folded(name))
+        if field is None:
+            raise UsageError(
+                f"columns: there is no field {name!r}. "
+                f"{did_you_mean(name, [*ALIASES, *KEY_MAP])} "
+                f"Fields are: {', '.join(ALIASES)}.".replace("  ", " ")
+            )
+        if field in chosen:
+            raise UsageError(f"columns: {field!r} is named twice.")
+        listed = [column] if isinstance(column, str) else column
+        if not (isinstance(listed, list | tuple) and listed and all(map(_is_name, listed))):
+            raise UsageError(
+                f"columns: {name} must be the name of a column, a path, or a list of them, "
+                f"not {column!r}."
+            )
+        chosen[field] = tuple(listed)
+    return chosen
+
+
+@dataclass(frozen=True)
+class JoinedColumns:
+    """Several columns whose values make a list: ``passage_*`` or ``first+second``.
+
+    Attributes:
+        patterns: of the columns, in their order; ``*`` stands for any text.
+    """
+
+    patterns: tuple[re.Pattern[str], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> JoinedColumns | None:
+        """The columns that a text names; ``None`` where it can only be one."""
+        names = [name.strip() for name in text.split("+")]
+        if not all(names) or (len(names) == 1 and not any("*" in one for one in names)):
+            return None
+        # The star of a path into a list ([*]) is none of ours.
+        if any("[" in name for name in names):
+            return None
+        return cls(tuple(re.compile(re.escape(name).replace(r"\*", "(.*)")) for name in names))
+
+    def among(self, names: Iterable[str]) -> list[str]:
+        """The columns that are meant, those of one pattern by the numbers in their names (2 before
+        10)."""
+        listed = list(names)
+        meant: dict[str, None] = {}
+        for pattern in self.patterns:
+            found = {name: match for name in listed if (match := pattern.fullmatch(name))}
+            meant.update(dict.fromkeys(sorted(found, key=lambda name: _order(found[name]))))
+        return list(meant)
+
+    def find(self, record: Mapping[str, Any], unpack: Unpack) -> Any:
+        """Their values in a record, without those that are missing or empty; `NOTHING` where it has
+        no such column."""
+        columns = self.among(record)
+        if not columns:
+            return NOTHING
+        values = [record[name] for name in columns if record[name] not in (None, "")]
+        opened = [unpack(value) for value in values]
+        return [
+            one if isinstance(one, dict) else value
+            for one, value in zip(opened, values, strict=True)
+        ]
+
+
+def _order(match: re.Match[str]) -> tuple[tuple[int, int, str], ...]:
+    """A key that sorts numbers by their value."""
+    pieces = re.findall(r"\d+|\D+", "".join(match.groups()))
+    return tuple((0, int(one), "") if one.isdecimal() else (1, 0, one) for one in pieces)
+
+
+class ChosenColumns:
+    """Finds in each record what the user's columns name.
+
+    Args:
+        columns: the user's choice.
+
+    Raises:
+        UsageError: see `canonical`.
+    """
+
+    def __init__(self, columns: Columns | None) -> None:
+        self._candidates = canonical(columns)
+        self._paths = {
+            name: path
+            for names in self._candidates.values()
+            for name in _alternatives(names)
+            if (path := _parsed(name)) is not None
+        }
+        self._joined = {
+            name: joined
+            for field in LISTS & self._candidates.keys()
+            for name in _alternatives(self._candidates[field])
+            if (joined := JoinedColumns.parse(name)) is not None
+        }
+        self._plain = {field: names[0] for field, names in self._candidates.items()}
+
+    def __contains__(self, field: str) -> bool:
+        return field in self._candidates
+
+    def __bool__(self) -> bool:
+        return bool(self._candidates)
+
+    def resolve(
+        self, record: Mapping[str, Any], unpack: Unpack
+    ) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+        """The record with what paths lead to at its top, and the key of each chosen field.
+
+        What a path leads to stands under the path's text, and no longer where it was. A field that
+        the record lacks has the key that was named first, which the record does not have then.
+
+        Args:
+            record: plain values.
+            unpack: makes an object or a list of a text that holds one.
+        """
+        if all(record.get(name) is not None for name in self._plain.values()):
+            return record, self._plain
+        keys, found = dict(self._plain), dict(record)
+        for field, names in self._candidates.items():
+            # A candidate that is there and null comes after those that hold something.
+            empty: str | None = None
+            for name in (names[0], *_alternatives(names)):
+                value = record.get(name, NOTHING)
+                if value is NOTHING:
+                    value = self._led_to(name, record, unpack)
+                    if value is not NOTHING:
+                        found[name] = value
+                if value is not NOTHING and value is not None:
+                    keys[field] = name
+                    break
+                empty = empty or (name if value is None else None)
+            else:
+                keys[field] = empty or names[0]
+        for name in set(keys.values()) - record.keys():
+            if name in self._joined and name in found:
+                for column in self._joined[name].among(record):
+                    found.pop(column, None)
+            elif name in self._paths and name in found:
+                self._take_out(found, self._paths[name].steps, unpack)
+        return found, keys
+
+    def names(self) -> set[str]:
+        """Every name and path that was chosen."""
+        return {name for names in self._candidates.values() for name in _alternatives(names)}
+
+    def joined(self, names: Iterable[str]) -> set[str]:
+        """Those of a record's names that make a list together with others."""
+        listed = list(names)
+        return {name for joined in self._joined.values() for name in joined.among(listed)}
+
+    def missing(self, record: Mapping[str, Any], unpack: Unpack) -> InputError | None:
+        """The error for a field whose columns a record lacks; ``None`` where all are there, or may
+        be absent.
+
+        Args:
+            record: the first record, as `resolve` takes it.
+            unpack: as of `resolve`.
+        """
+        found, keys = self.resolve(record, unpack)
+        for field, names in self._candidates.items():
+            paths = [self._paths.get(name) for name in _alternatives(names)]
+            if keys[field] in found or any(path is not None and path.optional for path in paths):
+                continue
+            name, reason = names[0], ""
+            if len(path_of := [one for one in paths if one is not None]) == 1:
+                try:
+                    if len(path_of[0].steps) > 1:
+                        path_of[0].find(record, unpack)
+                except PathError as error:
+                    reason = f": {error}"
+            return InputError(
+                f"there is no column {' or '.join(map(repr, _alternatives(names)))} "
+                f"(wanted as {field}){reason}",
+                field=name,
+                hint=f"{self._texts_near(name, record, unpack) or did_you_mean(name, record)} "
+                f"Found: {', '.join(record)}.".strip(),
+            )
+        return None
+
+    def with_texts_below(
+        self, error: InputError, record: Mapping[str, Any], unpack: Unpack
+    ) -> InputError:
+        """An error about a chosen column, with the paths to the texts in it where it holds an
+        object.
+
+        Args:
+            error: about a field of the record.
+            record: as `resolve` takes it.
+            unpack: as of `resolve`.
+        """
+        for field, names in self._candidates.items():
+            for name in _alternatives(names):
+                if name != error.field:
+                    continue
+                value = record.get(name, NOTHING)
+                if value is NOTHING:
+                    value = self._led_to(name, record, unpack)
+                below = list(text_paths([unpack(value)], name)) if value is not NOTHING else []
+                below = [path for path in below if path != name][:_MOST_PATHS]
+                if below:
+                    return error.but(hint=_texts_are(field, below))
+        return error
+
+    def _texts_near(self, name: str, record: Mapping[str, Any], unpack: Unpack) -> str | None:
+        """A hint with the texts in the column into which a path that leads nowhere begins."""
+        path = self._paths.get(name)
+        if path is None or (first := str(path.steps[0])) not in record:
+            return None
+        field = next(one for one, names in self._candidates.items() if name in _alternatives(names))
+        below = [one for one in text_paths([unpack(record[first])], first) if one != first]
+        return _texts_are(field, below[:_MOST_PATHS]) if below else None
+
+    def _led_to(self, name: str, record: Mapping[str, Any], unpack: Unpack) -> Any:
+        """What stands for a name that is no column's; `NOTHING` where nothing does."""
+        if name in self._joined:
+            return self._joined[name].find(record, unpack)
+        try:
+            return self._paths[name].find(record, unpack) if name in self._paths else NOTHING
+        except PathError:
+            return NOTHING
+
+    def _take_out(self, record: dict[str, Any], steps: Sequence[str | int], unpack: Unpack) -> None:
+        """Takes out what a path led to, down to its first step into a list, and the objects that
+        are empty then. A list that is itself a field of ours (``messages``) stays."""
+        keys: list[str] = []
+        for step in steps:
+            if isinstance(step, int):
+                field = FIELD_OF.get(folded(keys[0])) if len(keys) == 1 else None
+                if field is not None and field not in self:
+                    return
+                break
+            keys.append(step)
+        if keys:
+            _without(record, keys, unpack)
+
+
+def _alternatives(names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(one.strip() for name in names for one in name.split("|") if one))
+
+
+def _without(record: dict[str, Any], keys: Sequence[str], unpack: Unpack) -> None:
+    first, *rest = keys
+    inner = unpack(record.get(first))
+    if not rest:
+        record.pop(first, None)
+    elif isinstance(inner, dict):
+        record[first] = dict(inner)
+        _without(record[first], rest, unpack)
+        if not record[first]:
+            del record[first]
+
+
+def _parsed(name: str) -> JsonPath | None:
+    """The path that a name writes; ``None`` where it can only be a name."""
+    try:
+        path = JsonPath.parse(name)
+    except ValueError:
+        return None
+    return path if path.optional or len(path.steps) > 1 else None
+
+
+def _texts_are(field: str, paths: Sequence[str]) -> str:
+    if len(paths) == 1:
+        return f"Write {field}={paths[0]}."
+    return f"Texts are in {', '.join(paths)}: write for example {field}={paths[0]}."
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())

@@ -1,0 +1,179 @@
+"""Conversations: the turns of users and agents among messages of systems and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ragassay.errors import InputError
+from ragassay.formats.records.aliases import pick
+from ragassay.formats.records.field_values import text
+from ragassay.formats.sources import kind
+from ragassay.samples import Answer, Turn
+
+_TURN_PARTS = (
+    ("text", "content", "parts", "output"),
+    ("speaker", "role", "from", "type"),
+    ("tool_calls", "function_call"),
+)
+_SPEAKERS: Mapping[str, str] = {
+    "user": "user", "human": "user", "humanmessage": "user",
+    "agent": "agent", "assistant": "agent", "ai": "agent", "bot": "agent", "model": "agent",
+    "aimessage": "agent", "aimessagechunk": "agent",
+    "system": "system", "developer": "system", "systemmessage": "system",
+    "tool": "tool", "function": "tool", "toolmessage": "tool", "function_call_output": "tool",
+    "function_call": "step", "reasoning": "step", "tool_call": "step",
+}  # fmt: skip
+_PICTURES = frozenset({"image", "image_url", "input_image", "image_file"})
+_FILES = frozenset({"input_audio", "audio", "video", "file", "input_file", "blob", "uri"})
+_RESULTS = frozenset({"tool_result", "tool_call_response"})
+_STEPS = frozenset({"tool_use", "tool_call", "thinking", "redacted_thinking", "reasoning"})
+_WHO = "Speakers are user and agent (also human, assistant, ai, bot)."
+_HOW = "Turns are {'speaker': 'user' or 'agent', 'text': ...}."
+
+
+class Conversation(NamedTuple):
+    """What a list of messages holds.
+
+    Attributes:
+        turns: of users and agents, oldest first; messages that only call tools are none.
+        rules: texts of system messages.
+        results: what tools gave after the last user turn.
+        steps: how many messages of tools, or that call tools, there are.
+    """
+
+    turns: list[Turn]
+    rules: list[str]
+    results: list[Any]
+    steps: int
+
+
+def conversation(value: Any, field: str) -> Conversation:
+    """The turns of a conversation, and what stands between them.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no list of turns, a turn has no text, its speaker is unknown, or it holds
+            an image or another file.
+    """
+    if not isinstance(value, list):
+        raise InputError(
+            f"{kind(value)} stands where a list of turns is expected", field=field, hint=_HOW
+        )
+    found = Conversation([], [], [], 0)
+    results: list[Any] = []
+    steps = 0
+    for item in value:
+        if not isinstance(item, dict):
+            raise InputError(
+                f"{kind(item)} stands where a turn is expected", field=field, hint=_HOW
+            )
+        message = _unwrapped(item)
+        text_key, speaker_key, calls_key = pick(tuple(message), _TURN_PARTS)
+        name = message[speaker_key] if speaker_key else None
+        speaker = _SPEAKERS.get(str(name).casefold())
+        if speaker is None:
+            raise InputError(f"a turn has the speaker {name!r}", field=field, hint=_WHO)
+        content = message[text_key] if text_key else None
+        if speaker == "tool":
+            results.append(content)
+            steps += 1
+            continue
+        words, given, calls = _parts(content, f"{field}.{text_key or 'content'}")
+        calls = calls or bool(message[calls_key] if calls_key else None)
+        results += given
+        if speaker == "step" or (speaker == "agent" and calls) or (words is None and given):
+            steps += 1
+        elif words is None:
+            raise InputError("a turn has no text", field=field, hint=_WHO)
+        elif speaker == "system":
+            found.rules.append(words)
+        else:
+            if speaker == "user":
+                results = []
+            found.turns.append(Turn(speaker, words))
+    if steps and not (found.turns or found.rules):
+        raise InputError("no turn is of a user or an agent", field=field, hint=_WHO)
+    return found._replace(results=results, steps=steps)
+
+
+def _unwrapped(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message that LangChain wrote, as one with a role."""
+    inner = item.get("kwargs") if "lc" in item else item.get("data")
+    if not isinstance(inner, dict) or "content" not in inner:
+        return item
+    name = item["id"][-1] if isinstance(item.get("id"), list) and item["id"] else item.get("type")
+    return {**inner, "role": name}
+
+
+def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
+    """The text of a message, the results of tools in it, and whether it calls one."""
+    if not isinstance(content, list):
+        return text(content, field), [], False
+    words: list[str] = []
+    results: list[Any] = []
+    calls = False
+    for part in content:
+        if not isinstance(part, dict):
+            words += filter(None, [text(part, field)])
+            continue
+        what = str(part.get("type") or "text")
+        if what in _PICTURES or what in _FILES or part.get("image_url") is not None:
+            called = "an image" if what not in _FILES else f"a part of the type {what!r}"
+            raise InputError(
+                f"a message holds {called}, and ragassay reads text only",
+                field=field,
+                hint="Leave the record out, or put a description of it into the message as text.",
+            )
+        if what in _RESULTS:
+            results.append(part.get("content", part.get("response")))
+        elif what in _STEPS:
+            calls = calls or what in ("tool_use", "tool_call")
+        else:
+            said = next((part[k] for k in ("text", "content", "refusal") if part.get(k)), "")
+            words += filter(None, [text(said, field)])
+    return "\n".join(words) if words or not (results or calls) else None, results, calls
+
+
+def split_at_query(
+    turns: Sequence[Turn], query: str | None, field: str
+) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
+    """The query, the turns before it and the answer after it.
+
+    Without ``query``, the last user turn of the conversation is the query. With ``query``, the
+    conversation is what came before it; where it ends with the query itself, that turn is left out.
+
+    Args:
+        turns: oldest first.
+        query: the record's own query.
+        field: the name of the conversation, for errors.
+
+    Raises:
+        InputError: several agent turns follow the last user turn.
+    """
+    if query is not None:
+        ends_with_it = bool(turns) and turns[-1] == Turn("user", query)
+        return query, tuple(turns[:-1] if ends_with_it else turns), None
+    last = max((i for i, turn in enumerate(turns) if turn.speaker == "user"), default=None)
+    if last is None:
+        return None, tuple(turns), None
+    after = turns[last + 1 :]
+    if len(after) > 1:
+        raise InputError(
+            f"{len(after)} agent turns follow the last user turn",
+            field=field,
+            hint="End the conversation with the query, or with the query and its answer.",
+        )
+    return turns[last].text, tuple(turns[:last]), Answer(after[0].text) if after else None
+
+
+def enrichments(value: Any) -> Mapping[str, Any]:
+    """What MT-RAG says about the query inside its turn; empty where it says nothing."""
+    for item in reversed(value):
+        if item.get("speaker") == "user":
+            enrichments = item.get("enrichments")
+            return enrichments if isinstance(enrichments, dict) else {}
+    return {}

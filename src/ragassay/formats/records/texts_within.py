@@ -1,0 +1,106 @@
+"""Where the texts of a column are, when it holds objects and lists: paths for ``columns``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ragassay.json_paths import EVERY, NOTHING, JsonPath
+
+_DEEPEST = 6
+"""Levels of objects and lists that are looked into."""
+
+_Steps = tuple[str | int, ...]
+
+
+def text_paths(values: Sequence[Any], column: str) -> dict[str, list[Any]]:
+    """The paths to the texts and lists of texts in the values of a column.
+
+    Args:
+        values: what some records have in the column.
+        column: its name.
+
+    Returns:
+        Path -> what it leads to in those values that have it. The texts of a list of objects are a
+        list (``hits[*].text``), unless every such list has a single item (``choices[0].message``).
+    """
+    found: dict[str, list[Any]] = {}
+    for path, steps in dict(_paths(list(values), column, ())).items():
+        way = JsonPath(path, steps, optional=True)
+        held = [_texts(way.find(value)) for value in values]
+        if kept := [one for one in held if one is not None]:
+            found[path] = kept
+    return found
+
+
+def is_list_of_texts(value: Any) -> bool:
+    """Whether a value is a list that holds texts alone, and any."""
+    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
+
+
+def _texts(value: Any) -> Any:
+    """A text, or the texts of a list; ``None`` where there are none."""
+    if value is NOTHING or isinstance(value, str):
+        return None if value is NOTHING else value
+    if isinstance(value, list):
+        return [one for one in value if isinstance(one, str)] or None
+    return None
+
+
+def _paths(values: list[Any], path: str, steps: _Steps) -> Iterator[tuple[str, _Steps]]:
+    """Paths into values that stand at one place in several records, with their steps."""
+    if any(isinstance(one, str) or is_list_of_texts(one) for one in values):
+        yield path, steps
+    if len(steps) >= _DEEPEST:
+        return
+    objects = [one for one in values if isinstance(one, dict)]
+    for key in dict.fromkeys(key for one in objects for key in one):
+        plain = str(key).replace("_", "").replace("-", "").isalnum()
+        step = f".{key}" if plain else f'["{key}"]'
+        held = [one[key] for one in objects if key in one]
+        yield from _paths(held, f"{path}{step}", (*steps, key))
+    lists = [one for one in values if isinstance(one, list) and one and isinstance(one[0], dict)]
+    items = [item for one in lists for item in one if isinstance(item, dict)]
+    if any(len(one) > 1 for one in lists):
+        yield from _paths(items, f"{path}[*]", (*steps, EVERY))
+    elif items:
+        for inner, further in _paths(items, f"{path}[0]", (*steps, 0)):
+            key = further[len(steps) + 1]
+            if key in _OF_DOCUMENTS and len(further) == len(steps) + 2 and "role" not in items[0]:
+                yield f"{path}[*].{key}", (*steps, EVERY, key)
+            else:
+                yield inner, further
+
+
+_OF_DOCUMENTS = ("text", "content", "page_content")
+"""Keys that hold the text of a document: a list of one such object is a list of documents."""
+
+
+def unread(value: Any, texts: set[str]) -> Any:
+    """What is left of a value without the texts that were read from it; ``None`` where no text is.
+
+    Args:
+        value: what a system was given, or gave.
+        texts: those that were read.
+    """
+    if isinstance(value, str):
+        return None if value.strip() in texts or not value.strip() else value
+    if isinstance(value, dict):
+        kept = {key: left for key, one in value.items() if (left := unread(one, texts)) is not None}
+        return kept or None
+    if isinstance(value, list):
+        return value if any(unread(one, texts) is not None for one in value) else None
+    return None
+
+
+def all_texts(value: Any) -> Iterator[str]:
+    """Every text in a value.
+
+    Args:
+        value: plain values.
+    """
+    if isinstance(value, str):
+        yield value.strip()
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from all_texts(one)

@@ -1,0 +1,84 @@
+"""JSON that holds a table: a list (or an object) for each column, or the columns and the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from ragassay.formats.records import FIELD_OF, SUBSTANCE, folded
+
+_SINGLE = ("id", "query")
+"""Fields that are no list of texts in a record of its own."""
+
+
+def rows(value: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
+    """The rows of a table; ``None`` where an object is none.
+
+    A table is ``{"question": ["a", "b"], "answer": ["c", "d"]}`` (also with an object row -> value
+    for each column, as pandas writes), or ``{"columns": [...], "data": [[...], ...]}``.
+
+    Args:
+        value: a JSON object.
+    """
+    split = _split(value)
+    if split is not None:
+        return split
+    columns = {
+        key: [*one.values()] if isinstance(one, dict) else one
+        for key, one in value.items()
+        if isinstance(one, dict | list)
+    }
+    if len(columns) < len(value) or not columns or len({*map(len, columns.values())}) > 1:
+        return None
+    if not _are_alike(value.values()) or not _says_table(columns):
+        return None
+    index = _index(value)
+    if index is not None:
+        columns = {"id": index, **columns}
+    names = list(columns)
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True))
+
+
+def _index(value: Mapping[str, Any]) -> list[str] | None:
+    """The names of the rows, where they are more than their numbers and no column holds ids: pandas
+    leaves out what the index is called."""
+    rows = list(next(iter(value.values())))
+    if not all(isinstance(one, dict) for one in value.values()) or all(map(str.isdecimal, rows)):
+        return None
+    return None if any(FIELD_OF.get(folded(name)) == "id" for name in value) else rows
+
+
+def _split(value: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
+    names, data = value.get("columns"), value.get("data")
+    if not (isinstance(names, list) and isinstance(data, list) and data):
+        return None
+    if not (names and all(isinstance(name, str) for name in names)):
+        return None
+    if not all(isinstance(row, list) and len(row) == len(names) for row in data):
+        return None
+    return (dict(zip(names, row, strict=True)) for row in data)
+
+
+def _are_alike(values: Collection[Any]) -> bool:
+    """Whether all columns are lists, or all are objects with the same rows."""
+    kinds = {type(value) for value in values}
+    if kinds == {dict}:
+        return len({tuple(value) for value in values}) == 1
+    return kinds == {list}
+
+
+def _says_table(columns: Mapping[str, list[Any]]) -> bool:
+    """Whether the names say that each list is a column: an id or a query is no list in a record."""
+    fields = {key: FIELD_OF.get(folded(key)) for key in columns}
+    single = [key for key, field in fields.items() if field in _SINGLE]
+    if single:
+        return all(not isinstance(item, dict | list) for key in single for item in columns[key])
+    if any(field in SUBSTANCE for field in fields.values()):
+        return False
+    # Names that nobody knows: a list of objects may be one of records.
+    plain = [
+        column
+        for column in columns.values()
+        if column and all(not isinstance(item, dict | list) for item in column)
+    ]
+    return len(columns) > 1 and bool(plain)

@@ -1,0 +1,137 @@
+"""Text tables: rows of CSV and TSV files, one by one.
+
+Cells are text. An empty cell means that nothing was given (CSV cannot say it otherwise); lists are
+JSON in a cell.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, suppress
+from itertools import chain
+from pathlib import Path
+
+from ragassay.errors import InputError
+from ragassay.formats.sources import opening
+
+Row = dict[str, str | None]
+_EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
+"""Excel's first line: it names the delimiter and is not part of the table."""
+
+
+def rows(path: Path, encoding: str | None = None) -> Generator[tuple[int, Row]]:
+    """Every row that is not blank, with the line that it begins in.
+
+    A row maps column to cell, ``None`` where the cell is empty. The delimiter is found from the
+    header, or named by a line ``sep=;`` above it, as Excel writes it.
+
+    Raises:
+        InputError: the header is unusable, a row has another number of cells, or the quotes do not
+            match.
+    """
+    csv.field_size_limit(2**31 - 1)
+    lines = opening.text_lines(path, encoding)
+    first, declared = _opening(lines)
+    above = int(declared is not None)
+    between = declared or _delimiter(first)
+    reader = csv.reader(
+        chain([first], lines),
+        delimiter=between,
+        # A header with a blank after each delimiter is one that puts it before quotes as well.
+        skipinitialspace=0 < first.count(between) == first.count(f"{between} "),
+        strict=True,
+    )
+    number = 1 + above
+    try:
+        columns = _checked(next(reader, []), path, number)
+        width = len(columns)
+        number = reader.line_num + 1 + above
+        for cells in reader:
+            if len(cells) == width:
+                yield number, {key: cell or None for key, cell in zip(columns, cells, strict=True)}
+            elif cells:
+                raise InputError(
+                    f"the row has {len(cells)} cells, the header {width}",
+                    path=path,
+                    line=number,
+                    hint='Put cells that hold a delimiter or a line break in "quotes".',
+                )
+            number = reader.line_num + 1 + above
+    except csv.Error as error:
+        raise InputError(
+            f"this is no valid table ({error})",
+            path=path,
+            line=number,
+            hint='Put cells with line breaks in "quotes", and double the quotes inside them.',
+        ) from None
+
+
+def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
+    """Checks that a table has the columns that a format needs.
+
+    Args:
+        row: any row of it.
+        columns: the columns.
+        path: the file.
+        wanted: how a person would list them, for the error's hint.
+
+    Raises:
+        InputError: one is not there.
+    """
+    for column in columns:
+        if column not in row:
+            raise InputError(
+                f"there is no column {column!r}",
+                path=path,
+                field=column,
+                hint=f"Found: {', '.join(row)}. Wanted: {wanted}.",
+            )
+
+
+def header(path: Path, encoding: str | None = None) -> tuple[str, ...]:
+    """The names in a table's header; empty where the first line is no header."""
+    lines = opening.text_lines(path, encoding)
+    try:
+        first, declared = _opening(lines)
+        return tuple(next(csv.reader([first], delimiter=declared or _delimiter(first)), []))
+    except (InputError, csv.Error):
+        return ()
+    finally:
+        lines.close()
+
+
+def first_row(path: Path, encoding: str | None = None) -> Row:
+    """A table's first row; empty where there is none, or it cannot be read."""
+    with suppress(InputError), closing(rows(path, encoding)) as listed:
+        return next(listed, (0, Row()))[1]
+    return {}
+
+
+def _opening(lines: Iterator[str]) -> tuple[str, str | None]:
+    """The header's line, and the delimiter where a line above it names one."""
+    first = next(lines, "")
+    declared = _EXCEL.fullmatch(first)
+    return (next(lines, ""), declared[1]) if declared else (first, None)
+
+
+def _delimiter(header_line: str) -> str:
+    if "\t" in header_line:
+        return "\t"
+    return max(",;|", key=header_line.count)
+
+
+def _checked(columns: list[str], path: Path, line: int) -> list[str]:
+    names = [name.strip() for name in columns]
+    twice = {name for name in names if names.count(name) > 1}
+    if not any(names) or twice:
+        raise InputError(
+            f"the header names {', '.join(map(repr, sorted(twice)))} more than once"
+            if twice
+            else "there is no header",
+            path=path,
+            line=line,
+            hint="The first line names the columns.",
+        )
+    return names

@@ -1,0 +1,98 @@
+"""Text in other encodings than UTF-8, recoded while it is read."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from pathlib import Path
+from typing import IO
+
+from ragassay.errors import InputError, UsageError, did_you_mean
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks; that of UTF-32 begins with that of UTF-16."""
+
+_COMMON = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1", "cp1251")
+_BLOCK = 1 << 16
+
+
+def by_mark(start: bytes) -> str | None:
+    """The encoding that a byte order mark names; ``None`` for UTF-8 and where there is none."""
+    return next((name for mark, name in _MARKS if start.startswith(mark)), None)
+
+
+def checked(encoding: str | None) -> str | None:
+    """The usual name of an encoding; ``None`` for UTF-8.
+
+    Raises:
+        UsageError: there is no such encoding of text.
+    """
+    if encoding is None:
+        return None
+    try:
+        found = codecs.lookup(encoding)
+        "".encode(found.name)  # a codec of bytes (hex, zip) refuses
+    except (LookupError, ValueError):
+        raise UsageError(
+            f"encoding: there is no encoding {encoding!r}. {did_you_mean(encoding, _COMMON)} "
+            f"Common ones are {', '.join(_COMMON)}."
+        ) from None
+    return None if found.name in ("utf-8", "utf-8-sig") else found.name
+
+
+def recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
+    """The stream in UTF-8. It cannot be read twice.
+
+    Args:
+        stream: text in another encoding.
+        encoding: its encoding.
+        path: the file, for errors.
+
+    Raises:
+        InputError: while it is read, where the text is not in that encoding.
+    """
+    return io.BufferedReader(Recoded(stream, encoding, path), _BLOCK)
+
+
+class Recoded(io.RawIOBase):
+    """Bytes of UTF-8, made of a stream in another encoding.
+
+    Args:
+        source: the stream.
+        encoding: its encoding.
+        path: the file, for errors.
+    """
+
+    def __init__(self, source: IO[bytes], encoding: str, path: Path) -> None:
+        self.source, self._encoding, self._path = source, encoding, path
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        """That it can be read."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """Fills a buffer; see `io.RawIOBase`."""
+        while not self._ready and not self._ended:
+            block = self.source.read(_BLOCK)
+            self._ended = not block
+            try:
+                text = self._decoder.decode(block, self._ended)
+            except UnicodeError as error:
+                raise InputError(
+                    f"the file is not in the encoding {self._encoding} ({error})",
+                    path=self._path,
+                    hint="Name the right one (encoding, --encoding), or save the file as UTF-8.",
+                ) from None
+            self._ready = text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+        taken = self._ready[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._ready = self._ready[len(taken) :]
+        return len(taken)

@@ -1,0 +1,47 @@
+"""Standard input as data. It is kept in a file while the program runs, since data is read more than
+once."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from ragassay.errors import InputError
+
+NAME = "/dev/stdin"
+"""How standard input is called; a command line may also say ``-``."""
+
+_kept: list[Path] = []
+
+
+def keep(stream: IO[bytes]) -> None:
+    """Takes what stands on standard input as the data called `NAME`, up to its end. Only the
+    command line calls this.
+
+    Args:
+        stream: standard input.
+
+    Raises:
+        InputError: it is a terminal.
+    """
+    if stream.isatty():
+        raise InputError(
+            "nothing is piped into standard input",
+            path=NAME,
+            hint="Pipe data into the command (... | ragassay run -), or name a file.",
+        )
+    file = tempfile.NamedTemporaryFile(prefix="ragassay-")  # noqa: SIM115  # deleted at the end
+    shutil.copyfileobj(stream, file)
+    file.flush()
+    _kept[:] = [Path(file.name)]
+    _open[:] = [file]
+
+
+_open: list[object] = []
+
+
+def on_disk(path: Path) -> Path:
+    """The file that holds the data of a path: the path itself, but for standard input."""
+    return _kept[0] if _kept and str(path) == NAME else path

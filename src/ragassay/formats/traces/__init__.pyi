@@ -1,0 +1,2 @@
+from . import said as said
+from .span_rows import rows as rows

@@ -1,0 +1,125 @@
+"""Attributes of spans: OpenInference, the GenAI semantic conventions of OpenTelemetry, OpenLLMetry,
+MLflow and Langfuse, as one span."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragassay.formats.records import unpacked
+from ragassay.formats.traces import served
+from ragassay.formats.traces.trace_spans import Span, kind_of
+
+_KIND = (
+    *("openinference.span.kind", "mlflow.spanType", "traceloop.span.kind"),
+    *("langfuse.observation.type", "gen_ai.operation.name"),
+)
+_INPUTS = (
+    *("mlflow.spanInputs", "input.value", "traceloop.entity.input", "langfuse.observation.input"),
+    *("gen_ai.input.messages", "gen_ai.retrieval.query.text", "gen_ai.tool.call.arguments"),
+    *("llm.input_messages", "gen_ai.prompt"),
+)
+_OUTPUTS = (
+    *("mlflow.spanOutputs", "output.value", "traceloop.entity.output"),
+    *("langfuse.observation.output", "gen_ai.output.messages", "gen_ai.tool.call.result"),
+    *("llm.output_messages", "gen_ai.completion"),
+)
+_DOCUMENTS = ("retrieval.documents", "reranker.output_documents", "gen_ai.retrieval.documents")
+_SESSION = ("session.id", "gen_ai.conversation.id", "langfuse.session.id", "mlflow.trace.session")
+_USED = {
+    "input_tokens": (
+        *("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+        *("llm.usage.prompt_tokens", "mlflow.chat.tokenUsage.input_tokens"),
+        "langfuse.observation.usage_details.input",
+    ),
+    "output_tokens": (
+        *("llm.token_count.completion", "gen_ai.usage.output_tokens"),
+        *("gen_ai.usage.completion_tokens", "llm.usage.completion_tokens"),
+        *("mlflow.chat.tokenUsage.output_tokens", "langfuse.observation.usage_details.output"),
+    ),
+    "cost": (
+        *("llm.cost.total", "gen_ai.usage.cost", "mlflow.llm.cost.total_cost"),
+        "langfuse.observation.cost_details.total",
+    ),
+    "first_token": ("langfuse.observation.completion_start_time",),
+}
+"""Where the attributes tell what a step used."""
+
+
+def span(
+    attributes: Mapping[str, Any],
+    *,
+    kind: Any = None,
+    begun: Any = None,
+    ended: Any = None,
+    **known: Any,
+) -> Span:
+    """A span of its attributes.
+
+    Args:
+        attributes: by dotted names, or nested, or both.
+        kind: of the span, where the attributes do not say it.
+        begun, ended: when, as seconds since 1970 or in ISO 8601.
+        known: what stands outside the attributes, by the names of `Span`.
+    """
+    nested = _nested(attributes)
+    session = _first(nested, _SESSION)
+    named = _first(nested, _KIND)
+    used = {name: _first(nested, places) for name, places in _USED.items()}
+    return Span(
+        **{
+            "kind": kind_of(named if named is not None else kind),
+            "inputs": _first(nested, _INPUTS),
+            "outputs": _first(nested, _OUTPUTS),
+            "documents": _first(nested, _DOCUMENTS),
+            "metadata": {} if session is None else {"conversation_id": str(session)},
+            "served": served.told(start=begun, end=ended, **used),
+            **known,
+        }
+    )
+
+
+def _first(nested: Any, names: tuple[str, ...]) -> Any:
+    return next((value for name in names if (value := _at(nested, name)) is not None), None)
+
+
+def _at(nested: Any, name: str) -> Any:
+    value = nested
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return _listed(value)
+
+
+def _nested(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes with an object for each dotted name's part."""
+    made: dict[str, Any] = {}
+    for name, value in attributes.items():
+        *above, last = str(name).split(".")
+        inner = made
+        for key in above:
+            below = inner.get(key)
+            if not isinstance(below, dict):
+                below = inner[key] = {}
+            inner = below
+        if isinstance(value, Mapping):
+            below = inner.get(last)
+            inner[last] = {**(below if isinstance(below, dict) else {}), **_nested(value)}
+        elif value is not None and not isinstance(inner.get(last), dict):
+            inner[last] = [_each(one) for one in value] if isinstance(value, list) else value
+    return made
+
+
+def _each(value: Any) -> Any:
+    return _nested(value) if isinstance(value, Mapping) else value
+
+
+def _listed(value: Any) -> Any:
+    """A value with lists in place of objects whose keys are 0, 1, 2 ..."""
+    value = unpacked(value)
+    if isinstance(value, list):
+        return [_listed(one) if isinstance(one, dict) else one for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value and all(key.isdecimal() for key in value):
+        return [_listed(value[key]) for key in sorted(value, key=int)]
+    return {key: _listed(one) if isinstance(one, dict) else one for key, one in value.items()}

@@ -1,0 +1,172 @@
+"""Langfuse: traces with their observations, observations alone, and items of data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.records import Mapper, unpacked
+from ragassay.formats.sources import shaped
+from ragassay.formats.traces import said, served, trace_spans as spans
+from ragassay.formats.traces.span_rows import peeked_rows
+from ragassay.samples import Sample
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """A sample for each trace, or for each item of a data set.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a record cannot be read.
+    """
+    first, listed = peeked_rows(path, mapper)
+    if _is_item(first):
+        for line, row in listed:
+            with shaped("Langfuse", path, line):
+                record = _item(row)
+            yield mapper.sample(record, line)
+        return
+    yield from spans.samples(_all_spans(listed, path), mapper)
+
+
+def _all_spans(listed: Iterable[tuple[int, dict[str, Any]]], path: Path) -> Iterator[spans.Span]:
+    for line, row in listed:
+        with shaped("Langfuse", path, line):
+            found = list(_spans(row, line))
+        yield from found
+
+
+def _get(row: Mapping[str, Any], *names: str) -> Any:
+    return next((row[name] for name in names if row.get(name) not in (None, "")), None)
+
+
+def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
+    if _get(row, "traceId", "trace_id") is not None and "observations" not in row:
+        yield _observation(row, line)
+        return
+    key = str(row.get("id") or f"line {line}")
+    session = _get(row, "sessionId", "session_id")
+    fields = {"timestamp": row.get("timestamp")}
+    metadata = {
+        "conversation_id": session,
+        "version": _get(row, "version", "release"),
+        **{
+            f"score.{one['name']}": one.get("value")
+            for one in _objects(row, "scores")
+            if "name" in one
+        },
+    }
+    yield spans.Span(
+        line=line,
+        id=key,
+        trace=key,
+        name=str(row.get("name") or ""),
+        start="",
+        inputs=unpacked(row.get("input")),
+        outputs=unpacked(row.get("output")),
+        fields={name: value for name, value in fields.items() if value is not None},
+        metadata=metadata,
+        served=served.told(latency=row.get("latency"), cost=_get(row, "totalCost", "total_cost")),
+    )
+    for one in _objects(row, "observations"):
+        yield _observation({"traceId": key, **one}, line, above=key)
+
+
+def _objects(row: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    value = unpacked(row.get(name))
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _observation(row: Mapping[str, Any], line: int, above: str | None = None) -> spans.Span:
+    name = str(row.get("name") or "")
+    kind = spans.kind_of(row.get("type"))
+    if kind == spans.OTHER and "retriev" in name.casefold():
+        kind = spans.RETRIEVAL  # before Langfuse had the type, integrations named it so
+    started = _get(row, "startTime", "start_time")
+    failed = row.get("level") == "ERROR"
+    return spans.Span(
+        line=line,
+        id=str(row.get("id")),
+        parent=_get(row, "parentObservationId", "parent_observation_id") or above,
+        trace=str(_get(row, "traceId", "trace_id")),
+        kind=kind,
+        name=name,
+        start=started,
+        inputs=unpacked(row.get("input")),
+        outputs=unpacked(row.get("output")),
+        error=(_get(row, "statusMessage", "status_message") or "error") if failed else None,
+        fields={} if started is None else {"timestamp": started},
+        served=served.told(
+            start=started,
+            end=_get(row, "endTime", "end_time"),
+            first_token=_get(row, "completionStartTime", "completion_start_time"),
+            input_tokens=_used(row, "input", "promptTokens", "prompt_tokens"),
+            output_tokens=_used(row, "output", "completionTokens", "completion_tokens"),
+            cost=_cost(row),
+        ),
+    )
+
+
+def _used(row: Mapping[str, Any], name: str, *older: str) -> Any:
+    """Tokens of a kind, as Langfuse's versions write them."""
+    for group in ("usageDetails", "usage_details", "usage"):
+        counts = unpacked(row.get(group))
+        if not isinstance(counts, dict) or counts.get("unit") not in (None, "", "TOKENS"):
+            continue
+        if counts.get(name) is not None:
+            return counts[name]
+    return _get(row, *older)
+
+
+def _cost(row: Mapping[str, Any]) -> Any:
+    for group in ("costDetails", "cost_details"):
+        costs = unpacked(row.get(group))
+        if isinstance(costs, dict) and costs.get("total") is not None:
+            return costs["total"]
+    return _get(row, "totalCost", "total_cost", "calculatedTotalCost", "calculated_total_cost")
+
+
+def _is_item(row: Mapping[str, Any]) -> bool:
+    return "expectedOutput" in row or "expected_output" in row
+
+
+def _item(row: Mapping[str, Any]) -> dict[str, Any]:
+    asked = said.question(row.get("input"))
+    expected = said.answer(_get(row, "expectedOutput", "expected_output"))
+    record = {
+        "id": row.get("id"),
+        "messages" if isinstance(asked, list) else "query": asked,
+        "references": None if expected is None else [expected],
+        "metadata": unpacked(row.get("metadata")),
+    }
+    return {key: value for key, value in record.items() if value is not None}
+
+
+def _sniff(head: Head) -> int:
+    traces = head.has("input", "output") and (
+        isinstance(head.record.get("observations"), list)
+        or any(head.has(name) for name in ("sessionId", "bookmarked", "projectId"))
+    )
+    observations = (head.has("traceId", "type") and head.has("startTime")) or head.has(
+        "trace_id", "parent_observation_id"
+    )
+    if head.holds("passages", "gold", "references") and not head.has("expectedOutput"):
+        return NO  # somebody's own records: Langfuse writes these into inputs and outputs
+    items = head.has("input", "expectedOutput") and (
+        head.has("datasetId") or head.has("sourceTraceId") or head.has("datasetName")
+    )
+    return SURE if traces or observations or items else NO
+
+
+FORMAT = Format(
+    name="langfuse",
+    title="Langfuse traces, observations and items of data sets (JSON, CSV)",
+    suffixes=(".json", ".jsonl", ".csv"),
+    sniff=_sniff,
+    read=read,
+)

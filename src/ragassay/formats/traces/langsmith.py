@@ -1,0 +1,251 @@
+"""LangSmith: runs, examples of data sets, and results of experiments (JSON, CSV, Parquet), as the
+SDK and the pages export them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
+from ragassay.formats.sources import kind, shaped
+from ragassay.formats.traces import python_cells, said, served, trace_spans as spans
+from ragassay.formats.traces.span_rows import peeked_rows
+from ragassay.samples import Sample
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of a file: one for each trace of runs, for each example, or for each result.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a record cannot be read.
+    """
+    first, listed = peeked_rows(path, mapper)
+    if "run_type" in first:
+        yield from spans.samples(_all_spans(listed, path), mapper)
+    elif isinstance(first.get("run"), dict):
+        for line, row in listed:
+            with shaped("LangSmith", path, line):
+                record = _example(_grouped(_result(row)), mapper)
+            yield mapper.sample(record, line)
+    else:
+        for line, row in listed:
+            with shaped("LangSmith", path, line):
+                grouped = _grouped(row)
+                record = _example(grouped, mapper)
+            others = {**row, **grouped}
+            beside = {key: value for key, value in others.items() if key not in record}
+            yield mapper.sample(record, line, beside)
+
+
+def _all_spans(listed: Iterable[tuple[int, dict[str, Any]]], path: Path) -> Iterator[spans.Span]:
+    for line, row in listed:
+        with shaped("LangSmith", path, line):
+            found = list(_spans(row, line, path))
+        yield from found
+
+
+def _spans(row: Mapping[str, Any], line: int, path: Path) -> Iterator[spans.Span]:
+    if row.get("id") in (None, ""):
+        raise InputError("the run has no id", path=path, line=line, field="id")
+    started = row.get("start_time")
+    session = _object(_object(row, "extra"), "metadata")
+    talk = next((session[key] for key in ("session_id", "thread_id") if session.get(key)), None)
+    fields = {
+        "timestamp": started,
+        "system": row.get("session_name"),
+        "id": row.get("reference_example_id"),
+    }
+    yield spans.Span(
+        line=line,
+        id=str(row["id"]),
+        parent=row.get("parent_run_id") or None,
+        trace=str(row.get("trace_id") or ""),
+        kind=spans.kind_of(row.get("run_type")),
+        name=str(row.get("name") or ""),
+        start=row.get("dotted_order") or started,
+        inputs=unpacked(row.get("inputs")),
+        outputs=unpacked(row.get("outputs")),
+        error=row.get("error") or None,
+        fields={key: value for key, value in fields.items() if value is not None},
+        metadata={"conversation_id": None if talk is None else str(talk), **_scores(row)},
+        served=served.told(
+            start=started,
+            end=row.get("end_time"),
+            first_token=row.get("first_token_time"),
+            input_tokens=row.get("prompt_tokens"),
+            output_tokens=row.get("completion_tokens"),
+            cost=row.get("total_cost"),
+        ),
+    )
+    for child in row.get("child_runs") or ():
+        yield from _spans({"parent_run_id": row["id"], **child}, line, path)
+
+
+def _object(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = unpacked(row.get(name)) or {}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} is {kind(value)} in place of an object")
+    return value
+
+
+def _scores(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What people and evaluators said: the means of a run's feedback."""
+    stats = _object(row, "feedback_stats")
+    return {f"score.{name}": _object(stats, name).get("avg") for name in stats}
+
+
+def _result(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A result of an experiment: the run of an example, as a row of a table of experiments."""
+    run, example = row["run"], row.get("example") or {}
+    given = {"inputs": run.get("inputs"), "outputs": run.get("outputs"), "error": run.get("error")}
+    return {**given, "id": example.get("id"), "reference_outputs": example.get("outputs")}
+
+
+_GROUPS = {
+    **dict.fromkeys(("inputs", "input"), "inputs"),
+    **dict.fromkeys(("outputs", "output"), "outputs"),
+    **dict.fromkeys(("reference", "reference_outputs", "reference_output"), "reference"),
+}
+"""Columns that hold objects, by their names in tables of the SDK and of the pages."""
+
+
+def _grouped(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row whose columns are called ``inputs.question``, with the parts of each group together."""
+    made: dict[str, Any] = {}
+    for key, value in row.items():
+        group, dot, name = key.partition(".")
+        if dot and group in _GROUPS:
+            made.setdefault(_GROUPS[group], {})[name] = unpacked(value)
+        else:
+            made[_GROUPS.get(folded(key), folded(key) if "." not in key else key)] = unpacked(value)
+    return made
+
+
+def _raw(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
+    """What an example was given, what it gave, and what is expected."""
+    inputs, outputs, reference = row.get("inputs"), row.get("outputs"), row.get("reference")
+    if reference is None and (row.get("dataset_id") is not None or row.keys() <= _EXAMPLE):
+        if row.get("dataset_id") is None:
+            mapper.note(
+                "examples of a data set",
+                "Their outputs are what is expected (references). If a system gave them, say so: "
+                "--columns answer=outputs.answer, by the key that holds it.",
+            )
+        # An example holds what is expected.
+        reference, outputs = (None if "answer" in mapper.columns else outputs), None
+    return {"inputs": inputs, "outputs": outputs, "reference": reference}
+
+
+_EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
+"""What an example of a data set has: nothing tells of a run."""
+
+_TOLD = (
+    *("latency", "execution_time", "tokens", "total_tokens", "cost", "total_cost"),
+    *("prompt_tokens", "completion_tokens", "run_id", "example_id", "dataset_id", "id"),
+)
+"""Columns with numbers that are no scores."""
+
+
+def _example(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
+    """The record of a row: of an example, of a result, or of a run in the page's table."""
+    inputs, outputs, reference = _raw(row, mapper).values()
+    asked = said.question(inputs)
+    expected = said.answer(reference)
+    scores = {
+        f"score.{key.removeprefix('feedback.')}": number
+        for key, value in row.items()
+        if key and key not in _TOLD and (number := served.number(value)) is not None
+    }
+    spent = served.told(
+        latency=row.get("latency", row.get("execution_time")),
+        input_tokens=row.get("prompt_tokens"),
+        output_tokens=row.get("completion_tokens"),
+        cost=row.get("total_cost", row.get("cost")),
+    )
+    own = row.get("metadata")
+    metadata = {
+        **(own if isinstance(own, Mapping) else {}),
+        **scores,
+        **({"asked": spent} if spent else {}),
+    }
+    record = {
+        "id": row.get("example_id") or row.get("id") or row.get("run_id"),
+        "messages" if isinstance(asked, list) else "query": asked,
+        "answer": said.answer(outputs),
+        "passages": said.passages(outputs, inputs),
+        "references": None if expected is None else [expected],
+        "failure": row.get("error") or None,
+        "timestamp": row.get("start_time"),
+        "metadata": metadata or None,
+    }
+    record = {key: value for key, value in record.items() if value is not None}
+    if mapper.columns:
+        record = {key: value for key, value in record.items() if key not in mapper.columns}
+    return record
+
+
+def _sniff(head: Head) -> int:
+    groups = {name.partition(".")[0] for name in head.columns if "." in name}
+    if head.holds("passages", "gold"):
+        return NO  # somebody's own records: LangSmith writes these into inputs and outputs
+    fits = (
+        head.has("id", "run_type", "inputs")
+        or head.has("inputs", "outputs", "dataset_id")
+        or {"inputs", "outputs", "reference"} <= groups
+        or all(isinstance(head.record.get(name), dict) for name in ("run", "example"))
+        or _is_example(head)
+        or _is_table(head)
+    )
+    return SURE if fits else NO
+
+
+def _is_example(head: Head) -> bool:
+    """Whether JSON begins with an example of a data set."""
+    inputs, outputs = head.record.get("inputs"), head.record.get("outputs")
+    return (
+        head.container == "json"
+        and head.record.keys() <= _EXAMPLE
+        and isinstance(inputs, dict)
+        and isinstance(outputs, dict)
+        and said.passages(outputs) is None
+    )
+
+
+_OTHERS = frozenset({"expectations", "expected_output", "observations", "session_id", "project_id"})
+"""Columns of other tools that have inputs and outputs, too."""
+
+
+_NAMED_SO = frozenset({"id", "error", "metadata", "tags"})
+"""Our names that LangSmith has, too. With other ones a table is somebody's own."""
+
+
+def _is_table(head: Head) -> bool:
+    """Whether a table has the columns of LangSmith's pages: JSON in those of inputs and outputs."""
+    named = {folded(name): name for name in head.columns}
+    given = [named[name] for name in ("inputs", "input") if name in named]
+    own = {name for name in named if name in FIELD_OF} - _GROUPS.keys() - _NAMED_SO
+    if head.container != "table" or not given or own or _OTHERS & named.keys():
+        return False
+    cell = head.record.get(given[0]) or ""
+    first = python_cells.opened(cell[:_MOST_LOOKED_AT], head.path, 2, given[0])
+    return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(named)
+
+
+_MOST_LOOKED_AT = 100_000
+"""Characters of a cell that detection reads."""
+
+
+FORMAT = Format(
+    name="langsmith",
+    title="LangSmith runs, examples and results of experiments (JSON, CSV, Parquet)",
+    suffixes=(".jsonl", ".json", ".csv", ".parquet"),
+    sniff=_sniff,
+    read=read,
+)

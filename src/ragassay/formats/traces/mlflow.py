@@ -1,0 +1,150 @@
+"""MLflow: traces, tables of traces, and the data and results of its evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.records import Mapper, unpacked
+from ragassay.formats.sources import shaped
+from ragassay.formats.traces import attributes, said, served, trace_spans as spans
+from ragassay.formats.traces.span_rows import peeked_rows
+from ragassay.samples import Sample
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """A sample for each trace, or for each row of an evaluation.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a record cannot be read.
+    """
+    first, listed = peeked_rows(path, mapper)
+    if "expectations" in first and "spans" not in first and "data" not in first:
+        for line, row in listed:
+            with shaped("MLflow", path, line):
+                record = _row(row, mapper)
+            beside = {name: unpacked(row.get(name)) for name in _RAW}
+            yield mapper.sample(record, line, beside)
+        return
+    yield from spans.samples(_spans(listed, path), mapper)
+
+
+def _spans(listed: Iterable[tuple[int, dict[str, Any]]], path: Path) -> Iterator[spans.Span]:
+    for line, row in listed:
+        with shaped("MLflow", path, line):
+            found = list(_trace(row, line, path))
+        yield from found
+
+
+def _trace(row: Mapping[str, Any], line: int, path: Path) -> Iterator[spans.Span]:
+    whole = unpacked(row.get("trace"))
+    if isinstance(whole, dict):
+        row = {**row, **whole}
+    info = unpacked(row.get("info")) or row
+    data = unpacked(row.get("data")) or row
+    listed = unpacked(data.get("spans"))
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise InputError(
+            "a list of spans is expected",
+            path=path,
+            line=line,
+            field="spans",
+            hint="Export traces with their spans (trace.to_json(), or search_traces).",
+        )
+    trace = str(info.get("trace_id") or info.get("request_id") or f"line {line}")
+    failed = str(info.get("state") or info.get("status") or "").endswith("ERROR")
+    fields = {
+        "timestamp": _seconds(info.get("request_time", info.get("timestamp_ms"))),
+        **_expected(info.get("assessments")),
+    }
+    for one in listed:
+        parent = one.get("parent_span_id", one.get("parent_id")) or None
+        started = one.get("start_time_unix_nano", one.get("start_time_ns"))
+        given = unpacked(one.get("attributes")) or {}
+        yield attributes.span(
+            {key: unpacked(value) for key, value in given.items()},
+            kind=one.get("span_type"),
+            line=line,
+            id=str(one.get("span_id")),
+            parent=parent,
+            trace=trace,
+            name=str(one.get("name") or ""),
+            begun=served.of_nanoseconds(started),
+            ended=served.of_nanoseconds(one.get("end_time_unix_nano", one.get("end_time_ns"))),
+            start="" if started is None else str(started),
+            error="error" if failed and parent is None else None,
+            fields={k: v for k, v in fields.items() if v is not None} if parent is None else {},
+        )
+
+
+def _seconds(value: Any) -> Any:
+    """A time; MLflow also counts milliseconds."""
+    return value / 1000 if isinstance(value, int | float) and value > 1e11 else value
+
+
+def _expected(assessments: Any) -> dict[str, Any]:
+    """References among the assessments of a trace."""
+    for one in unpacked(assessments) or ():
+        name = one.get("assessment_name", one.get("name")) if isinstance(one, dict) else None
+        if name == "expected_response":
+            expectation = one.get("expectation") or {}
+            value = expectation.get("value") if isinstance(expectation, dict) else expectation
+            return {} if value is None else {"references": [str(value)]}
+    return {}
+
+
+_RAW = ("inputs", "outputs", "expectations")
+"""The columns of a table of evaluation data that hold objects."""
+
+
+def _row(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
+    inputs, outputs = unpacked(row.get("inputs")), unpacked(row.get("outputs"))
+    expected = unpacked(row.get("expectations")) or {}
+    asked = said.question(inputs)
+    retrieved = expected.get("expected_retrieved_context")
+    record = {
+        "id": row.get("id") or row.get("request_id") or row.get("trace_id"),
+        "messages" if isinstance(asked, list) else "query": asked,
+        "answer": said.answer(outputs),
+        "passages": said.passages(outputs, inputs),
+        "references": expected.get("expected_response"),
+        "gold": [_gold(one) for one in retrieved] if isinstance(retrieved, list) else None,
+        "metadata": row.get("tags"),
+    }
+    record = {key: value for key, value in record.items() if value is not None}
+    if mapper.columns:
+        record = {key: value for key, value in record.items() if key not in mapper.columns}
+    return record
+
+
+def _gold(one: Any) -> Any:
+    if not isinstance(one, dict) or "doc_uri" not in one:
+        return one
+    return {"id": one["doc_uri"], "text": one.get("content")}
+
+
+def _sniff(head: Head) -> int:
+    data = head.record.get("data")
+    whole = isinstance(data, dict) and "spans" in data and "info" in head.record
+    table = head.has("spans") and (head.has("trace_id") or head.has("request_id"))
+    table = table and not head.holds("passages", "gold")
+    expected = unpacked(head.record.get("expectations"))
+    is_told = head.container != "json" or isinstance(expected, dict | None)
+    rows_of_evaluation = head.has("inputs", "expectations") and is_told
+    return SURE if whole or table or rows_of_evaluation else NO
+
+
+FORMAT = Format(
+    name="mlflow",
+    title="MLflow traces and evaluation data (JSON, CSV, Parquet)",
+    suffixes=(".json", ".jsonl", ".parquet", ".csv"),
+    sniff=_sniff,
+    read=read,
+)

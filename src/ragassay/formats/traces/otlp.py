@@ -1,0 +1,103 @@
+"""OpenTelemetry traces as OTLP writes them in JSON: a document, or an export request a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.records import Mapper
+from ragassay.formats.sources import shaped
+from ragassay.formats.traces import attributes, served, trace_spans as spans
+from ragassay.formats.traces.span_rows import rows
+from ragassay.samples import Sample
+
+_FAILED = (2, "2", "STATUS_CODE_ERROR")
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """A sample for each trace.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a span cannot be read.
+    """
+    yield from spans.samples(_spans(path, mapper), mapper)
+
+
+def _spans(path: Path, mapper: Mapper) -> Iterator[spans.Span]:
+    for line, record in rows(path, mapper):
+        for resource in _list(record, ("resourceSpans", "resource_spans"), path, line):
+            for scope in _list(resource, ("scopeSpans", "scope_spans"), path, line):
+                for one in _list(scope, ("spans",), path, line):
+                    with shaped("OpenTelemetry", path, line):
+                        span = _span(one, path, line)
+                    yield span
+
+
+def _list(record: Any, names: tuple[str, ...], path: Path, line: int) -> list[Any]:
+    value = next((record[name] for name in names if name in record), None)
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise InputError(
+            "a list of objects is expected",
+            path=path,
+            line=line,
+            field=names[0],
+            hint="Export the traces as OTLP JSON.",
+        )
+    return value
+
+
+def _span(one: Mapping[str, Any], path: Path, line: int) -> spans.Span:
+    listed = one.get("attributes") or []
+    if not isinstance(listed, list):
+        raise InputError("a list is expected", path=path, line=line, field="attributes")
+    given = {str(item.get("key")): _value(item.get("value")) for item in listed}
+    start = one.get("startTimeUnixNano", one.get("start_time_unix_nano"))
+    status = one.get("status") or {}
+    failed = status.get("code") in _FAILED
+    return attributes.span(
+        given,
+        line=line,
+        id=str(one.get("spanId", one.get("span_id"))),
+        parent=one.get("parentSpanId", one.get("parent_span_id")) or None,
+        trace=str(one.get("traceId", one.get("trace_id")) or ""),
+        name=str(one.get("name") or ""),
+        begun=served.of_nanoseconds(start),
+        ended=served.of_nanoseconds(one.get("endTimeUnixNano", one.get("end_time_unix_nano"))),
+        start=None if start is None else str(start),
+        error=(status.get("message") or "error") if failed else None,
+        fields={} if start is None else {"timestamp": int(start) / 1e9},
+    )
+
+
+def _value(value: Any) -> Any:
+    """A value of OTLP's JSON as it is."""
+    if not isinstance(value, dict):
+        return value
+    for name, one in value.items():
+        if name in ("arrayValue", "array_value"):
+            return [_value(item) for item in one.get("values") or ()]
+        if name in ("kvlistValue", "kvlist_value"):
+            return {item["key"]: _value(item.get("value")) for item in one.get("values") or ()}
+        return int(one) if name in ("intValue", "int_value") else one
+    return None
+
+
+def _sniff(head: Head) -> int:
+    named = head.has("resourceSpans") or head.has("resource_spans")
+    return SURE if head.container == "json" and named else NO
+
+
+FORMAT = Format(
+    name="otlp",
+    title="OpenTelemetry traces, OTLP JSON (OpenInference, GenAI and OpenLLMetry attributes)",
+    suffixes=(".json", ".jsonl"),
+    sniff=_sniff,
+    read=read,
+)

@@ -1,0 +1,132 @@
+"""The question, the answer and the passages in what a step was given and what it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragassay.formats.records import retrieved, unpacked
+
+_QUESTION = (
+    *("question", "query", "user_input", "input", "user_query", "user_message", "message"),
+    *("prompt", "text", "q", "content", "inputs", "kwargs", "input_value", "value"),
+)
+_ANSWER = (
+    *("answer", "output", "response", "result", "generation", "output_text", "text", "completion"),
+    *("content", "message", "outputs", "final_answer", "output_value", "value", "return_value"),
+)
+_AGENTS = frozenset({"assistant", "ai", "aimessage", "aimessagechunk", "agent", "model"})
+
+
+def question(value: Any) -> str | list[Any] | None:
+    """The question in what a system was given: a text, or the messages of a conversation.
+
+    Args:
+        value: what it was given, also as JSON in a text.
+
+    Returns:
+        ``None`` where none is found.
+    """
+    found: str | list[Any] | None = _found(value, _QUESTION, _messages)
+    return found
+
+
+def answer(value: Any) -> str | None:
+    """The answer in what a system gave; ``None`` where none is found.
+
+    Args:
+        value: what it gave, also as JSON in a text.
+    """
+    found = _found(value, _ANSWER, _last_agent)
+    return found if isinstance(found, str) else None
+
+
+def passages(*values: Any) -> list[Any] | None:
+    """The documents that the first of some inputs or outputs holds in a list under a known name.
+
+    Args:
+        values: in the order in which they are looked at.
+    """
+    found = (retrieved.within(value) for value in values)
+    return next((listed for listed in found if listed is not None), None)
+
+
+def _found(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
+    value = unpacked(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        said = of_messages(value)
+        if said is None and len(value) == 1:
+            return _found(value[0], names, of_messages)
+        return said
+    if not isinstance(value, Mapping):
+        return None
+    for name in ("messages", "choices", "generations", "chat_history"):
+        listed = unpacked(value.get(name))
+        if name == "chat_history" and any(key in value for key in names):
+            continue
+        if isinstance(listed, list) and listed:
+            said = of_messages(listed)
+            if said is None and name != "messages":
+                said = _found(listed[0], names, of_messages)
+            if said is not None:
+                return said
+    for name in names:
+        if value.get(name) is not None:
+            said = _found(value[name], names, of_messages)
+            if said is not None:
+                return said
+    given = value.get("args")
+    if isinstance(given, list):  # of a function that Langfuse observes
+        said = [one for one in given if isinstance(one, str)]
+        return said[0] if len(said) == 1 else _found(given, names, of_messages)
+    if "lc" in value:
+        return _found(value.get("kwargs"), names, of_messages)
+    if isinstance(value.get("parts"), list):
+        return _found([value], names, of_messages)
+    texts = [one for one in value.values() if isinstance(one, str)]
+    return texts[0] if len(value) == 1 and texts else None
+
+
+def _messages(listed: list[Any]) -> list[Any] | None:
+    """The list, where it is one of messages."""
+    if listed and all(isinstance(one, list) for one in listed):
+        return _messages(listed[0])
+    listed = [_bare(one) for one in listed]
+    return listed if listed and all(_role(one) is not None for one in listed) else None
+
+
+def _last_agent(listed: list[Any]) -> str | None:
+    """The text of the last message of the agent."""
+    said = _messages(listed)
+    for one in reversed(said or ()):
+        if str(_role(one)).casefold() not in _AGENTS:
+            continue
+        inner = one.get("kwargs", one.get("data", one))
+        content = inner.get("content", inner.get("parts")) if isinstance(inner, dict) else None
+        if isinstance(content, list):
+            texts = [
+                part if isinstance(part, str) else part.get("text") or part.get("content")
+                for part in content
+                if isinstance(part, str) or part.get("type", "text") in ("text", "output_text")
+            ]
+            content = "\n".join(text for text in texts if isinstance(text, str)) or None
+        if isinstance(content, str) and content:
+            return content
+    return None
+
+
+def _bare(one: Any) -> Any:
+    """A message without the object that OpenInference puts around it."""
+    return one["message"] if isinstance(one, dict) and isinstance(one.get("message"), dict) else one
+
+
+def _role(one: Any) -> str | None:
+    if not isinstance(one, dict):
+        return None
+    if "lc" in one and isinstance(one.get("id"), list) and one["id"]:
+        return str(one["id"][-1])
+    has_text = any(key in one for key in ("content", "parts", "text", "tool_calls", "data"))
+    role = one.get("role", one.get("type"))
+    return role if has_text and isinstance(role, str) else None

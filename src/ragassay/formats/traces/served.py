@@ -1,0 +1,62 @@
+"""How a system served a query, as traces tell it: in the words of ``metadata["asked"]``, which the
+metrics of the suite ``serving`` read."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.records import timestamp
+
+
+def number(value: Any) -> float | None:
+    """A finite number, also as its text; ``None`` where it is none.
+
+    Args:
+        value: what a record holds.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    with suppress(ValueError):
+        found = float(value)
+        return found if math.isfinite(found) else None
+    return None
+
+
+def told(
+    *, start: Any = None, end: Any = None, first_token: Any = None, **numbers: Any
+) -> dict[str, float]:
+    """What a step took.
+
+    Args:
+        start, end, first_token: times, as seconds since 1970 or in ISO 8601.
+        numbers: ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``cost`` (US dollars).
+
+    Returns:
+        Those that are known, and the seconds between the times. A number below 0 is not known.
+    """
+    began, ended, spoke = map(_seconds, (start, end, first_token))
+    found = {name: number(value) for name, value in numbers.items()}
+    if began is not None:
+        for name, moment in (("latency", ended), ("first_token", spoke)):
+            if moment is not None and found.get(name) is None:
+                found[name] = round(moment - began, 6)
+    return {name: value for name, value in found.items() if value is not None and value >= 0}
+
+
+def _seconds(value: Any) -> float | None:
+    with suppress(InputError):
+        return timestamp(value, "")
+    return None
+
+
+def of_nanoseconds(value: Any) -> float | None:
+    """A time that counts nanoseconds since 1970, in seconds; ``None`` where it is none.
+
+    Args:
+        value: what a record holds.
+    """
+    found = number(value)
+    return None if found is None else found / 1e9

@@ -1,0 +1,61 @@
+"""Rows of JSON, CSV and Parquet files alike, for exports that come in all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from ragassay.formats.records import Mapper
+from ragassay.formats.sources import delimited, json_files, opening
+from ragassay.formats.traces.python_cells import opened
+
+UNREAD = frozenset({"events", "serialized", "tags", "links", "child_run_ids", "parent_run_ids"})
+"""Columns that no format reads, so that whatever they hold is no error."""
+
+
+def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each record with its line or number. Cells of CSV that hold lists or objects are opened.
+
+    Args:
+        path: the file.
+        mapper: knows the encoding, and takes the notes.
+
+    Raises:
+        InputError: the file or a cell cannot be read.
+    """
+    with opening.opened(path, mapper.encoding) as stream:
+        start = stream.read(64)
+    if start[:4] == b"PAR1":
+        from ragassay.formats.parquet import table_rows
+
+        yield from table_rows(path)
+    elif start.lstrip()[:1] in (b"{", b"["):
+        yield from json_files.json_records(path, mapper.note, mapper.encoding, nested=True)
+    else:
+        for line, row in delimited.rows(path, mapper.encoding):
+            yield (
+                line,
+                {
+                    name: cell if name in UNREAD else opened(cell, path, line, name)
+                    for name, cell in row.items()
+                },
+            )
+
+
+def peeked_rows(path: Path, mapper: Mapper) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
+    """The first record, which tells what a file holds, and all of them with their line or number.
+
+    Args:
+        path, mapper: as of `rows`.
+
+    Returns:
+        The first record is empty where there is none.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    listed = rows(path, mapper)
+    first = list(islice(listed, 1))
+    return (first[0][1] if first else {}), chain(first, listed)

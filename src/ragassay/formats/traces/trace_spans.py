@@ -1,0 +1,256 @@
+"""Spans of traces: each trace becomes a sample."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragassay.formats.records import Mapper, retrieved
+from ragassay.formats.sources import shaped
+from ragassay.formats.traces import said
+from ragassay.samples import Sample
+
+RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
+
+_KINDS = {
+    **dict.fromkeys(("retriever", "retrieval", "vector_search"), RETRIEVAL),
+    **dict.fromkeys(("reranker", "rerank"), RERANK),
+    **dict.fromkeys(("tool", "execute_tool", "function"), TOOL),
+    **dict.fromkeys(("llm", "chat", "chat_model", "generation", "text_completion"), MODEL),
+    "generate_content": MODEL,
+}
+
+
+def kind_of(name: Any) -> str:
+    """The kind of a span, by the name that a tool gives it.
+
+    Args:
+        name: in any case, also in quotes.
+    """
+    return _KINDS.get(str(name or "").strip('"').casefold(), OTHER)
+
+
+@dataclass(frozen=True)
+class Span:
+    """One step of a request.
+
+    Attributes:
+        line: 1-based line or record number in the file.
+        id: of the step.
+        parent: id of the step that it is part of; ``None`` for the request itself.
+        trace: id of the request; empty where only ``parent`` tells.
+        kind: one of `RETRIEVAL`, `RERANK`, `TOOL`, `MODEL`, `OTHER`.
+        name: what it is called.
+        start: when it began, as the tool writes it.
+        inputs, outputs: what it was given, and what it gave.
+        documents: what it retrieved, where that is told apart from ``outputs``.
+        error: why it failed.
+        fields: further fields of the request's record, by our names.
+        metadata: of the request.
+        served: what it took (`served.told`).
+    """
+
+    line: int
+    id: str
+    parent: str | None = None
+    trace: str = ""
+    kind: str = OTHER
+    name: str = ""
+    start: Any = None
+    inputs: Any = None
+    outputs: Any = None
+    documents: Any = None
+    error: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    served: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        above = None if self.parent is None or self.parent == "" else str(self.parent)
+        object.__setattr__(self, "parent", above)
+
+
+def samples(spans: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
+    """A sample for each trace. All spans are held in memory, since those of one trace may stand
+    apart.
+
+    Args:
+        spans: of all traces, in any order.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: a record cannot be read.
+    """
+    listed = list(spans)
+    parents = {one.id: one.parent for one in listed}
+    traces: dict[str, list[Span]] = {}
+    for one in listed:
+        traces.setdefault(one.trace or _top(one.id, parents), []).append(one)
+    for name, steps in traces.items():
+        with shaped("its tool", mapper.path or Path(), _root(steps).line):
+            record = _record(name, steps, mapper)
+        root = _root(steps)
+        beside = {"inputs": root.inputs, "outputs": root.outputs}
+        if record is None:
+            mapper.left_out(beside, root.line)
+            continue
+        yield mapper.sample(record, root.line, beside)
+
+
+def _top(name: str, parents: Mapping[str, str | None]) -> str:
+    seen = {name}
+    while (above := parents.get(name)) is not None and above in parents and above not in seen:
+        seen.add(above)
+        name = above
+    return name
+
+
+def _root(steps: list[Span]) -> Span:
+    """The span of the request: the first that is part of no other."""
+    ids = {one.id for one in steps}
+    tops = [one for one in steps if one.parent is None or one.parent not in ids]
+    return min(tops or steps, key=_begun)
+
+
+def _begun(step: Span) -> tuple[float, str]:
+    text = "" if step.start is None else str(step.start)
+    try:
+        return float(text), ""
+    except ValueError:
+        return 0.0, text
+
+
+def _record(name: str, steps: list[Span], mapper: Mapper) -> dict[str, Any] | None:
+    root = _root(steps)
+    ordered = sorted(steps, key=_begun)
+    models = [one for one in ordered if one.kind == MODEL]
+    asked, answered = said.question(root.inputs), said.answer(root.outputs)
+    if asked is None and models and (asked := said.question(models[0].inputs)) is not None:
+        mapper.note("traces whose first step has no question", "Its first model call has one.")
+    if answered is None and root.error is None and models:
+        answered = said.answer(models[-1].outputs)
+        if answered is not None:
+            mapper.note("traces whose first step has no answer", "Its last model call has one.")
+    passages = _passages(root, ordered, mapper)
+    if not mapper.columns and asked is None and answered is None and passages is None:
+        return None
+    record: dict[str, Any] = {"id": name}
+    if isinstance(asked, list):
+        # The conversation ends with the question; what a model answered stands in the outputs.
+        record["messages"] = asked
+    elif asked is not None:
+        record["query"] = asked
+    record |= {"answer": answered, "passages": passages, "failure": root.error}
+    metadata = {"name": root.name, **root.metadata, "asked": _asked(root, models)}
+    record["metadata"] = {
+        key: value for key, value in metadata.items() if value not in (None, "", {})
+    }
+    record |= root.fields
+    record = {key: value for key, value in record.items() if value is not None}
+    if mapper.columns:
+        record = {key: value for key, value in record.items() if key not in mapper.columns}
+    return record
+
+
+def _asked(root: Span, models: list[Span]) -> dict[str, float]:
+    """What the request took: as its first step says it, tokens and cost else of its model calls."""
+    asked = dict(root.served)
+    for name in ("input_tokens", "output_tokens", "cost"):
+        counts = [one.served[name] for one in models if name in one.served]
+        if name not in asked and counts and len(counts) == len(models):
+            asked[name] = math.fsum(counts)
+    return asked
+
+
+def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | None:
+    """What the trace retrieved, best first: of the last reranking, else of all retrievals."""
+    if mapper.span is not None:
+        named = [one for one in ordered if one.name == mapper.span]
+        if not named:
+            mapper.note(f"traces without a step {mapper.span!r}", "They have no passages.")
+        return _told(named, mapper) if named else None
+    retrievals = [one for one in ordered if one.kind == RETRIEVAL]
+    steps = [one for one in ordered if one.kind == OTHER and one is not root]
+    found = [one for one in steps if retrieved.are_documents(one.outputs)]
+    retrievals = retrievals or [one for one in found if _says_retrieval(one.name)]
+    # A retriever that calls another one gives the same documents.
+    inner = {one.parent for one in retrievals}
+    retrievals = [one for one in retrievals if one.id not in inner] or retrievals
+    reranked = [one for one in ordered if one.kind == RERANK]
+    used = reranked[-1:] or retrievals
+    if len(used) > 1:
+        mapper.note("traces with several retrievals", "Their passages follow each other in time.")
+    tools = [one for one in ordered if one.kind == TOOL]
+    if tools and mapper.from_tools:
+        used = [*used, *tools]
+    elif tools and not used:
+        mapper.note(
+            "traces with tools and without retrieval",
+            "Nothing counts as retrieved. --passages-from tools (passages_from='tools') makes "
+            "passages of what the tools gave.",
+        )
+    passages = _told(used, mapper, reranked=bool(reranked))
+    if (
+        passages is None
+        and (passages := said.passages(root.outputs, root.inputs)) is None
+        and found
+    ):
+        name = found[0].name
+        mapper.note(
+            f"traces whose step {name!r} gave what may be documents",
+            f"They were not read; --passages-from {shlex.quote(f'span:{name}')} "
+            f"(passages_from='span:{name}') reads them.",
+            found[0].line,
+        )
+    return passages
+
+
+def _told(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
+    """The documents of these steps, one after the other and each once; ``None`` where none says
+    them."""
+    told = [one for one in used if _documents(one) is not None]
+    if len(told) < len(used):
+        mapper.note(
+            "retrieval steps without their documents",
+            "They say nothing about what was retrieved. Export the traces with their content.",
+        )
+        # A reranking without documents hides what it left of the retrieval.
+        told = [] if reranked else told
+    if not told:
+        return None
+    found: list[Any] = []
+    for one in told:
+        before = list(found)
+        found += (doc for doc in retrieved.documents(_documents(one)) if doc not in before)
+    return found
+
+
+_RETRIEVAL = frozenset(
+    {"search", "vector", "vectors", "vectorstore", "vectordb", "context", "contexts", "lookup"}
+    | {"knowledge", "similarity"}
+)
+_PREPARING = frozenset(
+    {"rewrite", "expand", "expansion", "generate", "plan", "embed", "embedding", "queries"}
+)
+"""Words in the names of steps that make what is searched with."""
+
+
+def _says_retrieval(name: str) -> bool:
+    """Whether a step's name says that it retrieves: one of its words is ``search``, ``vector``,
+    ``context`` ..., or begins with ``retriev``."""
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold())
+    if not words or words[-1] == "query" or not _PREPARING.isdisjoint(words):
+        return False
+    return any(word in _RETRIEVAL or word.startswith("retriev") for word in words)
+
+
+def _documents(one: Span) -> Any:
+    """What a step says that it retrieved; ``None`` where it does not say it: tools may hide or drop
+    what steps gave."""
+    given = retrieved.unwrapped(one.outputs) if one.documents is None else one.documents
+    return None if given in ("", {}) else given

@@ -1,0 +1,193 @@
+"""TREC runs among the data files, and relevance judgements joined to samples by query id."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ragassay.counts import either, plural
+from ragassay.errors import InputError, warn_user
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.records import Mapper
+from ragassay.formats.sources import opened
+from ragassay.samples import GoldPassage, Passage, Sample
+
+Qrels = Mapping[str, Mapping[str, int]]
+"""Query id -> document id -> grade."""
+
+
+def with_gold(
+    files: Sequence[tuple[Format, Path]],
+    mapper: Mapper,
+    gold: str | os.PathLike[str] | Qrels,
+) -> Iterator[Sample]:
+    """Samples with the judgements of their query as gold; queries without any stay unchanged.
+
+    A judged query that the data lacks becomes a sample that retrieved nothing (for each system),
+    since a mean over judged queries counts it; the notes give their number.
+
+    Args:
+        files: the files, each with its format.
+        mapper: makes their samples.
+        gold: a qrels file, a BEIR folder, or query id -> document id -> grade.
+    """
+    from ragassay.formats.trec import trec_files
+
+    if all(one is FORMAT for one, _ in files) and not isinstance(gold, Mapping):
+        for _, path in files:
+            yield from judged_samples(path, Path(gold), mapper)
+        return
+    qrels = gold if isinstance(gold, Mapping) else trec_files.read_qrels_by_query(Path(gold))
+    yield from _judged(mapper.of_files(files), qrels, mapper)
+
+
+_ABSENT = ("judged queries that the data lacks", "They count as retrieving nothing.")
+
+
+def _judged(samples: Iterator[Sample], qrels: Qrels, mapper: Mapper) -> Iterator[Sample]:
+    asked: dict[str, set[str]] = {}
+    for sample in samples:
+        asked.setdefault(sample.system, set()).add(sample.id)
+        grades = qrels.get(sample.id)
+        yield (
+            sample if grades is None else dataclasses.replace(sample, gold=judged_documents(grades))
+        )
+    for system, queries in asked.items():
+        for query, grades in qrels.items():
+            if query not in queries:
+                mapper.note(*_ABSENT)
+                yield Sample(id=query, system=system, passages=(), gold=judged_documents(grades))
+
+
+def judged_samples(path: Path, gold: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of `read_run_samples`; the mapper's notes count the queries that the run lacks.
+
+    Args:
+        path: the TREC run.
+        gold: its qrels, or a BEIR folder.
+        mapper: takes the notes.
+    """
+    for sample in read_run_samples(path, gold):
+        if not sample.passages:
+            mapper.note(*_ABSENT)
+        yield sample
+
+
+def judged_documents(grades: Mapping[str, int]) -> tuple[GoldPassage, ...]:
+    """The judged documents of a query, by their ids.
+
+    Args:
+        grades: by document.
+    """
+    return tuple(GoldPassage(id=key, grade=grade) for key, grade in grades.items())
+
+
+def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
+    """One sample for each judged query, in the order of the qrels.
+
+    A query that the run lacks has ``passages=()``. Queries of the run that were never judged are
+    left out, with a `RagassayWarning`. Passages are in trec_eval's order: score, then document id,
+    both descending.
+
+    Args:
+        run_path: the TREC run.
+        qrels_path: its qrels.
+
+    Raises:
+        InputError: see `trec_files`; also a document that occurs twice for one
+            query, or no query in common.
+    """
+    from ragassay.formats.trec import trec_files
+
+    judged = trec_files.read_qrels_by_query(qrels_path)
+    run = trec_files.read_run(run_path)
+    in_run = run.frame["query"].unique()
+    common = in_run.is_in(list(judged))
+    if not common.any():
+        raise trec_files.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
+    if unjudged := in_run.len() - int(common.sum()):
+        warn_user(
+            f"{run_path}: {plural(unjudged, 'query')} of the run "
+            f"{either(unjudged, 'has no judgements and was', 'have no judgements and were')} "
+            "left out."
+        )
+    ordered = run.frame.filter(run.frame["query"].is_in(list(judged))).sort(
+        "query", "score", "document", descending=[False, True, True]
+    )
+    blocks = ordered["query"].rle().struct.unnest()
+    ends = blocks["len"].cum_sum().to_list()
+    where = {
+        query: slice(end - length, end)
+        for query, length, end in zip(blocks["value"], blocks["len"], ends, strict=True)
+    }
+    documents, scores = ordered["document"], ordered["score"]
+    for query, grades in judged.items():
+        rows = where.get(query, slice(0, 0))
+        names = documents[rows].to_list()
+        if len(set(names)) < len(names):
+            twice = next(name for name, n in Counter(names).items() if n > 1)
+            raise trec_files.repeated(run_path, query, twice, run=True)
+        passages = zip(names, scores[rows].to_list(), strict=True)
+        yield Sample(
+            id=query,
+            system=run.tag,
+            passages=tuple(Passage(id=name, score=score) for name, score in passages),
+            gold=judged_documents(grades),
+        )
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """Refuses the file: a run can only be evaluated with its judgements, by `with_gold`.
+
+    Args:
+        path: the file.
+        mapper: not used.
+
+    Raises:
+        InputError: always.
+    """
+    raise InputError(
+        "this is a TREC run, which holds no judgements",
+        path=path,
+        hint="Give its qrels as well.",
+    )
+
+
+def is_run(path: Path) -> bool:
+    """Whether a file begins like a TREC run."""
+    with opened(path) as stream:
+        return _begins_like_run(stream.read(1 << 12))
+
+
+def _sniff(head: Head) -> int:
+    is_text = head.container in ("table", "other")
+    return SURE if is_text and _begins_like_run(head.start) else NO
+
+
+def _begins_like_run(start: bytes) -> bool:
+    lines = (line.split() for line in start.splitlines())
+    fields = next((line for line in lines if line and not line[0].startswith(b"#")), [])
+    return bool(
+        len(fields) >= 6
+        and len(fields[1]) <= _LONGEST_Q0
+        and _INTEGER.fullmatch(fields[3])
+        and _NUMBER.fullmatch(fields[4])
+    )
+
+
+_LONGEST_Q0 = 8
+_INTEGER = re.compile(rb"-?\d+")
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+FORMAT = Format(
+    name="trec_run",
+    title="TREC run (six columns), evaluated with its qrels",
+    suffixes=(".run", ".txt", ".trec"),
+    sniff=_sniff,
+    read=read,
+)

@@ -1,0 +1,363 @@
+"""A golden set in the formats of other tools: those that `run` reads and that hold questions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.golden.documents import Document
+from ragassay.golden.golden_item import GoldenItem
+
+_Items = Sequence[GoldenItem]
+_Record = dict[str, Any]
+_Records = Callable[[GoldenItem], Iterable[_Record]]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export writes.
+
+    Attributes:
+        files: bytes by name within the output; the output itself is a file called ``""``.
+        rows: lines, rows or records with something of the items.
+    """
+
+    files: Mapping[str, bytes]
+    rows: int
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """A format that a golden set can be written in.
+
+    Attributes:
+        ends: of names of such files, the usual one first; a folder has none.
+        holds: what it holds of an item.
+        needs: what an item must have to be in it.
+        make: what is written of items. Takes what gives the documents, by id.
+    """
+
+    ends: tuple[str, ...]
+    holds: str
+    make: Callable[[_Items, Callable[[], Mapping[str, Document]]], Exported]
+    needs: str = ""
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the output is a folder."""
+        return not self.ends
+
+
+def export_format(output: Path, chosen: str | None = None) -> str:
+    """The format of an export: what was chosen, else what the end of the file's name says.
+
+    Args:
+        output: the file.
+        chosen: a key of `EXPORTS`.
+
+    Raises:
+        UsageError: there is no such format, or the name ends as that of another kind of file.
+    """
+    if chosen is not None and chosen not in EXPORTS:
+        meant = did_you_mean(chosen, EXPORTS)
+        there_are = f"There are {', '.join(EXPORTS)} (--format)."
+        unknown = f"No format of 'golden export' is called {chosen!r}."
+        raise UsageError(" ".join(filter(None, (unknown, meant, there_are))))
+    end = output.suffix.casefold()
+    by_end = {one: name for name in ("jsonl", *_TABLES) for one in EXPORTS[name].ends}
+    kind = chosen or by_end.get(end, "jsonl")
+    made = EXPORTS[kind]
+    if end not in made.ends and not made.is_folder:
+        ends = ", ".join(filter(None, made.ends))
+        raise UsageError(
+            f"{output}: export writes {kind} to a file whose name ends in {ends}. There are "
+            f"{', '.join(EXPORTS)} (--format)."
+        )
+    return kind
+
+
+def exported(items: _Items, kind: str, documents: Callable[[], Mapping[str, Document]]) -> Exported:
+    """What is written of items.
+
+    Args:
+        items: in their order.
+        kind: a key of `EXPORTS`.
+        documents: gives the documents by id; called by formats that hold them.
+
+    Raises:
+        InputError: no item has what the format needs, or the format cannot hold an item.
+    """
+    made = EXPORTS[kind].make(items, documents)
+    if not made.rows:
+        raise InputError(f"none of its items has {EXPORTS[kind].needs}: there is nothing to write")
+    return made
+
+
+def _lines(records: _Records) -> Callable[..., Exported]:
+    """JSON Lines of records."""
+
+    def make(items: _Items, documents: object) -> Exported:
+        found = [record for item in items for record in records(item)]
+        return Exported({"": _json_lines(found)}, len(found))
+
+    return make
+
+
+def _object(records: _Records, key: str = "") -> Callable[..., Exported]:
+    """One JSON value: a list of records, or an object that holds it under a key."""
+
+    def make(items: _Items, documents: object) -> Exported:
+        found = [record for item in items for record in records(item)]
+        body = orjson.dumps({key: found} if key else found, option=orjson.OPT_INDENT_2)
+        return Exported({"": body + b"\n"}, len(found))
+
+    return make
+
+
+def _table(
+    written: Callable[[Sequence[str], list[list[str]]], bytes], records: _Records
+) -> Callable[..., Exported]:
+    """A table with a row for each record; lists and objects are JSON in their cells."""
+
+    def make(items: _Items, documents: object) -> Exported:
+        found = [record for item in items for record in records(item)]
+        names = list(dict.fromkeys(name for record in found for name in record))
+        rows = [[_cell(record.get(name)) for name in names] for record in found]
+        return Exported({"": written(names, rows)}, len(found))
+
+    return make
+
+
+def _json_lines(records: Iterable[_Record]) -> bytes:
+    return b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _delimited(delimiter: str) -> Callable[[Sequence[str], list[list[str]]], bytes]:
+    def written(names: Sequence[str], rows: list[list[str]]) -> bytes:
+        text = io.StringIO()
+        csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows([names, *rows])
+        return text.getvalue().encode()
+
+    return written
+
+
+def _parquet(names: Sequence[str], rows: list[list[str]]) -> bytes:
+    import polars as pl
+
+    stream = io.BytesIO()
+    columns = {name: [row[at] or None for row in rows] for at, name in enumerate(names)}
+    pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)).write_parquet(stream)
+    return stream.getvalue()
+
+
+_LONGEST_CELL = 32_767
+"""Characters that Excel holds in a cell."""
+
+
+def _workbook(names: Sequence[str], rows: list[list[str]]) -> bytes:
+    try:
+        import xlsxwriter
+    except ImportError as error:
+        raise UsageError(
+            "An Excel workbook needs its package: pip install 'ragassay[excel]'."
+        ) from error
+    stream = io.BytesIO()
+    with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
+        head = book.add_format({"bold": True, "bottom": 1})
+        sheet = book.add_worksheet("queries")
+        sheet.freeze_panes(1, 1)
+        sheet.set_column(0, len(names) - 1, 24)
+        for place, row in enumerate([list(names), *rows]):
+            for column, cell in enumerate(row):
+                if len(cell) > _LONGEST_CELL:
+                    raise InputError(
+                        f"the item {row[0]!r} has more than {_LONGEST_CELL:,} characters, which no "
+                        "cell of a workbook holds",
+                        field=names[column],
+                        hint="Export JSONL or CSV.",
+                    )
+                # As text, also where it looks like a formula or an address.
+                sheet.write_string(place, column, cell, None if place else head)
+    return stream.getvalue()
+
+
+def _native(item: GoldenItem) -> Iterable[_Record]:
+    yield item.to_record()
+
+
+def _ragas(item: GoldenItem) -> Iterable[_Record]:
+    yield (
+        {"id": item.id, "user_input": item.query}
+        | _first_reference(item, "reference")
+        | ({"reference_contexts": [span.text for span in item.gold]} if item.gold else {})
+    )
+
+
+def _deepeval(item: GoldenItem) -> Iterable[_Record]:
+    yield (
+        # Without a retrieval_context beside it, a context could be what a system retrieved.
+        {"name": item.id, "input": item.query, "actual_output": None, "retrieval_context": None}
+        | _first_reference(item, "expected_output")
+        | ({"context": [span.text for span in item.gold]} if item.gold else {})
+    )
+
+
+def _mtrag(item: GoldenItem) -> Iterable[_Record]:
+    turns = [{"speaker": one.speaker, "text": one.text} for one in item.history]
+    label = item.answerability
+    yield (
+        {"task_id": item.id, "input": [*turns, {"speaker": "user", "text": item.query}]}
+        | ({"targets": [{"speaker": "agent", "text": one} for one in item.references]})
+        | ({} if label is None else {"Answerability": [label.upper()]})
+    )
+
+
+def _ultrarag(item: GoldenItem) -> Iterable[_Record]:
+    yield {"id": item.id, "question": item.query, "golden_answers": item.references}
+
+
+def _ragchecker(item: GoldenItem) -> Iterable[_Record]:
+    if item.references:
+        yield {"query_id": item.id, "query": item.query, "gt_answer": item.references[0]}
+
+
+def _open_rag_eval(item: GoldenItem) -> Iterable[_Record]:
+    yield (
+        {"query_id": item.id, "query": item.query} | _first_reference(item, "expected_answer", "")
+    )
+
+
+def _langsmith(item: GoldenItem) -> Iterable[_Record]:
+    yield {
+        "id": item.id,
+        "inputs": {"question": item.query},
+        "outputs": _first_reference(item, "answer"),
+        "metadata": item.metadata,
+    }
+
+
+def _langfuse(item: GoldenItem) -> Iterable[_Record]:
+    expected = item.references[0] if item.references else None
+    yield {
+        "id": item.id,
+        "input": item.query,
+        "expectedOutput": expected,
+        "metadata": item.metadata,
+    }
+
+
+def _mlflow(item: GoldenItem) -> Iterable[_Record]:
+    yield {
+        "inputs": {"query": item.query},
+        "expectations": _first_reference(item, "expected_response"),
+        "tags": {"id": item.id},
+    }
+
+
+def _pairs(item: GoldenItem) -> Iterable[_Record]:
+    for right in item.references:
+        for wrong in item.negative_references:
+            yield (
+                {"id": item.id, "query": item.query, "chosen": right, "rejected": wrong.text}
+                | ({"kind": wrong.kind} if wrong.kind else {})
+            )
+
+
+def _first_reference(item: GoldenItem, name: str, default: str | None = None) -> _Record:
+    if item.references:
+        return {name: item.references[0]}
+    return {} if default is None else {name: default}
+
+
+def _grades(item: GoldenItem) -> dict[str, int]:
+    """The highest grade of a span in each document."""
+    grades: dict[str, int] = {}
+    for span in item.gold or ():
+        grades[span.document] = max(span.grade, grades.get(span.document, 0))
+    return grades
+
+
+def _qrels(items: _Items, documents: object) -> Exported:
+    lines = [
+        # White space separates the columns.
+        f"{'_'.join(item.id.split())} 0 {'_'.join(name.split())} {grade}\n"
+        for item in items
+        for name, grade in _grades(item).items()
+    ]
+    return Exported({"": "".join(lines).encode()}, len(lines))
+
+
+def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exported:
+    judged = [
+        [item.id, name, str(grade)] for item in items for name, grade in _grades(item).items()
+    ]
+    if not judged:
+        return Exported({}, 0)
+    # A title is a part of the text already.
+    corpus = [{"_id": one.id, "title": "", "text": one.text} for one in documents().values()]
+    files = {
+        "corpus.jsonl": _json_lines(corpus),
+        "queries.jsonl": _json_lines({"_id": item.id, "text": item.query} for item in items),
+        "qrels/test.tsv": _delimited("\t")(["query-id", "corpus-id", "score"], judged),
+    }
+    return Exported(files, len(judged))
+
+
+_JSON_LINES = (".jsonl", ".ndjson", ".json", "")
+_TABLES = ("csv", "tsv", "parquet", "xlsx")
+_EVERY = "every field of an item"
+_AS_CELLS = f"{_EVERY}, lists as JSON in their cells"
+
+EXPORTS: Mapping[str, ExportFormat] = {
+    "jsonl": ExportFormat(_JSON_LINES, _EVERY, _lines(_native)),
+    "csv": ExportFormat((".csv",), _AS_CELLS, _table(_delimited(","), _native)),
+    "tsv": ExportFormat((".tsv",), _AS_CELLS, _table(_delimited("\t"), _native)),
+    "parquet": ExportFormat((".parquet", ".pq"), _AS_CELLS, _table(_parquet, _native)),
+    "xlsx": ExportFormat((".xlsx",), _AS_CELLS, _table(_workbook, _native)),
+    "ragas": ExportFormat(_JSON_LINES, "query, first reference, texts of gold", _lines(_ragas)),
+    "deepeval": ExportFormat(
+        (".json",), "goldens: query, first reference, texts of gold", _object(_deepeval)
+    ),
+    "mtrag": ExportFormat(
+        _JSON_LINES, "query with its history, references, answerability", _lines(_mtrag)
+    ),
+    "ultrarag": ExportFormat(_JSON_LINES, "query, references", _lines(_ultrarag)),
+    "ragchecker": ExportFormat(
+        (".json",), "query, first reference", _object(_ragchecker, "input_data"), "a reference"
+    ),
+    "open_rag_eval": ExportFormat(
+        (".csv",),
+        "query, first reference: queries of its connectors, and its table of expected answers",
+        _table(_delimited(","), _open_rag_eval),
+    ),
+    "langsmith": ExportFormat(_JSON_LINES, "examples: query, first reference", _lines(_langsmith)),
+    "langfuse": ExportFormat(
+        (".json",), "items of a data set: query, first reference", _object(_langfuse)
+    ),
+    "mlflow": ExportFormat(_JSON_LINES, "evaluation data: query, first reference", _lines(_mlflow)),
+    "beir": ExportFormat((), "a folder: documents, queries, grades of documents", _beir, "gold"),
+    "qrels": ExportFormat(
+        (".txt", ".qrels", ".trec", ".tsv", ""), "TREC: grades of documents", _qrels, "gold"
+    ),
+    "pairs": ExportFormat(
+        _JSON_LINES,
+        "a line for each right and wrong answer of a query, to train an evaluator",
+        _lines(_pairs),
+        "both a reference and a wrong answer",
+    ),
+}
+"""The formats of `golden export`. Formats that hold only what systems did (traces, runs, results of
+other tools) are read, and not written."""

@@ -1,0 +1,386 @@
+"""From the records of a file to the items of a golden set."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from ragassay import formats
+from ragassay.errors import InputError
+from ragassay.formats import FIELD_OF, Columns, FieldKeys, Mapper, field_values, folded
+from ragassay.golden.documents import MOST_TOLD, Document
+from ragassay.golden.golden_item import GoldenItem, wrong_item
+from ragassay.samples import Answerability, GoldPassage, Identity, Sample
+
+_FACTS = (
+    *("query", "history", "references", "reference_groups", "negative_references", "gold"),
+    "answerability",
+)
+"""What a sample says about its query, whoever answered it."""
+
+_TEXTS = (
+    *("type", "complexity", "style", "language", "source", "author", "reviewer"),
+    *("origin", "verified_on", "status"),
+)
+_WORDS = ("origin", "status")
+"""Fields of an item that are texts, and those among them that are one of a few words."""
+
+_SPAN_COLUMNS = {f"gold_{part}": part for part in ("document", "start", "end", "text")}
+"""Columns that together are one gold span."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The items of a file.
+
+    Attributes:
+        items: one for each id.
+        n_records: of the file.
+        placed: ids of the items whose gold was found at another place than the file says.
+        filled: ids of the items whose gold has its text from the document, because the file gives
+            its place alone.
+        left_out: for each gold passage that has no place the id of its item, with file, line and
+            field.
+    """
+
+    items: list[GoldenItem]
+    n_records: int
+    placed: list[str]
+    filled: list[str]
+    left_out: list[str]
+
+
+def imported(
+    path: Path,
+    documents: Mapping[str, Document],
+    *,
+    accept: bool = False,
+    columns: Columns | None = None,
+) -> Imported:
+    """The items of a file: one for each query id, because a file may hold the answers of several
+    systems, and repeats, to each.
+
+    What only some of a query's records say counts for all. What belongs to answers is left out:
+    metadata in which records differ. Gold without a place, or at a wrong one, is put where its text
+    stands, if that is so once. Gold with a place and no text has the text that stands there.
+
+    Args:
+        path: of a file of any format.
+        documents: by id.
+        accept: whether items count as accepted that the file neither accepts nor rejects.
+        columns: field -> column of the file, for names that are not known.
+
+    Raises:
+        UsageError: ``columns`` names no field.
+        InputError: the file or a record of it cannot be read; two records of a query ask or expect
+            different things; a record has no query, or a value that the field of an item cannot
+            have; gold does not stand where it says. With the line and the field.
+    """
+    mapper = _ItemMapper(path, columns)
+    files = [(formats.detect(one), one) for one in formats.files_of(path)]
+    samples = list(mapper.of_files(files))
+    if not samples:
+        raise mapper.nothing_known or InputError("there are no records", path=path)
+    mapper.tell_answers(samples)
+    mapper.finish(path)
+    items, placed, filled, left_out = [], [], [], []
+    wrong: list[InputError] = []
+    for sample, own in _one_a_query(samples, mapper.own, path):
+        file, line = mapper.places.get(sample.identity, (path, None))
+        gold = []
+        for number, one in enumerate(sample.gold or ()):
+            if not one.text and one.start is not None:
+                found = _with_text(one, documents)
+                filled += [sample.id] * (found is not None)
+            else:
+                found = one if _stands(one, documents) else _placed(one, documents)
+            if found is None and one.start is not None:
+                wrong.append(_not_there(one, documents, file, line, number))
+            elif found is None:
+                where = file.name if line is None else f"{file.name}, line {line}"
+                left_out.append(f"{sample.id} ({where}, field 'gold.{number}')")
+            else:
+                gold.append(found)
+                placed += [sample.id] * (one.start not in (None, found.start))
+        # Where nothing could be taken, nobody said that nothing is relevant.
+        is_lost = bool(sample.gold) and not gold
+        kept = replace(sample, gold=None if is_lost or sample.gold is None else tuple(gold))
+        try:
+            item = GoldenItem.of_sample(kept, own)
+        except ValidationError as error:
+            hint = "Mend it in the file, or rename a field that means something else."
+            raise wrong_item(error, file, line).but(hint=hint) from error
+        if item.status == "draft" and accept:
+            item.status = "accepted"
+        items.append(item)
+    if wrong:
+        raise _joined(wrong, path)
+    return Imported(items, len(samples), placed, filled, left_out)
+
+
+class _ItemMapper(Mapper):
+    """Keeps beside each sample the line, and the fields that only an item of a golden set has.
+
+    Attributes:
+        places: file and line of each sample.
+        own: what each record says in fields of a golden set.
+    """
+
+    def __init__(self, path: Path, columns: Columns | None) -> None:
+        super().__init__(path, queries_alone=True, columns=columns)
+        self.places: dict[Identity, tuple[Path, int]] = {}
+        self.own: dict[Identity, dict[str, Any]] = {}
+        self._answer_key: str | None = None
+        self._answers: dict[Identity, tuple[str, int]] = {}
+
+    def sample(
+        self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
+    ) -> Sample:
+        """The sample of a record without the fields of an item. Arguments: as of the base class."""
+        try:
+            own, rest = self._divided(self._with_span(record, line))
+        except InputError as error:
+            raise error.at(path=self.path, line=line) from None
+        sample = super().sample(rest, line, beside)
+        self.own[sample.identity] = own
+        if sample.answer is not None and self._answer_key is not None:
+            self._answers[sample.identity] = self._answer_key, line
+        return sample
+
+    def plan(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
+        """Where the fields of a record are; which of them holds the answer is kept. Arguments: as
+        of the base class."""
+        found = super().plan(record, chosen)
+        self._answer_key = found.keys.get("answer")
+        return found
+
+    def tell_answers(self, samples: Sequence[Sample]) -> None:
+        """Notes answers of queries without a reference: they may be what is expected.
+
+        Args:
+            samples: of all records.
+        """
+        known = {one.id for one in samples if one.references or one.reference_groups}
+        for sample in samples:
+            key, line = self._answers.get(sample.identity, (None, None))
+            expects_none = sample.answerability is Answerability.UNANSWERABLE
+            if key is not None and sample.id not in known and not expects_none:
+                flag = f"--columns references={key}"
+                self.note(
+                    f"records without references that have a field {key!r}",
+                    "It is read as what a system said, which no golden set holds. If it is what is "
+                    f"expected: {flag}.",
+                    line,
+                )
+
+    def _with_span(self, record: Mapping[str, Any], line: int) -> Mapping[str, Any]:
+        """The record with one gold span in place of the columns that say where it stands."""
+        keys = {part: key for key in record if (part := _SPAN_COLUMNS.get(folded(key)))}
+        given = {part: record[key] for part, key in keys.items() if record[key] not in (None, "")}
+        if not given or "gold" in self.columns or not given.keys() & {"document", "text"}:
+            return record
+        if any(FIELD_OF.get(folded(key)) == "gold" and record[key] for key in record):
+            self.note(
+                f"records with gold and {', '.join(map(repr, keys.values()))}",
+                "The gold is read, and these columns are metadata.",
+                line,
+            )
+            return record
+        span = {
+            part: field_values.whole_number(value, keys[part])
+            if part in ("start", "end")
+            else value
+            for part, value in given.items()
+        }
+        without = {
+            key: value
+            for key, value in record.items()
+            if key not in keys.values() and FIELD_OF.get(folded(key)) != "gold"
+        }
+        return {**without, "gold": [span]}
+
+    def _divided(self, record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a record says in fields that only an item has, and the rest of it."""
+        own: dict[str, Any] = {}
+        rest = {}
+        for key, value in record.items():
+            name = folded(key)
+            is_list = name in ("tags", "provenance")
+            is_list = is_list or FIELD_OF.get(name) == "negative_references"
+            read = field_values.unpack(value, key) if self.cells and is_list else value
+            if FIELD_OF.get(name) == "negative_references":
+                rest[key] = value
+                if isinstance(read, list) and any(isinstance(one, dict) for one in read):
+                    own["negative_references"] = [
+                        {part: one[part] for part in ("kind", "by") if one.get(part)}
+                        if isinstance(one, dict)
+                        else {}
+                        for one in read
+                    ]
+            elif name in (*_TEXTS, "tags", "provenance") and value in (None, ""):
+                continue
+            elif name in _TEXTS and isinstance(value, str | int | float):
+                text = str(value).strip()
+                own[name] = text.casefold() if name in _WORDS else text
+            elif name == "tags" and isinstance(read, list | str):
+                own[name] = list(map(str, read)) if isinstance(read, list) else [read]
+            elif name == "provenance" and isinstance(read, dict):
+                own[name] = read
+            else:
+                rest[key] = value
+        return own, rest
+
+    def claim(self, sample: Sample, line: int) -> None:
+        """Keeps the place. Arguments: as of the base class."""
+        super().claim(sample, line)
+        self.places[sample.identity] = (self.path or Path(), line)
+
+
+class _Record(NamedTuple):
+    place: str
+    sample: Sample
+    own: Mapping[str, Any]
+
+    def says(self, name: str) -> Any:
+        """The record's value of a field; ``None`` where it has none.
+
+        Gold that is empty says that nothing is relevant.
+        """
+        value = self.own.get(name) if name == "status" else getattr(self.sample, name)
+        return None if value in ("", ()) and name != "gold" else value
+
+
+def _one_a_query(
+    samples: Sequence[Sample], own: Mapping[Identity, Mapping[str, Any]], path: Path
+) -> Iterator[tuple[Sample, dict[str, Any]]]:
+    """One sample for each id, with what its records say in fields of an item."""
+    records: defaultdict[str, list[_Record]] = defaultdict(list)
+    for number, one in enumerate(samples, start=1):
+        records[one.id].append(
+            _Record(f"record {number}{_of(one)}", one, own.get(one.identity, {}))
+        )
+    for ones in records.values():
+        yield _merged(ones, path)
+
+
+def _merged(records: Sequence[_Record], path: Path) -> tuple[Sample, dict[str, Any]]:
+    first = records[0].sample
+    facts = {}
+    for name in (*_FACTS, "status"):
+        given = [(one.place, value) for one in records if (value := one.says(name)) is not None]
+        for place, value in given:
+            if value != given[0][1]:
+                raise InputError(
+                    f"{given[0][0]} and {place} have the id {first.id!r}, and their values differ",
+                    path=path,
+                    field=name,
+                    hint="A golden set holds one item for each id: let the records agree, or give "
+                    "each query an id of its own.",
+                )
+        if given and name != "status":
+            facts[name] = given[0][1]
+    metadata = _shared([one.sample.metadata for one in records])
+    return replace(first, **facts, metadata=metadata), _shared([one.own for one in records])
+
+
+def _shared(mappings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What some mappings say and none says otherwise."""
+    return {
+        key: value
+        for one in mappings
+        for key, value in one.items()
+        if all(other.get(key, value) == value for other in mappings)
+    }
+
+
+def _of(sample: Sample) -> str:
+    of = [f"system {sample.system!r}"] * bool(sample.system)
+    of += [f"repeat {sample.repeat}"] * bool(sample.repeat)
+    return f" ({', '.join(of)})" if of else ""
+
+
+def _stands(gold: GoldPassage, documents: Mapping[str, Document]) -> bool:
+    """Whether the text of a passage stands where it says."""
+    one = documents.get(gold.document or "")
+    if one is None or not gold.text or gold.start is None or gold.end is None:
+        return False
+    return one.text[gold.start : gold.end] == gold.text
+
+
+def _with_text(gold: GoldPassage, documents: Mapping[str, Document]) -> GoldPassage | None:
+    """A passage that has a place alone, with the text that stands there, if there is one."""
+    one = documents.get(gold.document or "")
+    if one is None or gold.start is None or gold.end is None or gold.end > len(one.text):
+        return None
+    text = one.text[gold.start : gold.end]
+    return replace(gold, text=text) if text.strip() else None
+
+
+def _placed(gold: GoldPassage, documents: Mapping[str, Document]) -> GoldPassage | None:
+    """The passage at its place; ``None`` where its text stands nowhere or at several places."""
+    if not gold.text:
+        return None
+    names = [gold.document] if gold.document in documents else list(documents)
+    counts = {name: documents[name].text.count(gold.text) for name in names if name}
+    if sum(counts.values()) != 1:
+        return None
+    [name] = [name for name, count in counts.items() if count]
+    start = documents[name].text.index(gold.text)
+    return replace(gold, document=name, start=start, end=start + len(gold.text))
+
+
+def _not_there(
+    gold: GoldPassage,
+    documents: Mapping[str, Document],
+    path: Path,
+    line: int | None,
+    number: int,
+) -> InputError:
+    """The error for gold at a place where its text does not stand."""
+    here = documents.get(gold.document or "")
+    place = f"characters {gold.start} to {gold.end or 'an end not given'} of {gold.document}"
+    if here is None:
+        problem = f"there is no document {gold.document!r}"
+    elif (gold.end or 0) > len(here.text):
+        problem = f"{place} do not exist: the document has {len(here.text):,}"
+    elif not gold.text:
+        problem = f"{place} hold no text"
+    else:
+        problem = f"{gold.text!r} is not what stands at {place}"
+    if not gold.text:
+        return InputError(
+            f"{problem}, and the gold gives no text that could be found instead",
+            path=path,
+            line=line,
+            field=f"gold.{number}",
+            hint="Give the text, or start and end in the documents as they are now.",
+        )
+    among = documents.values() if here is None else [here]
+    n = sum(one.text.count(gold.text or "") for one in among)
+    found = f"stands at {n} places" if n else "stands nowhere"
+    return InputError(
+        f"{problem}, and the text {found}",
+        path=path,
+        line=line,
+        field=f"gold.{number}",
+        hint="Give the place of the text in the documents as they are now; leave gold out that is "
+        "not there any more.",
+    )
+
+
+def _joined(wrong: Sequence[InputError], path: Path) -> InputError:
+    """One error that tells several."""
+    if len(wrong) == 1:
+        return wrong[0]
+    told = "".join(f"\n  {one.but(hint=None)}" for one in wrong[:MOST_TOLD])
+    more = f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else ""
+    return InputError(
+        f"{len(wrong)} gold passages do not stand where they say:{told}{more}",
+        path=path,
+        hint=wrong[0].hint,
+    )

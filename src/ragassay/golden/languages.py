@@ -1,0 +1,155 @@
+"""Languages of texts, and the words by which each tells groups of people and opinions.
+
+A language with lists is a file of ``data/languages``. A text is known to be in a language by its
+small words, or by its script.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ragassay.yaml_files import value_of
+
+_READ = 20_000
+"""Characters of a text by which its language is told."""
+_LEAST = 0.06
+"""Share of a text's words that are small words of its language, at least."""
+_WORD = re.compile(r"[^\W_]+")
+_CONTRACTED = re.compile(r"\b\w+n['’]t\b")
+"""``can't`` permits nothing."""
+_YES_OR_NO = re.compile(
+    r"^(?:yes|no|ja|nein|oui|non|sí|si|是的?|不是|对|對|不对|不對)(?!\w)[.,:;!。，：；！]?\s*",
+    re.IGNORECASE,
+)
+_HAN, _KANA = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[\u3040-\u30ff]")
+
+Key = tuple[str, str]
+"""Kind (``group`` or ``opinion``) and name of a list."""
+
+
+@dataclass(frozen=True)
+class WordLists:
+    """What is known of a language.
+
+    Attributes:
+        names: that it is called by, in small letters.
+        small: words by which a text is known.
+        capitals_are_names: whether a word with a capital within a sentence is a name.
+        words: single words of the lists, each with the lists that hold it.
+        phrases: what stands as a part of a text: several words; of Chinese all words.
+        has_spaces: whether spaces stand between words.
+    """
+
+    names: Sequence[str]
+    small: frozenset[str]
+    capitals_are_names: bool
+    words: Mapping[str, frozenset[Key]]
+    phrases: Mapping[str, Key]
+    has_spaces: bool
+
+    def mentioned(self, sentence: str) -> set[Key]:
+        """The lists of which a sentence holds a word.
+
+        Args:
+            sentence: in this language.
+        """
+        said = _CONTRACTED.sub(" ", sentence.casefold())
+        if not self.has_spaces:
+            return {key for phrase, key in self.phrases.items() if phrase in said}
+        each = _WORD.findall(said)
+        joined = f" {' '.join(each)} "
+        found = {key for phrase, key in self.phrases.items() if f" {phrase} " in joined}
+        return found.union(*(self.words[word] for word in self.words.keys() & set(each)))
+
+
+@cache
+def word_lists() -> Mapping[str, WordLists]:
+    """The languages that have lists, by their code."""
+    folder = resources.files("ragassay.golden") / "data" / "languages"
+    return {
+        file.name.removesuffix(".yaml"): _lists(value_of(file.read_text(encoding="utf-8"), file))
+        for file in sorted(folder.iterdir(), key=lambda one: one.name)
+    }
+
+
+def language_of(text: str) -> str:
+    """The code of the language that a text is in; empty where its words do not tell.
+
+    Args:
+        text: the longer, the surer.
+    """
+    text = text[:_READ].casefold()
+    characters = len(_HAN.findall(text))
+    if (kana := len(_KANA.findall(text))) and 10 * kana > characters:
+        return "ja"
+    words = _WORD.findall(text)
+    if 3 * characters > sum(map(len, words)):
+        return "zh"
+    counts = Counter(code for word in words for code in _codes().get(word, ()))
+    ranked = counts.most_common(2)
+    if not ranked or ranked[0][1] < _LEAST * len(words):
+        return ""
+    return "" if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
+
+
+def code_of(said: str) -> str:
+    """The code of a language as somebody calls it: ``de-CH``, ``German`` and ``deutsch`` are
+    ``de``. What is not known stays as it is, in small letters.
+
+    Args:
+        said: the name or code.
+    """
+    said = said.strip().casefold()
+    named = (code for code, one in word_lists().items() if said in one.names)
+    return next(named, re.split(r"[-_]", said, maxsplit=1)[0])
+
+
+def without_yes_or_no(text: str) -> str:
+    """A text without the yes or no that it begins with; empty where it says nothing else.
+
+    Args:
+        text: an answer in English, German, French, Spanish or Chinese.
+    """
+    return _YES_OR_NO.sub("", text)
+
+
+def _lists(data: Mapping[str, Any]) -> WordLists:
+    has_spaces = "small" in data
+    words: dict[str, set[Key]] = {}
+    phrases: dict[str, Key] = {}
+    for kind in ("groups", "opinions"):
+        for name, listed in data[kind].items():
+            key = (kind.removesuffix("s"), name)
+            for word in map(str.casefold, listed):
+                parts = _WORD.findall(word)
+                if has_spaces and len(parts) == 1:
+                    words.setdefault(word, set()).add(key)
+                else:
+                    phrases[" ".join(parts)] = key
+    return WordLists(
+        data["names"],
+        frozenset(data.get("small", ())),
+        data["capitals_are_names"],
+        {word: frozenset(keys) for word, keys in words.items()},
+        phrases,
+        has_spaces,
+    )
+
+
+@cache
+def _codes() -> Mapping[str, Sequence[str]]:
+    """The languages of each small word."""
+    file = resources.files("ragassay.golden") / "data" / "other_languages.yaml"
+    small: dict[str, Iterable[str]] = dict(value_of(file.read_text(encoding="utf-8"), file))
+    small |= {code: one.small for code, one in word_lists().items()}
+    found: dict[str, list[str]] = {}
+    for code, words in small.items():
+        for word in words:
+            found.setdefault(str(word).casefold(), []).append(code)
+    return found

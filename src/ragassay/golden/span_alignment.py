@@ -1,0 +1,222 @@
+"""Finds where an edited span begins and ends, near the place where it is known to stand.
+
+The words of the span are aligned with those of the document, by insertions and deletions alone.
+What was inserted before the first word that is still there, or after the last one, is not in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from rapidfuzz.distance import LCSseq
+
+_UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Scripts in which a word is no run of letters between spaces: each character is a token."""
+_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
+_ENDS = frozenset(".!?…。！？")
+"""Characters that end a sentence."""
+_CLOSING = frozenset("\"'”’»)]")
+_KNOWN = 3
+"""Words that tell the first or last place of a span."""
+_BESIDE = 10
+"""Characters beside a span that tell where it begins or ends."""
+_LONG = 1000
+"""Words of a span whose middle is aligned by another way, which takes less memory."""
+_END = 300
+"""Words at each end of such a span that are aligned like a short one."""
+
+
+class _Token(NamedTuple):
+    word: str
+    start: int
+    end: int
+
+
+def aligned(
+    old: str, before: str, after: str, text: str, start: int, end: int
+) -> tuple[int, int] | None:
+    """Where the words of a span begin and end.
+
+    Args:
+        old: text of the span before it was edited.
+        before: what stood before it.
+        after: what stood after it.
+        text: the document now.
+        start: first character of the part that is looked at.
+        end: behind its last character.
+
+    Returns:
+        The first character and the one behind the last; ``None`` where no word is there any more.
+    """
+    ours, theirs = _tokens(old, 0, len(old)), _tokens(text, start, end)
+    pairs = _pairs([one.word for one in ours], [one.word for one in theirs])
+    # A full stop alone tells no place.
+    words = [pair for pair in pairs if ours[pair[0]].word[0].isalnum()]
+    if not words:
+        return None
+    first = pairs[0] if pairs[0][0] == 0 else words[0]
+    last = pairs[-1] if pairs[-1][0] == len(ours) - 1 else words[-1]
+    begin = theirs[first[1]].start
+    behind = theirs[last[1]].end
+    if first[0] > 0:
+        begin = _earlier(ours[: first[0]], before, text, theirs, first[1])
+    if last[0] < len(ours) - 1:
+        behind = _later(ours[last[0] + 1 :], after, text, theirs, last[1])
+    return _with_spaces(old, text, begin, behind)
+
+
+def _tokens(text: str, start: int, end: int) -> list[_Token]:
+    return [_Token(one[0].casefold(), *one.span()) for one in _TOKEN.finditer(text, start, end)]
+
+
+def _pairs(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
+    """The places of equal words of a span and of a part of a document."""
+    if len(ours) <= _LONG:
+        return _cheapest(ours, theirs)
+    common = [
+        (block.a + at, block.b + at)
+        for block in LCSseq.editops(ours, theirs).as_matching_blocks()
+        for at in range(block.size)
+    ]
+    middle = [pair for pair in common if _END <= pair[0] < len(ours) - _END]
+    if not middle:
+        return common
+    (i, j), (last_i, last_j) = middle[0], middle[-1]
+    tail = _cheapest(ours[last_i + 1 :], theirs[last_j + 1 :])
+    return [
+        *_cheapest(ours[:i], theirs[:j]),
+        *middle,
+        *((last_i + 1 + one, last_j + 1 + other) for one, other in tail),
+    ]
+
+
+def _cheapest(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
+    """The equal words of a sequence and of the part of another one that costs the fewest deleted
+    and inserted characters; of equal costs the nearest words."""
+    if not ours or not theirs:
+        return []
+    numbers = {word: number for number, word in enumerate(dict.fromkeys((*ours, *theirs)))}
+    known = np.array([numbers[word] for word in theirs])
+    sizes = np.array([0, *map(len, theirs)], dtype=np.int32)
+    inserted = np.cumsum(sizes, dtype=np.int32)
+    rows = np.zeros((len(ours) + 1, len(theirs) + 1), dtype=np.int32)
+    for at, word in enumerate(ours):
+        row = rows[at] + len(word)
+        equal = known == numbers[word]
+        row[1:][equal] = np.minimum(row[1:][equal], rows[at][:-1][equal])
+        rows[at + 1] = np.minimum.accumulate(row - inserted) + inserted
+    found: list[tuple[int, int]] = []
+    i, j = len(ours), int(np.argmin(rows[-1]))
+    while i and j:
+        if ours[i - 1] == theirs[j - 1] and rows[i, j] == rows[i - 1, j - 1]:
+            i, j = i - 1, j - 1
+            found.append((i, j))
+        elif rows[i, j] == rows[i, j - 1] + sizes[j]:
+            j -= 1
+        else:
+            i -= 1
+    return found[::-1]
+
+
+def _earlier(
+    head: Sequence[_Token], before: str, text: str, theirs: Sequence[_Token], first: int
+) -> int:
+    """The place where a span begins whose first words are not those at the aligned place."""
+    at = first
+    while at > 0 and not _begins(text, theirs[at].start):
+        at -= 1
+    words = [one.word for one in theirs[at:first]]
+    wanted = [one.word for one in head]
+    for n in range(min(_KNOWN, len(wanted)), 0, -1):
+        if (found := _last_of(words, wanted[:n])) is not None:
+            return theirs[at + found].start
+    known = [one.word for one in _tokens(before, 0, len(before))][-_KNOWN:]
+    if _is_start(before) or (at == 0 and _follows(text[: theirs[0].start], before)):
+        return theirs[at].start
+    if known and (found := _last_of(words, known)) is not None:
+        return theirs[min(at + found + len(known), first)].start
+    return theirs[first].start
+
+
+def _later(
+    tail: Sequence[_Token], after: str, text: str, theirs: Sequence[_Token], last: int
+) -> int:
+    """The place where a span ends whose last words are not those at the aligned place."""
+    at = last
+    while at < len(theirs) - 1 and not _finishes(text, theirs[at], theirs[at + 1]):
+        at += 1
+    words = [one.word for one in theirs[last + 1 : at + 1]]
+    wanted = [one.word for one in tail]
+    for n in range(min(_KNOWN, len(wanted)), 0, -1):
+        if (found := _first_of(words, wanted[-n:])) is not None:
+            return theirs[last + found + n].end
+    known = [one.word for one in _tokens(after, 0, len(after))][:_KNOWN]
+    if known and (found := _first_of(words, known)) is not None:
+        return theirs[last + found].end
+    is_end = at == len(theirs) - 1 and _precedes(text[theirs[at].end :], after)
+    if not known or is_end or tail[-1].word in _ENDS or _starts_line(after):
+        return theirs[at].end
+    return theirs[last].end
+
+
+def _last_of(words: Sequence[str], wanted: Sequence[str]) -> int | None:
+    for at in range(len(words) - len(wanted), -1, -1):
+        if words[at : at + len(wanted)] == wanted:
+            return at
+    return None
+
+
+def _first_of(words: Sequence[str], wanted: Sequence[str]) -> int | None:
+    for at in range(len(words) - len(wanted) + 1):
+        if words[at : at + len(wanted)] == wanted:
+            return at
+    return None
+
+
+def _follows(text: str, before: str) -> bool:
+    """Whether a text ends as what stood before a span."""
+    wanted = before.rstrip()[-_BESIDE:]
+    return bool(wanted) and text.rstrip().endswith(wanted)
+
+
+def _precedes(text: str, after: str) -> bool:
+    """Whether a text begins as what stood after a span."""
+    wanted = after.lstrip()[:_BESIDE]
+    return bool(wanted) and text.lstrip().startswith(wanted)
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether a sentence or a line begins at a place."""
+    return _is_start(text[max(0, at - 8) : at])
+
+
+def _is_start(before: str) -> bool:
+    bare = before.rstrip()
+    if not bare or "\n" in before[len(bare) :]:
+        return True
+    ended = bare.rstrip("".join(_CLOSING))
+    return len(bare) < len(before) and bool(ended) and ended[-1] in _ENDS
+
+
+def _starts_line(after: str) -> bool:
+    return "\n" in after[: len(after) - len(after.lstrip())]
+
+
+def _finishes(text: str, one: _Token, following: _Token) -> bool:
+    """Whether a sentence or a line ends with a token."""
+    between = text[one.end : following.start]
+    return "\n" in between or (bool(between) and _is_start(text[one.start : following.start]))
+
+
+def _with_spaces(old: str, text: str, begin: int, behind: int) -> tuple[int, int]:
+    """The place with the white space that the span had at its ends, where it is there."""
+    head = old[: len(old) - len(old.lstrip())]
+    tail = old[len(old.rstrip()) :]
+    while head and text[max(0, begin - len(head)) : begin] != head:
+        head = head[1:]
+    while tail and not text.startswith(tail, behind):
+        tail = tail[:-1]
+    return begin - len(head), behind + len(tail)

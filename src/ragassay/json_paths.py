@@ -1,0 +1,119 @@
+"""Paths into JSON: ``choices[0].message.content``, ``results[*].text``.
+
+A path is keys and indices. ``[*]`` takes every item of a list, ``[-1]`` the last one, ``["a.b"]``
+a key that holds a dot; ``.`` is the value itself, and a ``?`` at the end says that there may be
+nothing. This is what mapping files and ``columns`` need of JSONPath.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ragassay.counts import plural
+
+NOTHING: Any = object()
+"""What an optional path gives where there is nothing."""
+
+EVERY = -(1 << 62)
+"""The step of a path that takes every item of a list. A key may be called ``*``, so it is none."""
+
+_STEP = re.compile(r"""\.?([^.\[\]]+)|\[(-?\d+|\*)\]|\[(?:'([^']+)'|"([^"]+)")\]""")
+_MOST_KEYS = 8
+
+
+class PathError(LookupError):
+    """A path leads to nothing; the message says how far it leads."""
+
+
+@dataclass(frozen=True)
+class JsonPath:
+    """A path.
+
+    Attributes:
+        text: as written.
+        steps: keys and indices; `EVERY` for every item.
+        optional: whether there may be nothing.
+    """
+
+    text: str
+    steps: tuple[str | int, ...]
+    optional: bool
+
+    @classmethod
+    @lru_cache(maxsize=1024)
+    def parse(cls, text: str) -> JsonPath:
+        """The path that a text writes.
+
+        Raises:
+            ValueError: it writes none.
+        """
+        bare = text.strip().removesuffix("?").removeprefix("$")
+        steps: list[str | int] = []
+        at = 0
+        while at < len(bare) and bare != ".":
+            step = _STEP.match(bare, at)
+            if step is None:
+                raise ValueError(f"{text!r} is no path: write it like choices[0].message.content")
+            index = step[2]
+            key = step[1] or step[3] or step[4]
+            steps.append(EVERY if index == "*" else int(index) if index else key)
+            at = step.end()
+        if not bare and text.strip() not in ("$", "$?"):
+            raise ValueError("a path is empty: write a key, or . for the whole value")
+        return cls(text, tuple(steps), text.strip().endswith("?"))
+
+    def find(self, value: Any, unpack: Callable[[Any], Any] = lambda value: value) -> Any:
+        """What the path leads to: a list where it has ``[*]``.
+
+        Args:
+            value: where the path begins.
+            unpack: makes an object or a list of a text that holds one, before a step into it.
+
+        Returns:
+            `NOTHING` where there is nothing and the path is optional.
+
+        Raises:
+            PathError: there is nothing.
+        """
+        try:
+            if EVERY in self.steps:
+                return list(_each(value, self.steps, unpack))
+            (found,) = _each(value, self.steps, unpack)
+            return found
+        except PathError:
+            if self.optional:
+                return NOTHING
+            raise
+
+
+def _each(value: Any, steps: tuple[str | int, ...], unpack: Callable[[Any], Any]) -> Iterator[Any]:
+    if not steps:
+        yield value
+        return
+    step, rest, value = steps[0], steps[1:], unpack(value)
+    if step == EVERY:
+        if not isinstance(value, list):
+            raise PathError(f"{_kind(value)} stands where '[*]' expects a list")
+        for item in value:
+            yield from _each(item, rest, unpack)
+    elif isinstance(step, int):
+        if not isinstance(value, list) or not -len(value) <= step < len(value):
+            raise PathError(f"{_kind(value)} has no item [{step}]")
+        yield from _each(value[step], rest, unpack)
+    else:
+        if not isinstance(value, dict) or step not in value:
+            raise PathError(f"{_kind(value)} has no key '{step}'")
+        yield from _each(value[step], rest, unpack)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, dict):
+        names = ", ".join(list(map(str, value))[:_MOST_KEYS])
+        return f"an object with the keys {names}" if value else "an empty object"
+    if isinstance(value, list):
+        return f"a list of {plural(len(value), 'item')}"
+    return "null" if value is None else f"the value {str(value)[:40]!r}"

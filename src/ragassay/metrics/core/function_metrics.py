@@ -1,0 +1,429 @@
+"""A metric from a function: ``@ragassay.metric``.
+
+The parameters of the function that are named as parts of a sample are what it needs; the others,
+which have defaults, are the metric's own parameters.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import hashlib
+import inspect
+import math
+import sys
+import tokenize
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, ClassVar, TypeVar, overload
+
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.metrics.core import naming, own
+from ragassay.metrics.core.metric import Metric, Need, Window, param
+from ragassay.python_objects import described, is_async, is_python_word, load_object
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_NEEDS: tuple[Need, ...] = (
+    *("query", "passages", "answer", "references", "gold", "answerability", "history"),
+    "given",
+)
+"""Parts without which a metric has no value, in the order in which they are looked for."""
+
+_FREE = (
+    *("sample", "id", "system", "repeat", "metadata", "timestamp", "failure"),
+    *("reference_groups", "negative_references"),
+)
+"""Parts that every sample has, if only empty."""
+
+_AT_ONCE = 64
+"""Samples for which an asynchronous function is called at once."""
+
+
+class FunctionMetric(Metric):
+    """A metric that a function computes, one sample at a time.
+
+    Class attributes:
+        function: what computes it. The metric itself may be called as the function is.
+        fields: the parts of a sample that the function takes.
+        digest: of the function's source; numbers of another one are not compared with these.
+        place: ``module:function``, from which a run folder's configuration loads it again; empty
+            where it cannot be loaded.
+    """
+
+    function: ClassVar[Callable[..., Any]]
+    fields: ClassVar[tuple[str, ...]]
+    digest: ClassVar[str]
+    place: ClassVar[str]
+    family = "own"
+    source = "our own"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns for these arguments."""
+        return type(self).function(*args, **kwargs)
+
+    @property
+    def signature(self) -> str:
+        """Holds a hash of the function's source."""
+        return f"{super().signature}|function={self.digest}"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also unscored where a passage that the function is to see has no text."""
+        lacking = super().lacks(sample)
+        if lacking is None and "passages" in self.needs:
+            bare = next((n for n, one in enumerate(sample.passages or (), 1) if not one.text), None)
+            if bare is not None:
+                return Unscored(Reason.MISSING_INPUT, f"passage {bare} has no text")
+        return lacking
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Calls the function for each sample that lacks nothing."""
+        if not is_async(type(self).function):
+            return [self.lacks(sample) or self._called(sample) for sample in window.samples]
+        # The caller may be inside a running loop.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, self._all(window.samples)).result()
+
+    async def _all(self, samples: Sequence[Sample]) -> list[Outcome]:
+        places = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(sample: Sample) -> Outcome:
+            lacking = self.lacks(sample)
+            if lacking is not None:
+                return lacking
+            async with places:
+                try:
+                    return self._outcome(await type(self).function(**self._arguments(sample)))
+                except Exception as error:
+                    return self._broken(error)
+
+        return list(await asyncio.gather(*map(one, samples)))
+
+    def _called(self, sample: Sample) -> Outcome:
+        try:
+            return self._outcome(type(self).function(**self._arguments(sample)))
+        except UsageError:
+            raise
+        except Exception as error:
+            return self._broken(error)
+
+    def _broken(self, error: Exception) -> Unscored:
+        return Unscored(Reason.FAILED, f"{self} raised {described(error, place=True)}")
+
+    def _arguments(self, sample: Sample) -> dict[str, Any]:
+        own_parameters = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        return {**{name: part_of(sample, name) for name in self.fields}, **own_parameters}
+
+    def _outcome(self, value: Any) -> Outcome:
+        """The outcome that a returned value stands for."""
+        explanation = ""
+        if isinstance(value, Unscored):
+            return value
+        if isinstance(value, tuple):
+            if len(value) != 2 or not isinstance(value[1], str):
+                return self._refused("a tuple that is not (value, explanation)")
+            value, explanation = value
+        if value is None:
+            return Unscored(Reason.UNDEFINED, explanation or f"{self.name} returned None")
+        if isinstance(value, Score):
+            outcome = value
+        else:
+            plain = value.item() if getattr(value, "shape", None) == () else value
+            if not isinstance(plain, bool | int | float):
+                return self._refused(f"a {type(value).__name__}")
+            if not math.isfinite(plain):
+                return self._refused(str(plain))
+            outcome = Score(plain, {}, explanation)
+        number, low, high = outcome.number, self.low, self.high
+        if number is not None and (
+            (low is not None and number < low) or (high is not None and number > high)
+        ):
+            return Unscored(
+                Reason.FAILED,
+                f"{self.name} returned {number:g}, which lies outside its range, {_range(self)}: "
+                "state another one with @ragassay.metric(low=..., high=...)",
+            )
+        return outcome
+
+    def _refused(self, what: str) -> Unscored:
+        return Unscored(
+            Reason.FAILED,
+            f"{self.name} returned {what}; a metric returns a finite number, True or False, "
+            "(number, explanation), or None where it has no value",
+        )
+
+
+@overload
+def metric(function: F) -> FunctionMetric: ...
+
+
+@overload
+def metric(
+    function: None = None,
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    low: float | None = 0.0,
+    high: float | None = 1.0,
+    higher_is_better: bool | None = True,
+    version: int = 1,
+) -> Callable[[F], FunctionMetric]: ...
+
+
+def metric(
+    function: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    low: float | None = 0.0,
+    high: float | None = 1.0,
+    higher_is_better: bool | None = True,
+    version: int = 1,
+) -> FunctionMetric | Callable[[F], FunctionMetric]:
+    """Makes a metric of a function (a decorator).
+
+    Examples:
+        >>> import ragassay
+        >>> @ragassay.metric
+        ... def brief(answer, most=5):
+        ...     return len(answer.split()) <= most
+        >>> data = [{"id": "1", "answer": "Frank Herbert."}, {"id": "2", "query": "When?"}]
+        >>> [(row.value, row.reason) for row in ragassay.evaluate(data, [brief]).scores]
+        [(True, None), (None, 'missing_input')]
+        >>> brief("It was written by Frank Herbert.")
+        False
+        >>> brief.name, ragassay.metrics.parse("brief(most=9)")
+        ('brief', brief(most=9))
+
+    Args:
+        function: computes the value of one sample; may be a coroutine function. A parameter that is
+            named as a part of a sample gets that part: ``query`` and ``answer`` as texts,
+            ``references`` and ``passages`` as lists of texts, ``gold``, ``history``,
+            ``answerability``, ``metadata``, ``id``, ``system``, ``repeat``, ``given``, or
+            ``sample`` for all of it. A sample without a part is unscored; where the parameter has
+            the default ``None``, it gets that. Any other parameter has a number, flag or text as
+            its default, and is one of the metric: ``brief(most=9)``. The function returns a finite
+            number, ``True`` or ``False``, ``(number, explanation)``, or ``None`` (or ``(None,
+            why)``) where it has no value.
+        name: of the metric; the function's where left out.
+        title: one line for people; the first of the function's docstring where left out.
+        low: smallest value; ``None`` for no bound. A value outside the range is unscored, and says
+            so.
+        high: largest value, likewise.
+        higher_is_better: the direction; ``None`` where neither is better.
+        version: to be raised when the same input would give another value for a reason that the
+            function's own source does not show.
+
+    Returns:
+        The metric. It may be called as the function is.
+
+    Raises:
+        UsageError: a parameter that is no part of a sample and has no default, a name that another
+            metric has, an impossible range.
+    """
+    if function is None:
+        return lambda given: _made(given, name, title, low, high, higher_is_better, version)
+    return _made(function, name, title, low, high, higher_is_better, version)
+
+
+def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
+    """Names of metrics, after the functions among them (``module:function``) are loaded.
+
+    To be called only where a person named them, because loading runs their code.
+
+    Args:
+        names: of metrics; ``module:function`` may be followed by parameters in parentheses. Or
+            functions and metrics themselves.
+        typed: whether a person typed them, see `load_object`.
+
+    Raises:
+        UsageError: there is no such function, no metric can be made of it, or two have one name.
+    """
+    found: list[str] = []
+    called: dict[str, type[Metric]] = {}
+    for name in names:
+        rest = ""
+        if not isinstance(name, str):
+            one = as_metric(name)
+            word = str(one)
+        elif ":" in name.partition("(")[0]:
+            one, rest = _loaded(name, typed)
+            word = one.name
+        else:
+            found.append(name)
+            continue
+        if called.setdefault(one.name, type(one)) is not type(one):
+            raise UsageError(
+                f"Two metrics are called {one.name!r}. Give one of them another name: "
+                "@ragassay.metric(name=...)."
+            )
+        if isinstance(one, FunctionMetric) and naming.known().get(one.name) is not type(one):
+            own.register(type(one))  # another one had its name in the meantime
+        found.append(f"{word}{rest}")
+    return found
+
+
+def as_metric(found: Any) -> Metric:
+    """The metric that an object is, or can be made of.
+
+    Args:
+        found: a metric, its class, or a function.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    if isinstance(found, Metric):
+        return found
+    if inspect.isclass(found) and issubclass(found, Metric):
+        return found()
+    if inspect.isroutine(found):
+        return metric(found)
+    raise UsageError(
+        f"{found!r} is no metric. Give a name, a function of parts of a sample (answer, query ...) "
+        "or a metric object."
+    )
+
+
+def part_of(sample: Sample, name: str) -> Any:
+    """A part of a sample as functions get it: texts, and lists of texts.
+
+    Args:
+        sample: any sample.
+        name: a parameter's name.
+    """
+    if name == "sample":
+        return sample
+    value = getattr(sample, name)
+    if name == "answer":
+        return None if value is None else value.text
+    if name == "passages":
+        return None if value is None else [one.text for one in value]
+    if isinstance(value, tuple):
+        return list(value) or None if name in ("references", "history") else list(value)
+    return str(value) if name == "answerability" and value is not None else value
+
+
+def _made(
+    function: Callable[..., Any],
+    name: str | None,
+    title: str | None,
+    low: float | None,
+    high: float | None,
+    higher_is_better: bool | None,
+    version: int,
+) -> FunctionMetric:
+    called = name or str(getattr(function, "__name__", ""))
+    if not inspect.isroutine(function) or called == "<lambda>":
+        raise UsageError(
+            "@ragassay.metric makes a metric of a function with a name: def politeness(answer): ..."
+        )
+    if low is not None and high is not None and not low < high:
+        raise UsageError(f"The metric {called}: low is {low}, which is not below high, {high}.")
+    needs, uses, taken, parameters = _signature_of(function, called)
+    doc = inspect.getdoc(function) or ""
+    first = " ".join(doc.partition("\n\n")[0].split())
+    body: dict[str, Any] = {
+        "__doc__": doc or f"The function {called}.",
+        "__module__": function.__module__,
+        "__qualname__": function.__qualname__,
+        "__annotations__": {key: type(value) for key, value in parameters.items()},
+        **{key: param(value, f"parameter of {called}") for key, value in parameters.items()},
+        "function": staticmethod(function),
+        "fields": taken,
+        "digest": _digest(function),
+        "place": _place(function),
+        "name": called,
+        "title": title or first.rstrip(".") or called.replace("_", " "),
+        "needs": needs,
+        "uses": uses,
+        "low": low,
+        "high": high,
+        "higher_is_better": higher_is_better,
+        "version": version,
+    }
+    if function.__annotations__.get("return") in (bool, "bool"):
+        body["says"] = "flag"
+    made: type[FunctionMetric] = own.register(type(called, (FunctionMetric,), body))
+    return made()
+
+
+def _signature_of(
+    function: Callable[..., Any], name: str
+) -> tuple[tuple[Need, ...], tuple[Need, ...], tuple[str, ...], Mapping[str, Any]]:
+    """What a function needs, uses and takes of a sample, and the metric's own parameters."""
+    needed: set[str] = set()
+    taken: list[str] = []
+    parameters: dict[str, Any] = {}
+    for one in inspect.signature(function).parameters.values():
+        where = f"The metric {name}: its parameter {one.name!r}"
+        if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+            raise UsageError(f"{where} has no fixed name. Name the parts of a sample it takes.")
+        if one.name in (*_NEEDS, *_FREE):
+            taken.append(one.name)
+            if one.default is one.empty:
+                needed.add(one.name)
+            elif one.default is not None:
+                raise UsageError(
+                    f"{where} is a part of the sample; its default can only be None, which it gets "
+                    "where the sample lacks it."
+                )
+        elif one.default is one.empty:
+            hint = did_you_mean(one.name, (*_NEEDS, *_FREE))
+            raise UsageError(
+                f"{where} is no part of a sample. {hint} There are: "
+                f"{', '.join((*_NEEDS, *_FREE))}; any other parameter needs a default."
+            )
+        elif not isinstance(one.default, bool | int | float | str):
+            kind = type(one.default).__name__
+            raise UsageError(
+                f"{where} has a {kind} as its default; a metric's parameter is a number, a flag or "
+                "a text."
+            )
+        else:
+            parameters[one.name] = one.default
+    needs = tuple(need for need in _NEEDS if need in needed)
+    uses = tuple(need for need in _NEEDS if need in taken and need not in needed)
+    return needs, uses, tuple(taken), parameters
+
+
+def _digest(function: Callable[..., Any]) -> str:
+    """The hash of a function's source, or of its compiled form where there is none."""
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+        # There is no file, or the file of that name holds something else at that line.
+        code = getattr(function, "__code__", None)
+        source = "" if code is None else f"{code.co_code!r}{code.co_consts!r}{code.co_names!r}"
+    # A function made by another one also depends on the values that this one gave it.
+    for cell in getattr(function, "__closure__", None) or ():
+        with suppress(ValueError):  # not filled yet
+            value = cell.cell_contents
+            source += f"|{value!r}" if isinstance(value, str | int | float | None) else ""
+    return hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _place(function: Callable[..., Any]) -> str:
+    module, path = function.__module__, function.__qualname__
+    if module == "__main__" or "<locals>" in path or module not in sys.modules:
+        return ""
+    return f"{module}:{path}"
+
+
+def _loaded(name: str, typed: bool) -> tuple[Metric, str]:
+    """The metric of a function, and its parameters in parentheses."""
+    word, bracket, rest = name.partition("(")
+    if not is_python_word(word):
+        raise UsageError(f"{name!r} is no metric's name; a function's is module:function.")
+    one = as_metric(load_object(word, "metric", typed=typed))
+    if naming.known().get(one.name) is not type(one):
+        own.register(type(one))
+    return one, f"{bracket}{rest}"
+
+
+def _range(one: Metric) -> str:
+    low = "any number" if one.low is None else f"{one.low:g}"
+    high = "any number" if one.high is None else f"{one.high:g}"
+    return f"from {low} to {high}"

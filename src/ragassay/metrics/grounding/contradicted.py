@@ -1,0 +1,65 @@
+"""Sentences of an answer that say the opposite of a passage or of a reference, by rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragassay.judges.offline import contradicted
+from ragassay.metrics.citation import sentences
+from ragassay.metrics.core import SampleMetric, missing, not_applicable, register
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+
+@register
+class Contradicted(SampleMetric):
+    """Share of the answer's sentences that passages or references contradict, 0 to 1, by the rules
+    of the offline judge.
+
+    A sentence is contradicted where it is close to a sentence of a passage or of a reference, and
+    has a negation, an opposite, another number or exchanged roles ("the museum lends to the
+    library"). Contradictions in a free wording are not seen, so 0 does not say that there are none.
+    """
+
+    name = "contradicted"
+    title = "Sentences that say the opposite of a passage or a reference, by rules"
+    family = "answer"
+    source = "our own"
+    needs = ("answer",)
+    uses = ("passages", "references")
+    higher_is_better = False
+    recommended_for = "answers that turn around what they read, without asking a judge"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also unscored where there is no text to hold the answer against."""
+        lacking = missing(sample, self.needs)
+        if lacking is None and not any(_texts(sample).values()):
+            return not_applicable("there is no text of a passage or a reference")
+        return lacking
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """The share; the parts name each contradicted sentence, what contradicts it (passages or
+        references), and the kind of difference."""
+        pieces = sentences(sample.answer_text, sample.passages or ())
+        said = [piece.text for piece in pieces if piece.text.strip()]
+        if not said:
+            return Unscored(Reason.UNDEFINED, "the answer is empty")
+        texts = _texts(sample)
+        found: list[dict[str, Any]] = []
+        for sentence in said:
+            for against, held in texts.items():
+                kind = contradicted(sentence, held) if held else None
+                if kind is not None:
+                    found.append({"text": sentence, "against": against, "kind": kind})
+                    break
+        words = f"{len(found)} of {len(said)} sentences are contradicted" if found else ""
+        return Score(len(found) / len(said), {"sentences": found} if found else {}, words)
+
+
+def _texts(sample: Sample) -> dict[str, list[str]]:
+    """The texts that may contradict an answer, references first."""
+    passages = [one.text or "" for one in sample.passages or ()]
+    return {
+        "references": [text for text in sample.references if text.strip()],
+        "passages": [text for text in passages if text.strip()],
+    }

@@ -1,0 +1,89 @@
+"""GitHub Actions: annotations of a workflow's run, and the summary of its step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ragassay import printable
+from ragassay.engine.results import GateResult, Summary
+from ragassay.files import cannot_write
+from ragassay.reports.ci.junit_xml import lack_of
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The variable that names the file of the step's summary (Markdown)."""
+
+MOST_BYTES = 1_000_000
+"""GitHub shows no summary of more than 1 MiB."""
+
+_LINE_END = re.compile("[\u2028\u2029]")
+"""Line ends of Unicode, which some readers of a log take for one."""
+
+
+def commands(results: Iterable[GateResult], summaries: Sequence[Summary] = ()) -> Iterator[str]:
+    """Workflow commands, one a line: an error for each gate that did not pass, a notice for each
+    that did, an error where scores are missing by accident or nothing was scored.
+
+    Args:
+        results: what gates found.
+        summaries: of the run, and of its consistency.
+    """
+    for gate in results:
+        level = "notice" if gate.passed else "error"
+        state = {True: "passed", False: "failed", None: "undecided"}[gate.passed]
+        yield _command(level, f"gate {state}: {gate.gate}", gate.sentence)
+    if summaries and (lack := lack_of(summaries)):
+        yield _command("error", "run incomplete", lack)
+
+
+def _command(level: str, title: str, message: str) -> str:
+    return f"::{level} title={_escaped(title, ':,')}::{_escaped(message)}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """Text as a workflow command takes it: what would end a line, or a property, by its code."""
+    plain = _LINE_END.sub(" ", printable.lines(text)).replace("%", "%25")
+    plain = plain.replace("\r", "%0D").replace("\n", "%0A")
+    for mark in more:
+        plain = plain.replace(mark, f"%{ord(mark):02X}")
+    return plain
+
+
+def gate_list(results: Iterable[GateResult]) -> str:
+    """What gates found, as Markdown."""
+    from ragassay.reports.text import escape
+
+    marks = {True: "✅", False: "❌", None: "⚠"}
+    return "".join(f"- {marks[one.passed]} {escape(one.sentence)}\n" for one in results)
+
+
+def add_to_step_summary(text: str, environment: Mapping[str, str]) -> bool:
+    """Adds Markdown to the summary of the step. More than GitHub shows is cut, and says so.
+
+    Args:
+        text: Markdown.
+        environment: names the file; where it does not, nothing is written.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    place = environment.get(STEP_SUMMARY)
+    if not place:
+        return False
+    body = f"{text.rstrip()}\n\n".encode()
+    path = Path(place)
+    try:
+        room = MOST_BYTES - (path.stat().st_size if path.exists() else 0)
+        if len(body) > room:
+            note = "\n\n(The rest is cut: GitHub shows 1 MiB. The report of the run has it.)\n\n"
+            body = body[: max(0, room - len(note))].decode("utf-8", "ignore").encode()
+            body += note.encode()
+        with path.open("ab") as stream:
+            stream.write(body)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    return True

@@ -1,0 +1,228 @@
+"""JUnit XML: a test case for each gate, and one for the completeness of the run or comparison."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from xml.etree import ElementTree
+
+from ragassay import files, printable
+from ragassay.engine.comparison import GatedComparison, gates
+from ragassay.engine.results import (
+    Difference,
+    GateResult,
+    MetricSummary,
+    Result,
+    ScoreRow,
+    Summary,
+)
+from ragassay.reports.text import wording
+
+WORST = 5
+"""Samples (or queries) that a gate which did not pass names."""
+
+COMPLETE = "every score that is owed is there"
+"""The test case about completeness: without it, a run without gates would be a file without tests,
+which build servers refuse."""
+
+_NO_XML = re.compile("[\ufffe\uffff]")
+
+
+COMPARED = "a metric is compared"
+"""The test case of a comparison that says whether there was anything to decide by."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A test case: it passed where ``outcome`` is empty."""
+
+    class_name: str
+    name: str
+    figures: Mapping[str, object]
+    outcome: Literal["", "failure", "error"] = ""
+    message: str = ""
+    text: str = ""
+
+
+def write_junit(result: Result, path: Path) -> None:
+    """Writes the gates of a run as JUnit XML.
+
+    A gate that failed is a ``failure``; one that is undecided is an ``error``, as is a run in which
+    scores are missing by accident or nothing was scored.
+
+    Args:
+        result: a finished run.
+        path: of the file.
+    """
+    summary = result.summary
+    class_name = ".".join(filter(None, ("ragassay", summary.suite)))
+    metrics = gates.summaries_of(result)
+    cases = [
+        _gate_case(
+            class_name,
+            gate,
+            _figures(metrics.get(gates.parse(gate.gate).metric)),
+            () if gate.passed else _worst(result, gate),
+        )
+        for gate in gates.found(result)
+    ]
+    inner = [] if result.consistency is None else [result.consistency.summary]
+    missing = lack_of([summary, *inner])
+    cases.append(_state_case(class_name, COMPLETE, missing, summary.warnings))
+    facts = {
+        "data": summary.title,
+        "system": summary.system,
+        "samples": summary.n_samples,
+        "queries": summary.n_queries,
+        "judge": "" if summary.judging is None else summary.judging.judge,
+    }
+    _write(path, ", ".join(filter(None, (summary.title, summary.suite))), facts, cases)
+
+
+def write_junit_of_comparisons(compared: Sequence[GatedComparison], path: Path) -> None:
+    """Writes the gates of comparisons as JUnit XML, as `write_junit` does.
+
+    Args:
+        compared: each comparison with its gates.
+        path: of the file.
+    """
+    cases = []
+    for one in compared:
+        comparison = one.comparison
+        class_name = f"ragassay.compare.{comparison.a} against {comparison.b}"
+        cases += [
+            _gate_case(
+                class_name,
+                gate,
+                _compared_figures(one.on(gate)),
+                () if gate.passed else one.worst(gate, WORST),
+            )
+            for gate in one.gates
+        ]
+        common = f"{wording.plural(comparison.n_common, 'query')} in common"
+        missing = "" if one.decidable else f"No metric could be compared: {common}."
+        cases.append(_state_case(class_name, COMPARED, missing, comparison.warnings))
+    named = [f"{one.comparison.a} against {one.comparison.b}" for one in compared]
+    facts = {"correction": compared[0].comparison.correction, "level": compared[0].comparison.level}
+    _write(path, ", ".join(named), facts, cases)
+
+
+def _gate_case(
+    class_name: str, gate: GateResult, figures: Mapping[str, object], worst: Iterable[str]
+) -> _Case:
+    facts = {"value": gate.value, "low": gate.low, "high": gate.high, **figures}
+    if gate.passed:
+        return _Case(class_name, gate.gate, facts)
+    outcome: Literal["failure", "error"] = "failure" if gate.passed is False else "error"
+    text = "\n".join([gate.sentence, *worst])
+    return _Case(class_name, gate.gate, facts, outcome, gate.sentence, text)
+
+
+def _state_case(class_name: str, name: str, missing: str, warnings: Iterable[str]) -> _Case:
+    if not missing:
+        return _Case(class_name, name, {})
+    return _Case(class_name, name, {}, "error", missing, "\n".join([missing, *warnings]))
+
+
+def _write(path: Path, name: str, facts: Mapping[str, object], cases: Sequence[_Case]) -> None:
+    counts = {
+        "name": name or "ragassay",
+        "tests": str(len(cases)),
+        "failures": str(sum(case.outcome == "failure" for case in cases)),
+        "errors": str(sum(case.outcome == "error" for case in cases)),
+        "skipped": "0",
+    }
+    root = ElementTree.Element("testsuites", _plain({**counts, "name": "ragassay"}))
+    suite = ElementTree.SubElement(root, "testsuite", _plain(counts))
+    _add_properties(suite, facts)
+    for case in cases:
+        named = {"classname": case.class_name, "name": case.name, "time": "0"}
+        element = ElementTree.SubElement(suite, "testcase", _plain(named))
+        if case.figures:
+            _add_properties(element, case.figures)
+        if case.outcome:
+            kind = "gate" if case.outcome == "failure" else "undecided"
+            said = _plain({"message": case.message, "type": kind})
+            ElementTree.SubElement(element, case.outcome, said).text = _allowed(case.text)
+    ElementTree.indent(root)
+    body: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    files.write_bytes(path, body + b"\n")
+
+
+def lack_of(summaries: Sequence[Summary]) -> str:
+    """Why a run is incomplete; empty where it is not.
+
+    Args:
+        summaries: of the run, and of its consistency.
+    """
+    if n := sum(one.incomplete for one in summaries):
+        return f"{wording.plural(n, 'score')} missing by accident."
+    if not any(metric.n_scored for one in summaries for metric in one.metrics.values()):
+        return "Nothing was scored."
+    return ""
+
+
+def _figures(metric: MetricSummary | None) -> dict[str, object]:
+    if metric is None:
+        return {}
+    return {
+        "mean": metric.mean,
+        "interval": wording.bounds(metric.low, metric.high),
+        "level": metric.level,
+        "scored": f"{metric.n_scored}/{metric.n_total}",
+        "judge": metric.judge,
+        "signature": metric.signature,
+    }
+
+
+def _compared_figures(differences: Sequence[Difference]) -> dict[str, object]:
+    """Those of the one metric that a gate is on."""
+    if len(differences) != 1:
+        return {}
+    d = differences[0]
+    return {
+        "a_mean": d.a_mean,
+        "b_mean": d.b_mean,
+        "difference": d.diff,
+        "interval": wording.bounds(d.low, d.high, sign=True),
+        "p_adjusted": d.p_adjusted,
+        "n": d.n,
+        "verdict": d.verdict,
+    }
+
+
+def _worst(result: Result, gate: GateResult) -> list[str]:
+    """The samples of a gate's metric that fare worst, a line each."""
+    asked = gates.parse(gate.gate)
+    rows: list[tuple[float, ScoreRow]] = []
+    for row in result.scores:
+        if row.metric == asked.metric and isinstance(row.value, int | float):
+            rows.append((float(row.value), row))
+            rows.sort(key=lambda pair: pair[0], reverse=not asked.at_least)
+            del rows[WORST:]
+    return [
+        f"{row.sample}{f' ({row.system})' if row.system else ''}: {wording.number(value)}"
+        f"{f', {row.explanation}' if row.explanation else ''}"
+        for value, row in rows
+        if not asked.holds(value)
+    ]
+
+
+def _add_properties(parent: ElementTree.Element, facts: Mapping[str, object]) -> None:
+    properties = ElementTree.SubElement(parent, "properties")
+    for name, value in facts.items():
+        if value not in (None, ""):
+            shown = {"name": name, "value": str(value)}
+            ElementTree.SubElement(properties, "property", _plain(shown))
+
+
+def _plain(attributes: dict[str, str]) -> dict[str, str]:
+    return {name: printable.one_line(_allowed(text)) for name, text in attributes.items()}
+
+
+def _allowed(text: str) -> str:
+    """Text of characters that XML has."""
+    return _NO_XML.sub("\ufffd", printable.lines(text))

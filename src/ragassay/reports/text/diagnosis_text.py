@@ -1,0 +1,261 @@
+"""What a diagnosis shows in the terminal: the classes, examples of each, and what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from ragassay.engine.diagnosis import (
+    CLASSES,
+    UNEXPLAINED,
+    ClassFound,
+    Diagnosis,
+    Judged,
+    Moved,
+)
+from ragassay.reports.text import wording
+from ragassay.reports.text.fitting import responsive, ruled
+
+_WIDE = 100
+_INTERVAL_FITS = 80
+FINE = "fine"
+_TITLES = {one.name: one.title for one in (*CLASSES, UNEXPLAINED)} | {FINE: "does not fail"}
+"""What each class is called, by name."""
+
+
+def failing_line(found: Diagnosis) -> str:
+    """How many samples fail, and what that means, in one or two sentences."""
+    share = f"{found.n_failing:,} of {wording.plural(found.n, 'sample')} fail"
+    text = f"{share}: {_means(found)}."
+    if found.n_scored < found.n:
+        text += f" {found.headline} is unscored in {found.n - found.n_scored:,}."
+    return text + _judged(found)
+
+
+def _means(found: Diagnosis) -> str:
+    """What failing means."""
+    means = f"{found.headline} below {found.below:g}"
+    return means if found.headline_only else f"{means}, or a fault that counts by itself"
+
+
+def _judged(found: Diagnosis) -> str:
+    """Who judged the headline, as a further sentence."""
+    return f" {found.headline} is by judgment: {found.judged}." if found.judged else ""
+
+
+def cost_line(found: Diagnosis) -> str:
+    """What the column of costs means, with the numbers that it rests on."""
+    if found.fine_mean is None:
+        return "No sample is fine by the headline, so what a class costs cannot be told."
+    return (
+        f"Cost: how much the mean of {found.headline} ({wording.number(found.mean)}) would rise if "
+        f"the samples of the class scored like those that do not fail "
+        f"({wording.number(found.fine_mean)})."
+    )
+
+
+def missing_lines(found: Diagnosis) -> list[str]:
+    """Which classes could not be told, and why; those with one reason in one line."""
+    reasons: dict[str, list[str]] = {}
+    for one in found.not_looked_at:
+        reasons.setdefault(one.why, []).append(one.fault.title)
+    return [f"Not looked at: {'; '.join(titles)} ({why})." for why, titles in reasons.items()]
+
+
+def judged_words(one: ClassFound) -> str:
+    """Which judges put samples into a class, and how far they agree with people; empty for none."""
+    return " ".join(map(_judge_words, one.judged))
+
+
+def _judge_words(one: Judged) -> str:
+    text = f"{one.metric} is by judgment: {one.judge}."
+    if one.of_right:
+        same = f"{one.n_right:,} of {wording.plural(one.of_right, 'sample')}"
+        text += f" It says the same of {same} that the headline calls right."
+    elif one.of_right == 0:
+        text += " It cannot be checked: the headline calls no sample right for which it is known."
+    return text
+
+
+def untold_lines(found: Diagnosis) -> list[str]:
+    """Which judges' signals were left out, and why, a sentence or two each."""
+    return [
+        f"{one.fault.title} is not told by {one.judged.metric}: it says the same of "
+        f"{one.judged.n_right:,} of {wording.plural(one.judged.of_right or 0, 'sample')} that "
+        f"{found.headline} calls right, and is by judgment ({one.judged.judge}). Name another "
+        "judge with --judge."
+        for one in found.not_telling
+    ]
+
+
+def panel_notes(found: Diagnosis) -> list[str]:
+    """What stands below a report's table of classes."""
+    notes = [cost_line(found)] if found.found else []
+    notes.append(
+        "Each failing sample is put down to the first step that failed. 'ragassay diagnose' takes "
+        "another headline or other thresholds."
+    )
+    return notes + untold_lines(found) + missing_lines(found)
+
+
+def signal_words(signals: Mapping[str, float]) -> str:
+    """The signals of a sample in words: ``rank 4, supported 0.25``."""
+    pieces = []
+    for name, value in signals.items():
+        if name == "refused":
+            pieces.append("refused" if value else "")
+        elif name == "rank":
+            pieces.append("nothing relevant retrieved" if value == inf else f"rank {value:g}")
+        else:
+            pieces.append(f"{name} {value:.2f}")
+    return ", ".join(filter(None, pieces))
+
+
+@responsive
+def diagnosis_table(found: Diagnosis, width: int, plain: bool) -> Iterator[RenderableType]:
+    """A run's diagnosis: the classes with counts and costs, examples and advice."""
+    yield Text.assemble(wording.one_line(found.name), style="bold")
+    yield Text(failing_line(found))
+    if found.found:
+        yield Padding(_classes(found, width), (0, 0, 0, 1))
+        of = f"with its interval at {wording.percent(found.level)}"
+        notes = [f"share: of all samples{f', {of}' if width >= _INTERVAL_FITS else ''}."]
+        if any(one.cost is not None for one in found.found):
+            notes.append(cost_line(found))
+        yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))
+    several = len({system for one in found.found for _, system, _ in one.samples}) > 1
+    for one in found.found:
+        yield Text("")
+        yield Text(f"{one.fault.title} ({one.n:,})", "bold")
+        yield Padding(Group(*_about(one, several, plain)), (0, 0, 0, 2))
+    if lines := untold_lines(found) + missing_lines(found):
+        yield Text("")
+        yield from (Text(line, "yellow") for line in lines)
+
+
+def class_cells(found: Diagnosis) -> tuple[list[str], list[list[str]]]:
+    """The table of classes: its heads and its rows."""
+    return ["class", "n", "share", "interval", "cost"], [
+        [
+            one.fault.title,
+            f"{one.n:,}",
+            f"{one.share:.1%}",
+            wording.bounds(one.low, one.high),
+            wording.number(one.cost),
+        ]
+        for one in found.found
+    ]
+
+
+def _classes(found: Diagnosis, width: int) -> RenderableType:
+    heads, rows = class_cells(found)
+    return _ruled_without(heads, rows, "interval" if width < _INTERVAL_FITS else "")
+
+
+def _ruled_without(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], left_out: str
+) -> RenderableType:
+    """The table without one column."""
+    shown = [at for at, head in enumerate(heads) if head != left_out]
+    table = ruled(*(heads[at] for at in shown))
+    for row in rows:
+        table.add_row(*(row[at] for at in shown))
+    return table
+
+
+def _about(one: ClassFound, several: bool, plain: bool) -> Iterator[Text]:
+    yield Text(one.fault.says)
+    if words := judged_words(one):
+        yield Text(words)
+    dash = "-" if plain else "–"
+    for example in one.examples:
+        name, system, repeat = example.identity
+        tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
+        yield Text.assemble(
+            (wording.one_line(" ".join(filter(None, tags))), "cyan"),
+            f"  {wording.one_line(example.query)}",
+        )
+        yield Text(f"  {dash} {wording.one_line(example.answer) or '(no answer)'}", "dim")
+        if words := signal_words(example.signals):
+            yield Text(f"  {dash} {words}", "dim")
+    yield Text(f"To try: {one.fault.advice}", "green")
+
+
+def moved_line(change: Moved) -> str:
+    """How many samples fail in either run."""
+    new, old = change.new, change.old
+    return (
+        f"{_means(new)}: {new.n_failing:,} of {new.n:,} fail in the new run, "
+        f"{old.n_failing:,} of {old.n:,} in the old one; {change.n:,} are in both.{_judged(new)}"
+    )
+
+
+def moved_notes(change: Moved, *, with_intervals: bool = True) -> list[str]:
+    """How the numbers of a change were made.
+
+    Args:
+        change: its numbers.
+        with_intervals: whether the intervals of the differences are shown beside them.
+    """
+    shown = ", with its interval" if with_intervals else ""
+    both = (*change.old.found, *change.new.found)
+    notes = [
+        f"diff: share of the samples in both runs, new - old{shown}; p: two-sided "
+        "paired sign-flip test, corrected across the classes (max-T).",
+        "entered, left: samples that are in the class in the new run only, in the old run only.",
+    ]
+    if change.unlike:
+        notes.append(
+            f"The runs do not have the same metrics for: {', '.join(change.unlike)}. Classes that "
+            "rest on these do not compare."
+        )
+    for run, found in (("new", change.new), ("old", change.old)):
+        notes += [f"In the {run} run: {line}" for line in untold_lines(found)]
+    judges = {judged.metric: judged.judge for one in both for judged in one.judged}
+    notes += [f"{metric} is by judgment: {judge}." for metric, judge in judges.items()]
+    return notes
+
+
+def transition_lines(change: Moved, most: int = 12) -> list[str]:
+    """The samples that changed their class, most frequent change first."""
+    changed = [(pair, n) for pair, n in change.transitions.items() if pair[0] != pair[1]]
+    lines = [f"{n:,}  {_TITLES[old]} → {_TITLES[new]}" for (old, new), n in changed[:most]]
+    if len(changed) > most:
+        rest = sum(n for _, n in changed[most:])
+        lines.append(f"{rest:,}  in {len(changed) - most:,} other ways")
+    return lines
+
+
+def moved_cells(change: Moved) -> tuple[list[str], list[list[str]]]:
+    """The table of a change: its heads and its rows."""
+    return ["class", "new", "old", "entered", "left", "diff", "interval", "p"], [
+        [
+            one.title,
+            *(f"{n:,}" for n in (one.new, one.old, one.entered, one.left)),
+            wording.number(one.diff, sign=True),
+            wording.bounds(one.low, one.high, sign=True),
+            wording.p_value(one.p_adjusted),
+        ]
+        for one in change.classes
+    ]
+
+
+@responsive
+def moved_table(change: Moved, width: int, plain: bool) -> Iterator[RenderableType]:
+    """Which classes a change moved: counts, the difference, its test, and the transitions."""
+    yield Text(f"{change.new.name} against {change.old.name}", "bold")
+    yield Text(moved_line(change))
+    wide = width >= _WIDE
+    table = _ruled_without(*moved_cells(change), "" if wide else "interval")
+    yield Padding(table, (0, 0, 0, 1))
+    notes = moved_notes(change, with_intervals=wide)
+    yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))
+    if lines := transition_lines(change):
+        yield Text("")
+        yield Text("Samples that moved, old → new" if not plain else "Samples that moved", "bold")
+        arrow = " -> " if plain else " → "
+        yield Padding(Group(*(Text(line.replace(" → ", arrow)) for line in lines)), (0, 0, 0, 2))

@@ -1,0 +1,46 @@
+"""The rows of a run that the terminal shows first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from ragassay import suites
+from ragassay.engine.results import Comparison, Summary
+
+
+def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
+    """The names of the metrics that are not in the headline of their suite.
+
+    Of a suite of which only some metrics were computed, all are shown: they were asked for by name.
+
+    Args:
+        summary: of a run.
+        used: names of the suites of the run.
+    """
+    by_canonical = {one.metric: name for name, one in summary.metrics.items()}
+    shown: set[str] = set()
+    beside: dict[str, None] = {}
+    for name in used:
+        suite = suites.known().get(name)
+        if suite is None:
+            continue
+        own = [str(metric) for metric in suite.resolve()]
+        if suite.headline and by_canonical.keys() >= set(own):
+            beside |= dict.fromkeys(own)
+            shown.update(suite.headline)
+        else:
+            shown.update(own)
+    return [by_canonical[one] for one in beside if one not in shown]
+
+
+def without(summary: Summary, names: Collection[str]) -> Summary:
+    """The summary without some of its metrics; nothing else changes."""
+    kept = {name: one for name, one in summary.metrics.items() if name not in names}
+    return replace(summary, metrics=kept)
+
+
+def only(comparison: Comparison, names: Collection[str]) -> Comparison:
+    """The comparison with some of its metrics; what was tested together stays as it is."""
+    kept = tuple(one for one in comparison.differences if one.name in names)
+    return replace(comparison, differences=kept)

@@ -1,0 +1,238 @@
+// Questions about answers, one at a time; what the fields are follows from the question.
+(function () {
+  "use strict";
+  const { $, el, ask, say, alone, progress, options } = Page;
+  let entries = [], queue = [], at = 0, question = null, answer = {}, row = 0, begun = 0;
+  const kept = new Map();
+
+  const who = () => $("reviewer").value.trim();
+  const named = () => "reviewer=" + encodeURIComponent(who());
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+  const word = (value) => ({ true: "yes", false: "no" }[String(value)] || String(value).replaceAll("_", " "));
+
+  function take(told) {
+    entries = told.entries;
+    progress(told.progress, "questions", "answered", "label");
+    options($("kind"), [...new Set(entries.map((one) => one.kind))]);
+  }
+
+  const isOpen = (one) => one.state === "todo" || one.state === "disagreement";
+  const pathOf = (one) => (one.calibration ? "calibration/" : "golden/") + one.key;
+
+  function wanted(one) {
+    const kept = { all: true, todo: isOpen(one), mine: one.mine, disagreement: one.state === "disagreement" };
+    return kept[$("show").value] && (!$("kind").value || one.kind === $("kind").value);
+  }
+
+  async function filter() { queue = entries.filter(wanted); at = 0; await open(); }
+
+  async function start() {
+    if (!who()) { say("Write your name above: it is kept with each of your labels."); $("reviewer").focus(); return; }
+    say("");
+    kept.clear();
+    take(await ask("/labels?" + named()));
+    await filter();
+  }
+
+  async function open() {
+    $("place").textContent = queue.length ? `${at + 1} of ${queue.length}` : "";
+    document.body.dataset.question = "";
+    if (!queue.length) {
+      question = null;
+      $("beside").hidden = true;
+      $("item").replaceChildren(el("p", "Nothing to label here. Choose another filter above, or u to take your last label back."));
+      return;
+    }
+    question = await ask(`/labels/${pathOf(queue[at])}?${named()}`);
+    const plain = needed().length === 1 ? needed()[0].name : null;
+    let given = question.given === "cannot tell" ? null : question.given;
+    if (given !== null && plain && (typeof given !== "object" || Array.isArray(given))) given = { [plain]: given };
+    answer = structuredClone(kept.get(pathOf(queue[at])) || given || question.suggested || {});
+    row = 0;
+    draw();
+    begun = Date.now();
+    scrollTo(0, 0);
+    document.body.dataset.question = pathOf(queue[at]);
+    $("item").focus({ preventScroll: true });
+  }
+
+  // ---- the question
+
+  function draw() {
+    const box = $("item");
+    box.className = "edit";
+    const labels = el("p", "", { class: "labels" });
+    labels.append(el("span", question.title, { class: "chip" }), el("span", question.sample, { class: "chip" }));
+    if (question.given !== null) labels.append(el("span", question.given === "cannot tell" ? "you could not tell" : "labelled by you", { class: "chip" }));
+    if (queue[at].state === "disagreement") labels.append(el("span", "people disagree", { class: "chip" }));
+    box.replaceChildren(labels);
+    question.texts.forEach((part) => box.append(el("h2", title(part.title)), ...part.texts.map((one) => el("p", one, { class: "text" }))));
+    if (question.others.length) {
+      const made = el("ul", "", { class: "answers", id: "others" });
+      made.append(...question.others.map((one) => el("li", `${one.reviewer}: ${one.answer.replaceAll("\n", ", ").replaceAll("_", " ")}`)));
+      box.append(el("h2", "What people said; your label settles it"), made);
+    }
+    box.append(el("h1", question.ask, { id: "ask" }));
+    [...needed(), ...question.fields.filter((one) => one.optional)].forEach((field) => box.append(...drawn(field)));
+    $("beside").hidden = !question.beside.length;
+    $("beside").replaceChildren(...question.beside.flatMap((part) => part.texts.map((one, n) => {
+      const made = el("section");
+      made.append(el("h2", title(part.title) + (part.texts.length > 1 ? ` ${n + 1}` : "")), el("p", one, { class: "text" }));
+      return made;
+    })));
+  }
+
+  const needed = () => question.fields.filter((one) => !one.optional);
+  const title = (name) => name[0].toUpperCase() + name.slice(1);
+  const keyFor = (field, n) => (field.values.every((one) => Number.isInteger(one) && one >= 0 && one < 10) ? field.values[n] : n + 1);
+
+  function choice(field, value, set) {
+    const made = el("div", "", { class: "choices", role: "group", "aria-label": field.title });
+    field.values.forEach((one, n) => {
+      const button = el("button", "", { type: "button", "aria-pressed": String(same(value, one)), onclick: () => set(one) });
+      const key = keyFor(field, n), meaning = field.meanings[String(one)];
+      button.title = meaning || "";
+      if (key < 10) button.append(el("kbd", String(key)));
+      button.append(el("b", word(one)), el("span", meaning || ""));
+      made.append(button);
+    });
+    return made;
+  }
+
+  function drawn(field) {
+    const head = field.optional || needed().length > 1 ? [el("h2", title(field.title) + (field.optional ? " (may stay empty)" : ""))] : [];
+    if (field.form === "choice") return [...head, choice(field, answer[field.name], (one) => chose(field, one))];
+    if (field.form === "choices") {
+      const given = answer[field.name] = answer[field.name] || field.items.map(() => null);
+      const rows = field.items.map((text, n) => {
+        const made = el("div", "", { class: "row-item" + (n === row ? " now" : "") });
+        made.append(el("p", text, { class: "text" }), choice(field, given[n], (one) => { row = n; chose(field, one); }));
+        return made;
+      });
+      const legend = field.values.filter((one) => field.meanings[String(one)]).map((one) => `${word(one)}: ${field.meanings[String(one)]}`).join("; ");
+      return [...head, ...(legend ? [el("p", legend + ".", { class: "muted" })] : []), ...rows];
+    }
+    if (field.form === "number") {
+      const made = el("input", "", { type: "number", step: "1", "aria-label": field.title, oninput: (event) => { keep(field, event.target.value === "" ? undefined : Number(event.target.value)); } });
+      if (field.low !== null) made.min = field.low;
+      if (field.high !== null) made.max = field.high;
+      if (answer[field.name] !== undefined) made.value = answer[field.name];
+      return [...head, made];
+    }
+    const isList = field.form !== "text";
+    const made = el("textarea", "", { rows: isList ? "6" : "2", "aria-label": field.title, oninput: (event) => { keep(field, read(field, event.target.value)); } });
+    const value = answer[field.name];
+    made.value = isList ? (value || []).join(field.form === "numbers" ? ", " : "\n") : value || "";
+    return [...head, made];
+  }
+
+  function read(field, text) {
+    if (field.form === "text") return text;
+    if (field.form === "texts") return text.split("\n").map((one) => one.trim()).filter(Boolean);
+    return text.split(/[\s,;]+/).filter(Boolean).map(Number);
+  }
+
+  function keep(field, value) {
+    if (value === undefined) delete answer[field.name]; else answer[field.name] = value;
+    kept.set(pathOf(queue[at]), answer);
+  }
+
+  function chose(field, value) {
+    if (Page.isBusy()) return;
+    say("");
+    if (field.form === "choice") {
+      keep(field, value);
+      if (needed().length === 1) { alone(() => save(whole())); return; }
+    } else {
+      answer[field.name][row] = value;
+      keep(field, answer[field.name]);
+      const open = answer[field.name].indexOf(null);
+      if (open >= 0) row = open; else if (row + 1 < field.items.length) row += 1;
+    }
+    draw();
+  }
+
+  // ---- labels
+
+  function whole() {
+    const found = {};
+    question.fields.forEach((field) => {
+      const value = answer[field.name];
+      if (field.form === "choices" && value.includes(null)) throw new Error(`${value.filter((one) => one === null).length} of ${value.length} have no value yet.`);
+      const empty = value === undefined || value === null;
+      if (empty && (field.form === "texts" || field.form === "numbers")) found[field.name] = [];
+      else if (!empty && !(field.optional && value === "")) found[field.name] = value;
+      else if (!field.optional) throw new Error(`${title(field.title)} has no value yet.`);
+    });
+    return found;
+  }
+
+  async function save(given) {
+    if (!question) return;
+    if (!who()) { await start(); return; }
+    const entry = queue[at];
+    const told = await ask("/labels", {
+      key: entry.key, reviewer: who(), answer: given, seconds: (Date.now() - begun) / 1000,
+      calibration: entry.calibration, final: question.others.length > 0,
+    });
+    kept.delete(pathOf(entry));
+    take(told);
+    // What follows from this answer is asked next.
+    const before = new Set(queue.map(pathOf)), there = new Map(entries.map((one) => [pathOf(one), one]));
+    queue = queue.map((one) => there.get(pathOf(one)) || one);
+    const fresh = entries.filter((one) => wanted(one) && !before.has(pathOf(one)));
+    queue.splice(at + 1, 0, ...fresh);
+    const isLeft = (one) => there.has(pathOf(one)) && ($("show").value !== "todo" || isOpen(one));
+    const next = queue.slice(at + 1).find(isLeft);
+    queue = queue.filter((one, n) => n <= at || isLeft(one));
+    if (next) { at = queue.indexOf(next); await open(); } else await filter();
+    say(told.right === undefined ? "" : "Your last answer " + (told.right ? "is as known." : `is not the known one, which is: ${told.known.replaceAll("\n", ", ")}.`));
+  }
+
+  async function undo() {
+    if (!who()) { await start(); return; }
+    const told = await ask("/labels/undo", { reviewer: who() });
+    take(told);
+    const there = new Map(entries.map((one) => [pathOf(one), one]));
+    queue = queue.filter((one) => there.has(pathOf(one))).map((one) => there.get(pathOf(one)));
+    const key = pathOf(told), place = queue.findIndex((one) => pathOf(one) === key);
+    kept.delete(key);
+    if (place >= 0) at = place; else if (there.has(key)) { at = Math.min(at, queue.length); queue.splice(at, 0, there.get(key)); }
+    if (at >= queue.length) await filter(); else await open();
+    say("Your last label is taken back.");
+  }
+
+  async function move(by) {
+    if (!queue.length) return;
+    at = (at + by + queue.length) % queue.length;
+    say("");
+    await open();
+  }
+
+  const KEYS = {
+    Enter: () => alone(() => save(whole())), x: () => alone(() => save(null)), u: () => alone(undo),
+    n: () => alone(() => move(1)), p: () => alone(() => move(-1)),
+    "?": () => { $("help").hidden = !$("help").hidden; if (!$("help").hidden) scrollTo(0, 0); },
+  };
+
+  document.addEventListener("keydown", (event) => {
+    const writes = event.target.closest("input, textarea, select");
+    if (event.key === "Enter" && event.ctrlKey && question) { event.preventDefault(); KEYS.Enter(); return; }
+    if (event.key === "Escape" && writes) { writes.blur(); return; }
+    if (writes || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Enter" && event.target.closest("button, a")) return;
+    if (/^[0-9]$/.test(event.key) && question) {
+      const field = question.fields.find((one) => one.values && (one.form === "choices" || answer[one.name] === undefined)) || question.fields.find((one) => one.values);
+      const n = field ? field.values.findIndex((_, at) => keyFor(field, at) === Number(event.key)) : -1;
+      if (n >= 0) { event.preventDefault(); chose(field, field.values[n]); }
+      return;
+    }
+    if (!(event.key in KEYS)) return;
+    event.preventDefault();
+    KEYS[event.key]();
+  });
+  document.querySelectorAll(".actions [data-key]").forEach((one) => one.addEventListener("click", () => { one.blur(); KEYS[one.dataset.key](); }));
+  $("reviewer").addEventListener("change", () => alone(start));
+  ["show", "kind"].forEach((id) => $(id).addEventListener("change", (event) => { event.target.blur(); say(""); alone(filter); }));
+  alone(start);
+})();

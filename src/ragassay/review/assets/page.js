@@ -1,0 +1,63 @@
+// What both parts of the page share: elements, requests, messages, progress, one thing at a time.
+const Page = (function () {
+  "use strict";
+  const $ = (id) => document.getElementById(id);
+  let busy = false;
+
+  function el(tag, text, attributes) {
+    const made = document.createElement(tag);
+    if (text) made.textContent = Spans.shown(text);
+    Object.entries(attributes || {}).forEach(([name, value]) => {
+      if (name === "onclick" || name === "oninput") made[name] = value; else made.setAttribute(name, value);
+    });
+    return made;
+  }
+
+  async function ask(path, body) {
+    const sent = body === undefined ? {} : {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+    };
+    let answer;
+    try { answer = await fetch(path, sent); } catch (_) {
+      throw Object.assign(new Error("The program does not answer. Is it still running? Your changes are kept on this page."), { body: {} });
+    }
+    const read = await answer.json();
+    if (!answer.ok) throw Object.assign(new Error(read.detail || "The request failed."), { status: answer.status, body: read });
+    return read;
+  }
+
+  function say(text, ...more) {
+    $("alert").replaceChildren(...(text ? [el("p", text)] : []), ...more);
+    $("alert").hidden = !text;
+  }
+
+  // One thing at a time: a key that comes while an item is on its way is not meant for that item.
+  async function alone(work) {
+    if (busy) return;
+    busy = true;
+    try { await work(); } catch (error) { say(error.message); } finally { busy = false; }
+  }
+
+  function progress(told, things, done, piece) {
+    const minutes = told.seconds_left === null ? null : Math.ceil(told.seconds_left / 60);
+    $("bar").max = Math.max(told.total, 1);
+    $("bar").value = told.done;
+    $("progress").textContent = `${told.done} of ${told.total} ${things} are ${done}, ${told.mine} by you. ` +
+      `${told.left} ${told.left === 1 ? piece + " is" : piece + "s are"} missing` +
+      (minutes === null || !told.left ? "." : `: about ${minutes} ${minutes === 1 ? "minute" : "minutes"} at ${Math.round(told.seconds)} s each.`);
+  }
+
+  // A choice among all and some values; what was chosen stays where it is still there.
+  function options(select, values) {
+    const before = select.value;
+    select.replaceChildren(el("option", "all", { value: "" }), ...values.map((one) => el("option", one, { value: one })));
+    if (values.includes(before)) select.value = before;
+  }
+
+  // Both parts of the page know who reviews.
+  const name = $("reviewer");
+  if (!name.value) name.value = sessionStorage.getItem("reviewer") || "";
+  name.addEventListener("change", () => sessionStorage.setItem("reviewer", name.value.trim()));
+
+  return { $, el, ask, say, alone, progress, options, isBusy: () => busy };
+})();

@@ -1,0 +1,261 @@
+"""How a question is put to a person: its texts, and the fields of the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import fields
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.judges import Failure, OfflineJudge, Question, Reply, label_of
+from ragassay.judges.questions import ExtractClaims, RubricGrade
+from ragassay.yaml_files import value_of
+
+CANNOT_TELL = "cannot tell"
+_BESIDE = ("passage", "passages", "chunks", "reference", "references", "wrong")
+"""Fields that stand on the right: what the others are held against."""
+_NOT_SHOWN = {"shots", "most", "words", "instructions", "temperature", "low", "high", "levels"}
+_NOT_ASKED = {"intent"}
+"""Fields of replies that make a model think before it answers."""
+_TITLES = {
+    "wrong": "wrong answer",
+    "known": "known fact",
+    "explanation": "why",
+    "reasoning": "why",
+    "supported": "support",
+}
+_MOST_BUTTONS = 11
+
+
+def shown_question(question: Question[Any], query: str) -> dict[str, Any]:
+    """A question for the page.
+
+    Args:
+        question: that a person answers.
+        query: that the answer is to; shown where the question does not hold it.
+
+    Returns:
+        ``kind``, ``title``, ``ask`` (the question in words), ``texts`` and ``beside`` (what is
+        judged, and what it is held against: a title and texts each), ``fields`` of the answer, and
+        ``suggested``: an answer by rules to begin with, or ``None``.
+    """
+    guide = guides().get(question.kind, {})
+    items = getattr(type(question), "items", "")
+    parts = [
+        (name, texts)
+        for name, texts in _parts(question)
+        if name not in _NOT_SHOWN and name != items and any(texts)
+    ]
+    if not {"query", "conversation"} & {name for name, _ in parts}:
+        parts = [("query", [query]), *parts]
+    return {
+        "kind": question.kind,
+        "title": guide.get("title") or question.kind.replace("_", " "),
+        "ask": guide.get("ask") or (type(question).__doc__ or "").partition("\n\n")[0],
+        "texts": [_part(*one) for one in parts if one[0] not in _BESIDE],
+        "beside": [_part(*one) for one in parts if one[0] in _BESIDE],
+        "fields": answer_fields(question),
+        "suggested": _suggested(question),
+    }
+
+
+def answer_fields(question: Question[Any]) -> list[dict[str, Any]]:
+    """The fields of the answer that a person fills in.
+
+    Args:
+        question: that is answered.
+
+    Returns:
+        For each ``name``, ``title``, ``form`` (``choice``, ``choices``: one for each of
+        ``items``, ``number``, ``numbers``, ``texts`` or ``text``), whether it is ``optional``, and
+        of choices ``values`` with the ``meanings`` of some.
+    """
+    reply = type(question).reply
+    specs = {
+        name: spec
+        for name, spec in _schema(reply)["properties"].items()
+        if name in reply.fields() and name not in {*reply.implied, *_NOT_ASKED}
+    }
+    found = []
+    for name, spec in specs.items():
+        spec = next((one for one in spec.get("anyOf", ()) if one.get("type") != "null"), spec)
+        optional = spec.get("type") == "string" and "enum" not in spec and len(specs) > 1
+        title = _TITLES.get(name, name.replace("_", " "))
+        field = {"name": name, "title": title, "optional": optional, **_form(question, spec)}
+        meanings = guides().get(question.kind, {}).get("meanings", {})
+        if isinstance(question, RubricGrade):
+            meanings = dict(question.levels)
+        field["meanings"] = {str(value): text for value, text in meanings.items()}
+        found.append(field)
+    return found
+
+
+def answer_text(question: Question[Any], reply: Reply) -> str:
+    """An answer as a person writes it: the value, or of several fields a line ``name: value`` each.
+
+    Args:
+        question: that is answered.
+        reply: the answer.
+    """
+    needed = [field for field in answer_fields(question) if not field["optional"]]
+    texts = {}
+    for field in needed:
+        value = getattr(reply, field["name"])
+        several = value if isinstance(value, tuple | list) else (value,)
+        texts[field["name"]] = ("\n" if len(needed) == 1 else ", ").join(map(word_of, several))
+    if len(needed) == 1:
+        return next(iter(texts.values()))
+    return "\n".join(f"{name}: {text}" for name, text in texts.items())
+
+
+def said_of(question: Question[Any], answer: Any) -> str:
+    """What a person said, as `answer_text` writes it.
+
+    Args:
+        question: that is answered.
+        answer: as a line of labels has it; `CANNOT_TELL` and ``None`` stand for no answer.
+    """
+    if answer is None or answer == CANNOT_TELL:
+        return CANNOT_TELL
+    _, reply = label_of({"question": question.kind, "data": question.data, "answer": answer})
+    return CANNOT_TELL if reply is None else answer_text(question, reply)
+
+
+def answer_of(question: Question[Any], text: str) -> dict[str, Any]:
+    """The answer that a text holds, as `answer_text` writes it.
+
+    Args:
+        question: that is answered.
+        text: of a person.
+
+    Raises:
+        InputError: it is no answer; says what would be one.
+    """
+    needed = [field for field in answer_fields(question) if not field["optional"]]
+    if len(needed) == 1:
+        return {needed[0]["name"]: _value(needed[0], text)}
+    lines = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+    given = {name.strip(): value for name, value in lines.items()}
+    missing = [field["name"] for field in needed if field["name"] not in given]
+    if missing:
+        raise InputError(
+            f"{missing[0]} has no value",
+            field="answer",
+            hint="Write a line 'name: value' for each.",
+        )
+    return {field["name"]: _value(field, given[field["name"]]) for field in needed}
+
+
+def _value(field: dict[str, Any], text: str) -> Any:
+    """The value of a field in a text."""
+    text = text.strip()
+    if field["form"] == "text":
+        return text
+    if field["form"] == "texts":
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    words = [one.strip() for one in re.split(r"[\n,;]", text) if one.strip()]
+    if field["form"] in ("number", "numbers"):
+        if not all(re.fullmatch(r"-?\d+", one) for one in words):
+            raise InputError(f"{text!r} holds no whole number", field="answer")
+        numbers = list(map(int, words))
+        if field["form"] == "numbers":
+            return numbers
+        values: list[Any] = numbers
+    else:
+        known = {word_of(one): one for one in field["values"]}
+        known |= {str(one).casefold(): one for one in field["values"]}
+        unknown = [one for one in words if one.casefold().replace(" ", "_") not in known]
+        if unknown:
+            choices = ", ".join(map(word_of, field["values"]))
+            raise InputError(
+                f"{unknown[0]!r} is no answer", field="answer", hint=f"Write one of: {choices}."
+            )
+        values = [known[one.casefold().replace(" ", "_")] for one in words]
+    n = len(field["items"]) if field["form"] == "choices" else 1
+    if len(values) != n:
+        wanted = "one value" if n == 1 else f"{n} values, a line each"
+        raise InputError(f"holds {len(values)}, and {wanted} are asked for", field="answer")
+    return values if field["form"] == "choices" else values[0]
+
+
+def word_of(value: Any) -> str:
+    """A value of a choice as a person writes it.
+
+    Args:
+        value: of the reply.
+    """
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+@cache
+def _schema(reply: type[Reply]) -> dict[str, Any]:
+    return reply.model_json_schema()
+
+
+def _form(question: Question[Any], spec: dict[str, Any]) -> dict[str, Any]:
+    values = _values(question, spec)
+    if values:
+        return {"form": "choice", "values": values}
+    if spec["type"] == "integer":
+        return {"form": "number", "low": spec.get("minimum"), "high": spec.get("maximum")}
+    if spec["type"] == "array":
+        values = _values(question, spec["items"])
+        items = getattr(type(question), "items", "")
+        if values and items:
+            return {"form": "choices", "values": values, "items": list(getattr(question, items))}
+        return {"form": "numbers" if spec["items"]["type"] == "integer" else "texts"}
+    return {"form": "text"}
+
+
+def _values(question: Question[Any], spec: dict[str, Any]) -> list[Any]:
+    """What may be chosen, where that is little enough for buttons."""
+    if "enum" in spec:
+        return list(spec["enum"])
+    if spec.get("type") == "boolean":
+        return [True, False]
+    if spec.get("type") != "integer":
+        return []
+    low, high = spec.get("minimum"), spec.get("maximum")
+    if isinstance(question, RubricGrade):
+        low, high = question.low, question.high
+    if low is None or high is None or high - low >= _MOST_BUTTONS:
+        return []
+    return list(range(low, high + 1))
+
+
+def _parts(question: Question[Any]) -> list[tuple[str, list[str]]]:
+    """The texts of a question by field."""
+    found: list[tuple[str, list[str]]] = []
+    for one in fields(question):
+        value = getattr(question, one.name)
+        if isinstance(value, str):
+            found.append((one.name, [value]))
+        elif isinstance(value, tuple) and all(isinstance(part, str) for part in value):
+            found.append((one.name, list(value)))
+        elif isinstance(question, RubricGrade) and one.name == "parts":
+            found += [(name, [text]) for name, text in question.parts]
+    return found
+
+
+def _part(name: str, texts: list[str]) -> dict[str, Any]:
+    title = _TITLES.get(name, name.replace("_", " "))
+    return {"title": title.removesuffix("s") if len(texts) > 1 else title, "texts": texts}
+
+
+def _suggested(question: Question[Any]) -> Any:
+    """The claims that rules find: a person corrects them sooner than writing all."""
+    if not isinstance(question, ExtractClaims):
+        return None
+    verdict = asyncio.run(OfflineJudge().answer(question))
+    return None if isinstance(verdict, Failure) else {"claims": list(verdict.answer.claims)}
+
+
+@cache
+def guides() -> dict[str, dict[str, Any]]:
+    """What people are told about each kind of question: ``title``, ``ask``, ``meanings``."""
+    file = resources.files("ragassay.review") / "label_guides.yaml"
+    found: dict[str, dict[str, Any]] = value_of(file.read_text(encoding="utf-8"), file)
+    return found

@@ -1,0 +1,188 @@
+"""Questions about answers as a sheet that people fill in, and their labels read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import RagassayError
+from ragassay.judges import Question
+from ragassay.review.answer_labels import AnswerLabels
+from ragassay.review.label_forms import (
+    CANNOT_TELL,
+    answer_fields,
+    answer_of,
+    said_of,
+    shown_question,
+    word_of,
+)
+from ragassay.review.sheet_files import Row, Sheet, WrongCellError
+
+SHEET = Sheet(
+    "Labels",
+    {
+        "key": 8,
+        "sample": 14,
+        "question": 36,
+        "values": 30,
+        "answer": 16,
+        "why": 24,
+        "labels": 18,
+        "texts": 60,
+        "beside": 60,
+    },
+    filled="answer",
+    needed=("key", "answer"),
+    hint="Write a sheet with 'ragassay golden review DIR --answers ANSWERS --xlsx FILE'.",
+)
+"""``answer`` and ``why`` are filled in; ``labels`` tells what others said, for who settles it."""
+
+
+def write_label_sheet(
+    labels: AnswerLabels, path: Path, reviewer: str = "", *, overwrite: bool = False
+) -> int:
+    """Writes the questions that wait for a label.
+
+    Args:
+        labels: the questions.
+        path: ``.xlsx`` or ``.csv``.
+        reviewer: whose questions; those that wait for anybody where left out.
+        overwrite: whether a sheet that somebody has filled in is written over.
+
+    Returns:
+        How many questions were written.
+
+    Raises:
+        UsageError: the file is of another kind, cannot be written, or its package is missing; or it
+            is there and filled in.
+        InputError: a text does not fit into a cell.
+    """
+    if not overwrite:
+        SHEET.refuse_filled(path, lambda row: _is_taken(labels, row))
+    rows, choices = [], []
+    for one in labels.entries(reviewer):
+        if one["calibration"] or one["state"] not in ("todo", "disagreement"):
+            continue
+        question, sample = labels.question(one["key"])
+        shown = shown_question(question, sample.query_text)
+        needed = [field for field in shown["fields"] if not field["optional"]]
+        others = labels.others(one["key"]).items()
+        rows.append(
+            [
+                *(one["key"], sample.id, shown["ask"]),
+                "\n".join(_values(field, len(needed) > 1) for field in needed),
+                *("", ""),
+                "\n".join(f"{who}: {_line(said_of(question, said))}" for who, said in others),
+                _texts(shown["texts"]),
+                _texts(shown["beside"]),
+            ]
+        )
+        is_choice = len(needed) == 1 and needed[0]["form"] == "choice"
+        values = list(map(word_of, needed[0]["values"])) if is_choice else []
+        choices.append((*values, CANNOT_TELL) if values else ())
+    SHEET.write(path, rows, choices)
+    return len(rows)
+
+
+def read_label_sheet(labels: AnswerLabels, path: Path, reviewer: str) -> tuple[int, list[str]]:
+    """Takes the labels of a sheet.
+
+    Each row that is right is taken; each that is wrong, or whose question is no longer asked, is
+    told and left. Reading a sheet again takes nothing twice. A row that shows what others said
+    settles its question.
+
+    Args:
+        labels: the questions.
+        path: ``.xlsx`` or ``.csv``.
+        reviewer: whose labels they are.
+
+    Returns:
+        How many labels were taken, and a sentence for each row that was not.
+
+    Raises:
+        InputError: the file is no such sheet.
+        UsageError: its package is missing.
+    """
+    return SHEET.take(path, lambda row: _take(labels, row, reviewer))
+
+
+def _is_taken(labels: AnswerLabels, row: Row) -> bool:
+    """Whether the label of a row is one that somebody gave."""
+    try:
+        question, _ = labels.question(row["key"])
+        answer = _answer(question, row)
+    except (RagassayError, WrongCellError):
+        return False
+    return any(_same(question, one, answer) for one in labels.all_given(row["key"]))
+
+
+def _answer(question: Question[Any], row: Row) -> Any:
+    """What a row answers; ``None``: the person cannot tell."""
+    told = row["answer"].strip()
+    if told.casefold() in (CANNOT_TELL, "x"):
+        return None
+    return answer_of(question, told) | _explained(question, row.get("why", "").strip())
+
+
+def _take(labels: AnswerLabels, row: Row, reviewer: str) -> bool:
+    """Takes a row; says whether there was anything to take."""
+    told, why = row["answer"].strip(), row.get("why", "").strip()
+    if not told:
+        if why:
+            raise WrongCellError("answer", "the row says why, and has no answer.")
+        return False
+    question, _ = labels.question(row["key"])
+    answer = _answer(question, row)
+    before = labels.given(row["key"], reviewer)
+    if before is not None and _same(question, before, answer):
+        return False  # the sheet was read before
+    labels.label(row["key"], reviewer, answer, None, final=bool(row.get("labels", "").strip()))
+    return True
+
+
+def _explained(question: Question[Any], why: str) -> dict[str, str]:
+    """The reason for an answer, in the field that takes it."""
+    optional = [field["name"] for field in answer_fields(question) if field["optional"]]
+    if why and len(optional) != 1:
+        raise WrongCellError("why", "this question takes no reason. Leave the cell empty.")
+    return {optional[0]: why} if why else {}
+
+
+def _same(question: Question[Any], before: Any, answer: Any) -> bool:
+    def reasons(said: Any) -> set[str]:
+        names = [field["name"] for field in answer_fields(question) if field["optional"]]
+        return {said[name] for name in names if said.get(name)} if isinstance(said, dict) else set()
+
+    same = said_of(question, before) == said_of(question, answer)
+    return same and reasons(before) == reasons(answer)
+
+
+def _values(field: dict[str, Any], named: bool) -> str:
+    """What may be written, with what it means."""
+    words = {
+        "texts": "a text a line",
+        "text": "a text",
+        "numbers": "whole numbers, joined with commas",
+        "number": f"a whole number from {field.get('low')} to {field.get('high')}",
+    }
+    told = words.get(field["form"], "")
+    if not told:
+        meant = [field["meanings"].get(str(one).casefold()) for one in field["values"]]
+        told = "\n".join(
+            word_of(one) + (f": {meaning}" if meaning else "")
+            for one, meaning in zip(field["values"], meant, strict=True)
+        )
+    if field["form"] == "choices":
+        items = "\n".join(f"{n}. {text}" for n, text in enumerate(field["items"], start=1))
+        told = f"{told}\none a line for each of:\n{items}"
+    return f"{field['name']}: {told}" if named else told
+
+
+def _texts(parts: list[dict[str, Any]]) -> str:
+    return "\n\n".join(
+        f"{part['title'].capitalize()}: {text}" for part in parts for text in part["texts"]
+    )
+
+
+def _line(text: str) -> str:
+    return text.replace("\n", ", ")

@@ -1,0 +1,259 @@
+"""Sheets (XLSX, CSV) that people fill in: texts written, and read back.
+
+Texts stay texts: nothing becomes a formula, and a formula that somebody wrote is refused, never
+computed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from ragassay import files
+from ragassay.counts import either, plural
+from ragassay.errors import InputError, RagassayError, UsageError
+from ragassay.formats import delimited
+
+LONGEST = 32_767
+"""Characters of a cell, by Excel's limit."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]|_x005F_")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+"""How a cell of a CSV file begins that a spreadsheet computes, and the mark that prevents it."""
+_IS_FORMULA = "\0formula"
+"""Begins a cell of a workbook that holds a formula; no text does."""
+
+Row = dict[str, str]
+
+
+class WrongCellError(Exception):
+    """A cell holds what cannot be taken.
+
+    Args:
+        column: of the cell.
+        problem: what is wrong, and what to write.
+    """
+
+    def __init__(self, column: str, problem: str) -> None:
+        super().__init__(problem)
+        self.column = column
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """How a sheet looks.
+
+    Attributes:
+        title: of the workbook's page.
+        columns: name and width of each, in characters.
+        filled: the column that people fill in; those up to it stay in sight.
+        needed: columns without which nothing can be taken.
+        hint: how such a sheet is written, for errors.
+    """
+
+    title: str
+    columns: dict[str, int]
+    filled: str
+    needed: tuple[str, ...]
+    hint: str
+
+    def refuse_filled(self, path: Path, is_taken: Callable[[Row], bool]) -> None:
+        """Refuses to write over a file that somebody has filled in, or that is no such sheet.
+
+        Args:
+            path: that is to be written.
+            is_taken: whether a row that is filled in was taken before, so that nothing is lost.
+
+        Raises:
+            UsageError: it is there and holds what would be lost.
+        """
+        if not path.is_file():
+            return
+        hint = "Choose another name, or write over it with --overwrite."
+        try:
+            rows = _rows(path)
+            head = next(rows, (0, []))[1]
+            if not set(self.needed) <= set(head):
+                raise UsageError(f"{path} is there, and it is no sheet of this kind. {hint}")
+            filled = (dict(zip(head, cells, strict=False)) for _, cells in rows)
+            n = sum(bool(one[self.filled].strip()) and not is_taken(one) for one in filled)
+        except InputError as error:
+            problem = f"{path} is there, and it cannot be read as a sheet"
+            raise UsageError(f"{problem}. {hint}") from error
+        if n:
+            raise UsageError(
+                f"{path} is there, and {plural(n, 'row')} of it {either(n, 'has', 'have')} a value "
+                f"in the column {self.filled!r} that was not taken. Take them first: --read {path} "
+                "--reviewer NAME. "
+                "Then choose another name, or write over it with --overwrite."
+            )
+
+    def write(
+        self, path: Path, rows: Sequence[Sequence[str]], choices: Sequence[tuple[str, ...]]
+    ) -> None:
+        """Writes a sheet.
+
+        Args:
+            path: ``.xlsx`` or ``.csv``.
+            rows: a text for each column.
+            choices: for each row what may be written into the column that is filled in; empty: any
+                text.
+
+        Raises:
+            UsageError: the file is of another kind, cannot be written, or its package is missing.
+            InputError: a text does not fit into a cell.
+        """
+        if path.suffix.casefold() == ".csv":
+            text = io.StringIO()
+            writer = csv.writer(text)
+            writer.writerow(self.columns)
+            writer.writerows([_guarded(cell) for cell in row] for row in rows)
+            # Excel takes a file without the mark for one in the encoding of its country.
+            files.write_bytes(path, text.getvalue().encode("utf-8-sig"))
+        elif path.suffix.casefold() == ".xlsx":
+            files.write_bytes(path, self._workbook(rows, choices))
+        else:
+            raise UsageError(f"{path}: a sheet is .xlsx or .csv.")
+
+    def take(self, path: Path, take: Callable[[Row], bool]) -> tuple[int, list[str]]:
+        """Takes what people filled in, row by row: each that is right is taken, each that is wrong
+        is told and left.
+
+        Args:
+            path: ``.xlsx`` or ``.csv``.
+            take: takes a row; says whether there was anything to take.
+
+        Returns:
+            How many rows were taken, and a sentence for each that is wrong.
+
+        Raises:
+            InputError: the file is no such sheet, or it is a CSV file that was cut short: a row has
+                another number of cells than the header, or a quote is open. Nothing is taken then.
+            UsageError: its package is missing.
+        """
+        rows = _rows(path)
+        head = next(rows, (0, []))[1]
+        missing = set(self.needed) - set(head)
+        if missing:
+            raise InputError(
+                f"has no column {', '.join(sorted(missing))}", path=path, line=1, hint=self.hint
+            )
+        taken, troubles = 0, []
+        for number, cells in rows:
+            row = dict(zip(head, cells, strict=False))
+            if not any(row.values()):
+                continue
+            try:
+                for column, cell in row.items():
+                    if cell.startswith(_IS_FORMULA):
+                        raise WrongCellError(column, "holds a formula. Write the text itself.")
+                taken += take(row)
+            except WrongCellError as error:
+                troubles.append(f"row {number}, column {error.column}: {error}")
+            except InputError as error:
+                hint = f" {error.hint}" if error.hint else ""
+                troubles.append(
+                    f"row {number}, column {error.field or head[0]}: "
+                    f"{error.problem.rstrip('.')}.{hint}"
+                )
+            except RagassayError as error:
+                troubles.append(f"row {number}: {error}")
+        return taken, troubles
+
+    def _workbook(self, rows: Sequence[Sequence[str]], choices: Sequence[tuple[str, ...]]) -> bytes:
+        try:
+            import xlsxwriter
+        except ImportError as error:
+            raise UsageError(
+                "An Excel workbook needs its package: pip install 'ragassay[excel]'."
+            ) from error
+        for row in rows:
+            for name, cell in zip(self.columns, row, strict=True):
+                if len(cell) > LONGEST:
+                    problem = f"{row[0]!r} is longer than {LONGEST:,} characters"
+                elif _CONTROL.search(cell):
+                    problem = f"{row[0]!r} holds characters that no workbook holds"
+                else:
+                    continue
+                raise InputError(problem, field=name, hint="Write a CSV file.")
+        filled = list(self.columns).index(self.filled)
+        stream = io.BytesIO()
+        with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
+            head = book.add_format({"bold": True, "bottom": 1})
+            text = book.add_format({"text_wrap": True, "valign": "top", "num_format": "@"})
+            sheet = book.add_worksheet(self.title)
+            sheet.freeze_panes(1, filled + 1)
+            for column, (name, width) in enumerate(self.columns.items()):
+                sheet.set_column(column, column, width, text)
+                sheet.write_string(0, column, name, head)
+            for number, row in enumerate(rows, start=1):
+                for column, cell in enumerate(row):
+                    sheet.write_string(number, column, cell, text)
+            number = 1
+            for values, group in groupby(choices):
+                last = number + sum(1 for _ in group) - 1
+                if values:
+                    allowed = {"validate": "list", "source": list(values)}
+                    sheet.data_validation(number, filled, last, filled, allowed)
+                number = last + 1
+        return stream.getvalue()
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Number and cells of each row, the header's first."""
+    if path.suffix.casefold() == ".csv":
+        return _csv_rows(path)
+    if path.suffix.casefold() == ".xlsx":
+        return _xlsx_rows(path)
+    raise UsageError(f"{path}: a sheet is .xlsx or .csv.")
+
+
+def _guarded(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    # All of it is read before a row is taken: a table that was cut short is no decision of anybody.
+    try:
+        rows: list[list[str | None]] = [list(row.values()) for _, row in delimited.rows(path)]
+    except InputError as error:
+        hint = "Nothing of the file was taken. Save it whole, as 'CSV UTF-8', and read it again."
+        raise error.but(hint=hint) from error
+    yield 1, list(delimited.header(path))
+    for number, cells in enumerate(rows, start=2):
+        yield number, [_unguarded(cell or "") for cell in cells]
+
+
+def _xlsx_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise UsageError(
+            "Reading an Excel workbook needs its package: pip install 'ragassay[excel]'."
+        ) from error
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=False)
+        sheet = book.worksheets[0]
+        for number, row in enumerate(sheet.iter_rows(), start=1):
+            cells = []
+            for cell in row:
+                if cell.data_type == "f":
+                    cells.append(_IS_FORMULA)
+                else:
+                    cells.append("" if cell.value is None else str(cell.value))
+            yield number, cells
+        book.close()
+    except RagassayError:
+        raise
+    except OSError:
+        raise
+    except Exception as error:  # the library raises many
+        raise InputError(f"is no Excel workbook ({error})", path=path) from error

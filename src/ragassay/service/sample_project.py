@@ -1,0 +1,50 @@
+"""A project with the bundled example in it: something to look at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ragassay.examples import METRICS, SYSTEMS, path_of
+from ragassay.formats import read
+from ragassay.service.store import (
+    Job,
+    Store,
+    TaskOptions,
+    add_records,
+    create_project,
+    create_report,
+    create_task,
+    list_projects,
+)
+
+NAME = "sample"
+START = 1_761_955_200.0
+"""2025-11-01 00:00 UTC: the first record's time. The example has none of its own."""
+APART_S = 3_600.0
+
+
+def create_sample(store: Store) -> list[Job]:
+    """Makes the project ``sample``: for each system of the bundled example a task with its records
+    and a report, by the offline judge.
+
+    Args:
+        store: where; one that has a project of this name stays as it is.
+
+    Returns:
+        The jobs that compute the reports.
+    """
+    if any(one.name == NAME for one in list_projects(store)):
+        return []
+    project = create_project(store, NAME, "A small town's documents; everything is invented.")
+    jobs = []
+    for system in SYSTEMS:
+        task = create_task(store, project.id, system, TaskOptions(language="en"))
+        samples = [
+            replace(sample, timestamp=START + APART_S * number)
+            for number, sample in enumerate(read(path_of(system)))
+        ]
+        add_records(store, task.id, samples)
+        end = START + APART_S * len(samples)
+        _, job = create_report(store, task.id, system, START, end, {"metrics": METRICS})
+        jobs.append(job)
+    return jobs

@@ -1,0 +1,130 @@
+"""A percentile with an interval that assumes no distribution.
+
+The interval lies between two of the ordered values: how many values lie below a
+percentile follows a binomial distribution, whatever theirs is. Source: H. A. David and H. N.
+Nagaraja, "Order Statistics" (3rd edition, 2003), section 7.1. With clusters the binomial is that of
+the effective number of values (E. L. Korn and B. I. Graubard, "Confidence intervals for proportions
+with small expected number of positive counts estimated from survey data", Survey Methodology 24
+(1998)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragassay.stats.distributions import t_ppf
+from ragassay.stats.intervals import Bounds, Interval, check_options
+from ragassay.stats.units import FloatArray, IntArray, Units, cluster_codes
+
+ORDERED = "order-statistics"
+"""The method of the interval."""
+
+
+def percentile_interval(
+    values: ArrayLike,
+    percent: float,
+    *,
+    level: float = 0.95,
+    clusters: Iterable[Hashable] | NDArray[Any] | None = None,
+) -> Interval:
+    """A percentile of values and a confidence interval for it.
+
+    Args:
+        values: finite numbers, shape ``(n,)``.
+        percent: which percentile, in (0, 100). Between two values it is interpolated.
+        level: confidence level in (0, 1); the interval has at least this one, because it ends at
+            values.
+        clusters: a label for each value; values of one cluster are not independent.
+
+    Returns:
+        The percentile as ``mean``. Without bounds where there are too few values: 95 % intervals
+        need 6 for the median, 72 for p95, 368 for p99.
+
+    Raises:
+        UsageError: a level out of range.
+        ValueError: values that are not finite, a wrong number of labels, or no such percentile.
+    """
+    check_options("auto", level, 1)
+    row = np.sort(checked(values, percent))
+    codes = None if clusters is None else cluster_codes(clusters, row.size)
+    n_clusters = None if codes is None else len(np.unique(codes))
+    if not row.size:
+        return Interval(None, None, None, level, ORDERED, 0, n_clusters)
+    found = float(np.percentile(row, percent))
+    n = float(row.size)
+    if codes is not None:
+        below = (np.asarray(values, dtype=np.float64) <= found).astype(np.float64)
+        n = _effective(below, codes, level)
+    low, high = _between(row, percent / 100.0, level, n)
+    return Interval(found, low, high, level, ORDERED, row.size, n_clusters)
+
+
+def checked(values: ArrayLike, percent: float) -> FloatArray:
+    """The values as an array.
+
+    Args:
+        values: finite numbers, shape ``(n,)``.
+        percent: a percentile, in (0, 100).
+
+    Raises:
+        ValueError: they are not.
+    """
+    row = np.asarray(values, dtype=np.float64)
+    if row.ndim != 1 or not np.isfinite(row).all():
+        raise ValueError("values must be a one-dimensional array of finite numbers")
+    if not 0.0 < percent < 100.0:
+        raise ValueError(f"a percentile lies between 0 and 100, not at {percent}")
+    return row
+
+
+def _effective(below: FloatArray, codes: IntArray, level: float) -> float:
+    """How many independent values say as much about a share as these do; at most as many."""
+    n, share = below.size, float(below.mean())
+    units = Units.of(below[None, :], codes, np.ones(1))
+    if units.n_units < 2:
+        return 0.0
+    if units.n_units == n or not 0.0 < share < 1.0:
+        return float(units.n_units)
+    tail = (1.0 + level) / 2.0
+    widening = t_ppf(tail, units.n_units - 1) / t_ppf(tail, n - 1)
+    variance = float(units.standard_errors[0] * widening) ** 2
+    alone = share * (1.0 - share) / (n - 1)
+    return n if variance <= alone else n * alone / variance
+
+
+def _between(row: FloatArray, share: float, level: float, n: float) -> Bounds:
+    """The two ordered values that a percentile lies between.
+
+    Args:
+        row: sorted values.
+        share: the percentile, in (0, 1).
+        level: confidence level.
+        n: effective number of values, at most as many as there are.
+    """
+    whole = int(n)
+    if whole < 2:
+        return None, None
+    tail = (1.0 - level) / 2.0
+    # P(fewer than k of n lie below the percentile), for each k from 0 to n + 1.
+    fewer = np.concatenate([[0.0], _binomial(whole, share)])
+    first = int(np.searchsorted(fewer, tail, side="right")) - 1
+    last = int(np.searchsorted(fewer, 1.0 - tail, side="left"))
+    if first < 1 or last > whole:
+        return None, None
+    # A place among the effective values is a share of all values, rounded outwards.
+    scale = row.size / whole
+    low, high = math.floor(first * scale), math.ceil(last * scale)
+    return float(row[max(low, 1) - 1]), float(row[min(high, row.size) - 1])
+
+
+def _binomial(n: int, share: float) -> FloatArray:
+    """P(at most k of n), for each k from 0 to n."""
+    k = np.arange(n)
+    steps = np.log((n - k) / (k + 1.0)) + math.log(share) - math.log1p(-share)
+    log_p = np.concatenate([[0.0], np.cumsum(steps)]) + n * math.log1p(-share)
+    return np.asarray(np.minimum(np.cumsum(np.exp(log_p)), 1.0))

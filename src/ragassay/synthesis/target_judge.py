@@ -1,0 +1,181 @@
+"""Any system that can be asked as a generator or checker: a target at the place of a model."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+import orjson
+
+from ragassay.errors import UsageError
+from ragassay.judges import JudgeOptions, LLMJudge, kinds
+from ragassay.judges.ledger import Ledger
+from ragassay.targets import AskOptions, Request, Stopwatch, Target, make_targets
+from ragassay.transport import Budget, Limiter, Price, aliases, providers
+from ragassay.transport.endpoints import SAMPLING, Completion, Endpoint, Prompt
+
+_KINDS = ("command", "mcp", "vectara")
+_FILE = re.compile(r"(?:[\w.-]+=)?\S+\.ya?ml", re.IGNORECASE)
+_FUNCTION = re.compile(r"(?:[\w.-]+=)?[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+def is_target(word: str) -> bool:
+    """Whether a word names a target, and no judge.
+
+    Args:
+        word: of ``--generator`` or ``--checker``.
+    """
+    kind = word.partition(":")[0].casefold()
+    if kind in {*kinds(), *providers(), *aliases()}:
+        return False
+    return kind.rpartition("=")[2] in _KINDS or any(
+        form.fullmatch(word) is not None for form in (_FILE, _FUNCTION)
+    )
+
+
+def target_judge(
+    word: str, options: JudgeOptions, *, ledger: Ledger, budget: Budget | None = None
+) -> LLMJudge:
+    """The target that a word names, asked as a model is: by prompts, with limits and ledger.
+
+    Args:
+        word: as ``ragassay ask --target`` takes it.
+        options: how it is asked.
+        ledger: where replies are kept.
+        budget: of the run.
+
+    Raises:
+        UsageError: there is no such target, or it cannot be asked.
+        InputError: a mapping file with a mistake.
+    """
+    (target,) = make_targets(word, AskOptions(timeout=options.timeout))
+    price = Price.parse(options.price) if isinstance(options.price, str) else options.price
+    return LLMJudge(
+        TargetEndpoint(target, timeout=options.timeout),
+        # Generator and checker are one where these agree, whatever they are called.
+        f"{target.url}@{target.fingerprint}",
+        ledger=ledger,
+        limiter=Limiter(options.concurrency, rpm=options.rpm, tpm=options.tpm),
+        budget=budget,
+        price=price,
+        parameters=options.parameters,
+        label=target.name if target.name == target.url else f"{target.name} ({target.url})",
+        timeout=options.timeout,
+        reuse=options.reuse,
+    )
+
+
+class TargetEndpoint(Endpoint):
+    """A target as an endpoint: the prompt goes out as its query, and its answer is the reply.
+
+    The metadata of the request hold what the prompt was made of: ``question`` (the kind), ``data``
+    (the fields of the question: passages, conversation), ``schema`` (of the reply) and ``seed``. A
+    reply in plain text stands for the only field of a schema that has one text.
+
+    Args:
+        target: that is asked.
+        timeout: seconds for one request.
+    """
+
+    protocol = "target"
+    never = frozenset({"json_schema", "json_object", *SAMPLING} - {"seed"})
+
+    def __init__(self, target: Target, *, timeout: float) -> None:
+        super().__init__(f"target:{target.fingerprint}", target.key, timeout=timeout)
+        self._target = target
+        self._end: asyncio.Event | None = None
+        self._keeper: asyncio.Task[None] | None = None
+
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        """The prompt as a request to a system."""
+        said = {"assistant": "Your reply was:\n"}
+        texts = [said.get(one["role"], "") + one["content"] for one in prompt.messages]
+        return {
+            "query": "\n\n".join(texts),
+            "metadata": {
+                "question": prompt.name,
+                "data": dict(prompt.data),
+                "schema": dict(prompt.schema),
+                **dict(prompt.parameters),
+            },
+        }
+
+    async def open(self) -> None:
+        """Opens the target, in a task of its own that closes it, too: some can only be closed by
+        the task that opened them."""
+        if self._keeper is not None:
+            return
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._end = asyncio.Event()
+        self._keeper = asyncio.create_task(self._kept(ready, self._end))
+        try:
+            await ready
+        except BaseException:
+            self._keeper = None
+            raise
+
+    async def _kept(self, ready: asyncio.Future[None], end: asyncio.Event) -> None:
+        try:
+            await self._target.open()
+        except BaseException as error:
+            ready.set_exception(error)
+            return
+        ready.set_result(None)
+        try:
+            await end.wait()
+        finally:  # also where all tasks are cancelled
+            await self._target.close()
+
+    async def send(self, body: bytes) -> Completion:
+        """Asks the target once.
+
+        Args:
+            body: that `body` gave.
+
+        Raises:
+            EndpointError: there is no reply.
+        """
+        await self.open()
+        fields = orjson.loads(body)
+        metadata = fields["metadata"]
+        request = Request(metadata["question"], fields["query"], metadata=metadata)
+        reply = await self._target.answer(request, Stopwatch())
+        text = reply.answer.text if reply.text is None else reply.text
+        return Completion(
+            _whole(text, metadata["schema"]),
+            model=reply.version,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            counted=reply.counted,
+        )
+
+    async def close(self) -> None:
+        """Closes the target."""
+        if self._keeper is not None and self._end is not None:
+            self._end.set()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+            self._keeper = None
+
+
+def _whole(text: str, schema: dict[str, Any]) -> str:
+    """The reply as JSON: a plain text as the only field."""
+    fields = list(schema["properties"].items())
+    is_plain = len(fields) == 1 and fields[0][1].get("type") == "string"
+    if not is_plain or "{" in text:
+        return text
+    return orjson.dumps({fields[0][0]: text.strip()}).decode()
+
+
+def refuse_panel(word: str) -> None:
+    """Refuses several generators or checkers among which is a target.
+
+    Args:
+        word: of ``--generator`` or ``--checker``.
+
+    Raises:
+        UsageError: there are several.
+    """
+    words = word.split(",")
+    if len(words) > 1 and any(is_target(one.strip()) for one in words):
+        raise UsageError(f"{word}: a panel has judges only. Name one target, or judges.")

@@ -1,0 +1,94 @@
+"""What came of asking, as a table: a row for each system."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from ragassay.reports.text import fitted, responsive
+from ragassay.targets.ask_summary import AskSummary
+
+HEADS = (
+    *("system", "asked", "answered", "no answer", "from ledger", "failed", "retries"),
+    *("p50", "p95", "p99", "tokens", "cost"),
+)
+_GOING = (("from ledger", "retries"), ("p99",), ("no answer",), ("asked",), ("tokens", "cost"))
+"""Columns that are left out where there is no room, one group after the other: how many were asked
+is the sum of those answered and those failed."""
+
+_MILLION = 1_000_000
+_DOLLARS_EXACT = 10.0
+"""Sums below this many dollars are shown with four decimals."""
+
+
+def cells(summaries: Sequence[AskSummary]) -> list[list[str]]:
+    """The rows of the table, a cell for each of `HEADS`.
+
+    Args:
+        summaries: of the systems.
+    """
+    return [_row(one) for one in summaries]
+
+
+@responsive
+def ask_table(summaries: Sequence[AskSummary], width: int, plain: bool) -> Iterator[RenderableType]:
+    """The table in the width of the terminal, what there is no room for, and what failed."""
+    rows = cells(summaries)
+    empty = [head for head, *column in zip(HEADS, *rows, strict=True) if {*column} <= {"0", "-"}]
+    going: list[Collection[str]] = [tuple(empty), *_GOING]
+    table, left_out = fitted(HEADS, rows, width, going=going, plain=plain)
+    yield table
+    if told := [head for head in left_out if head not in empty]:
+        yield Text(f" No room for: {', '.join(told)}.", "dim")
+    yield from (Text(line) for line in failure_lines(summaries))
+    yield from (Text(line) for line in note_lines(summaries))
+
+
+def failure_lines(summaries: Sequence[AskSummary]) -> list[str]:
+    """Why answers are missing: a line for each system and type of failure.
+
+    Args:
+        summaries: of the systems.
+    """
+    return [
+        f"{one.system}: {n:,} {kind}: {one.details[kind]}"
+        for one in summaries
+        for kind, n in one.failed.items()
+    ]
+
+
+def note_lines(summaries: Sequence[AskSummary]) -> list[str]:
+    """What else is worth telling of the answers: measurements that are missing, and so on.
+
+    Args:
+        summaries: of the systems.
+    """
+    return [f"{one.system}: {note}" for one in summaries for note in one.notes]
+
+
+def _row(one: AskSummary) -> list[str]:
+    tokens = [n for n in (one.input_tokens, one.output_tokens) if n is not None]
+    counts = (one.asked, one.answered, one.no_answer, one.from_ledger, sum(one.failed.values()))
+    return [
+        one.system,
+        *(f"{n:,}" for n in (*counts, one.retries)),
+        *(_seconds(one.latency.get(at)) for at in ("p50", "p95", "p99")),
+        _count(sum(tokens)) if tokens else "-",
+        "-" if one.cost is None else _dollars(one.cost),
+    ]
+
+
+def _count(n: int) -> str:
+    return f"{n:,}" if n < _MILLION else f"{n / _MILLION:,.1f}M"
+
+
+def _dollars(cost: float) -> str:
+    return f"${cost:,.4f}" if cost < _DOLLARS_EXACT else f"${cost:,.2f}"
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.2f} s"

@@ -1,0 +1,139 @@
+"""What asking may cost: a reservation for each request, of what the dearest answer so far took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragassay.scores import Reason
+from ragassay.targets.target import SystemReply
+from ragassay.transport import Budget, Price, Reservation, Stopped
+from ragassay.transport.endpoints import EndpointError
+
+_CHARACTERS = 3.0
+"""Of a request, to a token: rather too few than too many."""
+
+_WRITTEN = 1_000
+"""Tokens that an answer of a model with a list price takes, until there is a longer one."""
+
+
+class AskingBudget:
+    """What one system may spend of a budget that all share. Used on one event loop.
+
+    Until a system has said what an answer takes, its first request reserves all that is left, so
+    that no other is sent beside it (unless its model has a list price).
+
+    Args:
+        budget: of all systems.
+        price: of the system's model, where it has a list price.
+    """
+
+    def __init__(self, budget: Budget, price: Price | None) -> None:
+        self._budget, self._price = budget, price
+        self._dearest: float | None = None
+        self._longest: int | None = None
+
+    async def claim(self, body: bytes) -> Reservation:
+        """Reserves for a request; waits while one in flight may leave enough.
+
+        Args:
+            body: of the request.
+
+        Raises:
+            Stopped: the budget is spent.
+        """
+        budget = self._budget
+        while True:
+            likely = self._likely(body)
+            left = budget.dollars is None or budget.spent_dollars < budget.dollars
+            if left or likely[0] == 0.0:
+                made = await budget.claim(*likely)
+                if made is not None:
+                    return made
+            if likely == self._likely(body):  # nothing has changed while it waited
+                raise Stopped(Reason.BUDGET, self._spent(*likely))
+
+    def learn(self, told: Mapping[str, Any]) -> None:
+        """Takes note of what an answer of an earlier run took, so that this run need not find out.
+
+        Args:
+            told: what was measured of it (`kept_of`).
+        """
+        if "cost" in told:
+            self._dearest = max(self._dearest or 0.0, told["cost"])
+        if "input_tokens" in told and "output_tokens" in told:
+            taken = told["input_tokens"] + told["output_tokens"]
+            self._longest = max(self._longest or 0, taken)
+
+    def settle(self, pay: Reservation, reply: SystemReply, calls: int) -> str | None:
+        """Ends a reservation with what an answer took.
+
+        Args:
+            pay: the reservation.
+            reply: of the system.
+            calls: requests that it took.
+
+        Returns:
+            A sentence where the system does not say what the budget goes by.
+        """
+        counted = reply.input_tokens + reply.output_tokens
+        tokens = counted if reply.counted else None
+        if reply.cost is not None:
+            self._dearest = max(self._dearest or 0.0, reply.cost)
+        if tokens is not None:
+            self._longest = max(self._longest or 0, tokens)
+        # What one answer does not tell, counts like the dearest.
+        cost = self._dearest if reply.cost is None else reply.cost
+        taken = self._longest if tokens is None else tokens
+        # Where it tells a part only, that is counted at least.
+        self._budget.settle(pay, cost, max(taken or 0, counted), calls)
+        told = {"dollars": cost, "tokens": taken}
+        for unit, known in told.items():
+            if known is None and getattr(self._budget, unit) is not None:
+                return (
+                    f"the budget is in {unit}, and the system does not tell what an answer takes "
+                    "of them. Give the path ('usage' of a mapping file, 'usage' or 'cost' of a "
+                    "function's mapping), or a budget in calls (200 calls)."
+                )
+        return None
+
+    def fail(self, pay: Reservation, error: BaseException, calls: int) -> None:
+        """Ends the reservation of a request that was not answered.
+
+        Args:
+            pay: the reservation.
+            error: why.
+            calls: requests that were sent.
+        """
+        free = isinstance(error, EndpointError) and (error.free or not error.sent)
+        if free or isinstance(error, Stopped):
+            self._budget.settle(pay, None, 0, calls)
+        elif self._dearest is None and self._price is None:
+            self._budget.settle(pay, None, 0, calls)  # it had reserved all that was left
+        else:
+            self._budget.forfeit(pay)
+
+    def _spent(self, dollars: float, tokens: int) -> str:
+        """Why a request does not fit any more, and what to do."""
+        budget, next_one = self._budget, ""
+        if budget.dollars is not None and budget.spent_dollars < budget.dollars:
+            next_one = f"; the next answer may take ${dollars:.2g}"
+        elif budget.tokens is not None and budget.spent_tokens < budget.tokens:
+            next_one = f"; the next answer may take {tokens:,} tokens"
+        return (
+            f"the budget is spent ({budget.describe()}{next_one}). The same command asks what is "
+            "missing, with a budget of its own."
+        )
+
+    def _likely(self, body: bytes) -> tuple[float, int]:
+        """Dollars and tokens of a request, as far as can be known."""
+        budget, read = self._budget, len(body) / _CHARACTERS
+        dollars, tokens = self._dearest, self._longest
+        if self._price is not None:
+            dollars = max(dollars or 0.0, self._price.cost(read, _WRITTEN))
+            tokens = max(tokens or 0, int(read) + _WRITTEN)
+        if dollars is None:
+            dollars = max(0.0, (budget.dollars or 0.0) - budget.spent_dollars)
+        if tokens is None:
+            tokens = max(1, (budget.tokens or 0) - budget.spent_tokens)
+        return dollars, tokens

@@ -1,0 +1,250 @@
+"""Mapping files: how an HTTP endpoint is asked, and where its reply holds what (YAML)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from ragassay.errors import InputError
+from ragassay.json_paths import JsonPath
+from ragassay.targets.http_api.http_stream import EndMark
+from ragassay.targets.target import Request
+from ragassay.yaml_files import Marked, marked, text_of
+from ragassay.yaml_positions import validated
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
+_SLOT = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_SLOTS = (
+    *("query", "id", "history", "messages", "repeat", "passages", "metadata"),
+    "metadata.NAME",
+)
+
+_FILLED = ("url", "params", "body")
+"""Keys of a mapping whose slots are filled in."""
+
+_QUERIES = {"query", "messages"}
+"""Slots that hold the query. A system that is sent neither is not asked the query."""
+
+_ASKING = '`body: {question: "{{query}}"}`'
+
+Paths = str | list[str] | None
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _paths(cls, value: Any, info: Any) -> Any:
+        if info.field_name in _PATHS and value is not None:
+            for one in [value] if isinstance(value, str) else value:
+                JsonPath.parse(one)
+        elif info.field_name == "end_mark" and value is not None:
+            EndMark.of(value)
+        return value
+
+
+class PassagePaths(_Part):
+    """Where each passage holds its parts, seen from the passage."""
+
+    id: Paths = None
+    text: Paths = None
+    score: Paths = None
+    document: Paths = None
+    start: Paths = None
+    end: Paths = None
+
+
+class UsagePaths(_Part):
+    """Where the reply says what it took."""
+
+    input_tokens: Paths = None
+    output_tokens: Paths = None
+    cost: Paths = None
+
+
+class HttpMapping(_Part):
+    """How an endpoint is asked, and where its reply holds what.
+
+    ``{{query}}``, ``{{id}}``, ``{{history}}``, ``{{messages}}``, ``{{repeat}}``, ``{{passages}}``
+    (texts, where the system is given them) and ``{{metadata.NAME}}`` are filled in in ``url``,
+    ``params`` and ``body``; ``${NAME}`` from the
+    environment in ``url`` and ``headers``. A path is written as in `JsonPath`; of a list of paths
+    the first that leads somewhere counts.
+
+    Attributes:
+        name: the system's name; the file's where left out.
+        url: of the endpoint.
+        method: of HTTP.
+        headers: of the request.
+        params: of the URL's query.
+        body: of the request, sent as JSON.
+        answer: path to the answer; in a stream, to the piece of the answer in each event.
+        passages: path to the list of passages.
+        passage: paths within each passage; its known names (``id``, ``text`` ...) where left out.
+        citations: path to the list of ids of the passages that the answer cites.
+        usage: paths to tokens and cost.
+        version: path to the system's version.
+        error: path to what a reply holds only where the system failed.
+        stream: ``sse`` (server-sent events) or ``lines`` (a JSON object a line).
+        end_mark: what marks the end of a stream: ``[DONE]``, ``event: NAME`` (of a server-sent
+            event), or the path to what only an event at the end holds, neither null nor false. A
+            stream without it was cut. Left out: a connection that is closed in order ends it.
+    """
+
+    name: str | None = None
+    url: str
+    method: Literal["POST", "GET", "PUT"] = "POST"
+    headers: dict[str, str] = Field(default_factory=dict)
+    params: dict[str, Any] = Field(default_factory=dict)
+    body: Any = None
+    answer: Paths
+    passages: Paths = None
+    passage: PassagePaths | None = None
+    citations: Paths = None
+    usage: UsagePaths = Field(default_factory=UsagePaths)
+    version: Paths = None
+    error: Paths = None
+    stream: Literal["sse", "lines"] | None = None
+    end_mark: Paths = None
+
+    @field_validator("answer", mode="after")
+    @classmethod
+    def _there(cls, value: Paths) -> Paths:
+        if not value:
+            raise ValueError("needs a path")
+        return value
+
+
+_PATHS = {
+    *("answer", "passages", "citations", "version", "error"),
+    *PassagePaths.model_fields,
+    *UsagePaths.model_fields,
+}
+
+
+def read_mapping(path: Path) -> HttpMapping:
+    """The mapping of a file.
+
+    Raises:
+        InputError: it cannot be read, or something in it is wrong; with line and field.
+    """
+    found = marked(text_of(path), path)
+    if not isinstance(found.value, dict):
+        raise InputError(
+            "is not a mapping of keys", path=path, hint="It takes url, body, answer and more."
+        )
+    mapping = validated(found, found.value, HttpMapping)
+    for key in _FILLED:
+        _check_slots(found, getattr(mapping, key), (key,))
+    if not slots_of(mapping) & _QUERIES:
+        way = '`params: {q: "{{query}}"}`' if mapping.method == "GET" else _ASKING
+        raise InputError(
+            "does not send the query: neither url nor params nor body contains {{query}} or "
+            "{{messages}}",
+            path=path,
+            hint=f"Write {{{{query}}}} where the endpoint takes the question, such as {way}.",
+        )
+    if mapping.end_mark is not None and mapping.stream is None:
+        raise found.wrong(
+            ("end_mark",), "is for streams only", "Add `stream: sse` or `stream: lines`."
+        )
+    for name, value in {"url": mapping.url, **mapping.headers}.items():
+        place = ("url",) if name == "url" else ("headers", name)
+        for variable in unset(value):
+            raise found.wrong(place, f"names the variable {variable}, which is not set")
+    return mapping
+
+
+def slots_of(mapping: HttpMapping) -> set[str]:
+    """The names of the slots that a mapping fills in in a request: ``query``, ``metadata.NAME``."""
+    return {slot for key in _FILLED for slot in _slots_in(getattr(mapping, key))}
+
+
+def _slots_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from _SLOT.findall(value)
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _slots_in(item)
+
+
+def _check_slots(found: Marked, value: Any, place: tuple[str, ...]) -> None:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _check_slots(found, item, (*place, str(key)))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            _check_slots(found, item, (*place, str(at)))
+    elif isinstance(value, str):
+        for slot in _SLOT.findall(value):
+            if slot not in _SLOTS[:-1] and not slot.startswith("metadata."):
+                raise found.wrong(
+                    place,
+                    f"there is nothing to fill in for '{{{{{slot}}}}}'",
+                    f"There are {', '.join(_SLOTS)}.",
+                )
+
+
+def unset(text: str) -> Iterator[str]:
+    """The variables that a text names without a default and that are not set."""
+    for match in _VARIABLE.finditer(text):
+        if match[2] is None and not os.environ.get(match[1]):
+            yield match[1]
+
+
+def with_environment(text: str) -> str:
+    """The text with ``${NAME}`` and ``${NAME:-default}`` filled in."""
+    return _VARIABLE.sub(lambda one: os.environ.get(one[1]) or one[2] or "", text)
+
+
+def secrets_in(text: str) -> list[str]:
+    """The values of the variables that a text names, and their names: ``NAME``, then its value."""
+    return [name for name, _ in _VARIABLE.findall(text) if os.environ.get(name)]
+
+
+def filled(value: Any, request: Request) -> Any:
+    """A template with a request's parts in it.
+
+    A text that is one slot becomes the part itself (a list, a number); within a longer text a part
+    is written as text. What a query lacks (``{{metadata.NAME}}``) is null.
+
+    Args:
+        value: of the mapping file: a text, list or mapping.
+        request: to be sent.
+    """
+    if isinstance(value, dict):
+        return {key: filled(item, request) for key, item in value.items()}
+    if isinstance(value, list):
+        return [filled(item, request) for item in value]
+    if not isinstance(value, str):
+        return value
+    alone = _SLOT.fullmatch(value.strip())
+    if alone is not None:
+        return _part(alone[1], request)
+    return _SLOT.sub(lambda one: _as_text(_part(one[1], request)), value)
+
+
+def _part(name: str, request: Request) -> Any:
+    if name.startswith("metadata."):
+        return request.metadata.get(name.removeprefix("metadata."))
+    if name == "history":
+        return request.messages[:-1]
+    part = getattr(request, name)
+    if name == "metadata":
+        return dict(part)
+    return list(part) if isinstance(part, tuple) else part
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, list):
+        return "\n".join(
+            f"{one['role']}: {one['content']}" if isinstance(one, dict) else str(one)
+            for one in value
+        )
+    return "" if value is None else str(value)

@@ -1,0 +1,99 @@
+"""Connections to a system under test.
+
+The client is aiohttp: with 64 requests in flight it takes a quarter of httpx2's time for each, and
+that time is what limits how fast a system can be asked (``benchmarks/ask.py``).
+"""
+
+from __future__ import annotations
+
+import ssl
+import urllib.request
+from collections.abc import AsyncIterator, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ragassay.errors import UsageError
+from ragassay.transport.endpoints import CONNECT_S, redirected
+
+if TYPE_CHECKING:
+    import aiohttp
+
+
+def needs_session() -> None:
+    """Says at once, and clearly, that the package is not installed.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if find_spec("aiohttp") is None:
+        raise UsageError(
+            "A target over HTTP needs the aiohttp package: pip install 'ragassay[llm]'."
+        )
+
+
+def open_session(url: str, shown: str, headers: Mapping[str, str]) -> aiohttp.ClientSession:
+    """A session that talks to one origin only. The caller has the deadlines and the limits.
+
+    Args:
+        url: of the system; a redirect to another origin is an `EndpointError`.
+        shown: what the system is called in messages.
+        headers: of every request.
+
+    Raises:
+        ValueError: the URL is none of HTTP.
+    """
+    import aiohttp
+    from yarl import URL
+
+    place = urlsplit(url)
+    if place.scheme not in ("http", "https"):
+        raise ValueError(f"{url!r} begins with neither http:// nor https://")
+    home = URL(url).origin()
+
+    async def stay(
+        request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        if request.url.origin() != home:
+            raise redirected(shown, request.url.origin(), "target")
+        return await send(request)
+
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(
+            limit=0, ssl=_certificates() if place.scheme == "https" else True
+        ),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers=headers,
+        middlewares=(stay,),
+        proxy=_proxy(place.scheme, place.netloc),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+    )
+
+
+def _certificates() -> ssl.SSLContext:
+    """Trusts whom the system trusts."""
+    if find_spec("truststore") is None:
+        return ssl.create_default_context()
+    import truststore
+
+    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _proxy(scheme: str, host: str) -> str | None:
+    """The proxy that the environment names for a host."""
+    if urllib.request.proxy_bypass(host):
+        return None
+    proxies = urllib.request.getproxies()
+    return proxies.get(scheme) or proxies.get("all")
+
+
+async def lines_of(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, bool]]:
+    """The lines of a reply as they come, of any length, without their ends; with each whether its
+    end came."""
+    rest = b""
+    async for piece in response.content.iter_any():
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line.removesuffix(b"\r").decode("utf-8", "replace"), True
+    if rest:
+        yield rest.decode("utf-8", "replace"), False

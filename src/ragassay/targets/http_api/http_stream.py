@@ -1,0 +1,102 @@
+"""Streams: the events of a reply as they come, and whether it came to its end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragassay.json_paths import NOTHING, JsonPath, PathError
+from ragassay.targets.http_api.http_session import lines_of
+
+if TYPE_CHECKING:
+    import aiohttp
+
+DONE = "[DONE]"
+"""The event that ends a stream of OpenAI's protocol, and of many others."""
+
+_NAMED = "event:"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of a stream.
+
+    Attributes:
+        text: its data; empty where it has none.
+        name: of the event, where server-sent events name it.
+        whole: whether its end came: the blank line of a server-sent event, the end of the line.
+    """
+
+    text: str
+    name: str = ""
+    whole: bool = True
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is the mark that nothing more comes."""
+        return self.text.strip() == DONE
+
+
+@dataclass(frozen=True, slots=True)
+class EndMark:
+    """What marks the end of a stream; `DONE` always does.
+
+    Attributes:
+        names: of server-sent events that are the last.
+        paths: to what only an event at the end holds, neither null nor false nor empty.
+    """
+
+    names: frozenset[str]
+    paths: tuple[JsonPath, ...]
+
+    @classmethod
+    def of(cls, written: str | Sequence[str]) -> EndMark:
+        """The mark that a mapping writes: ``[DONE]``, ``event: NAME``, a path, or a list of these.
+
+        Raises:
+            ValueError: something in it is no path.
+        """
+        marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
+        names = [one.removeprefix(_NAMED).strip() for one in marks if one.startswith(_NAMED)]
+        paths = [one for one in marks if one != DONE and not one.startswith(_NAMED)]
+        return cls(frozenset(names), tuple(JsonPath.parse(one) for one in paths))
+
+    def is_in(self, value: Any) -> bool:
+        """Whether the value of an event holds the mark at one of the paths."""
+        return any(_holds(value, path) for path in self.paths)
+
+
+def _holds(value: Any, path: JsonPath) -> bool:
+    try:
+        found = path.find(value)
+    except PathError:
+        return False
+    return found is not NOTHING and bool(found)
+
+
+async def events_of(response: aiohttp.ClientResponse, server_sent: bool) -> AsyncIterator[Event]:
+    """The events of a stream as they come.
+
+    Args:
+        response: whose body is read.
+        server_sent: whether these are server-sent events; else each line is one.
+    """
+    data: list[str] = []
+    name = ""
+    async for line, whole in lines_of(response):
+        if not server_sent:
+            if line.strip():
+                yield Event(line, whole=whole)
+        elif line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+        elif line.startswith("event:"):
+            name = line[6:].strip()
+        elif not line.strip():
+            if data or name:
+                yield Event("\n".join(data), name)
+            data, name = [], ""
+        elif line.lstrip().startswith(("<", "{")):
+            yield Event(line)  # no stream, but a page of HTML or JSON
+    if data:
+        yield Event("\n".join(data), name, whole=False)

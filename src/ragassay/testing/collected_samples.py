@@ -1,0 +1,189 @@
+"""The samples that the tests of a session hand in, and the gates that all of them must pass."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ragassay.engine.comparison import gates
+from ragassay.errors import RagassayWarning, UsageError
+from ragassay.formats import from_records, to_record
+from ragassay.samples import Sample
+from ragassay.strict import dumps
+from ragassay.testing.score_assertion import evidence_of
+
+if TYPE_CHECKING:
+    from ragassay.engine import Result
+    from ragassay.engine.results import GateResult
+
+WORST = 3
+"""Samples that a gate which did not pass shows."""
+
+
+@dataclass
+class CollectedSamples:
+    """What one test hands in: the object of the fixture ``rag_eval``."""
+
+    samples: list[Sample] = field(default_factory=list)
+    gates: list[str] = field(default_factory=list)
+
+    def add(self, sample: Sample | Mapping[str, Any] | None = None, /, **fields: Any) -> Sample:
+        """Hands in one sample. It is scored at the end of the session, with those of all tests.
+
+        Args:
+            sample: a `Sample`, or a mapping with the keys that a line of a file has.
+            fields: keys as keywords: ``query``, ``answer``, ``passages``, ``references`` ... They
+                win over those of the mapping.
+
+        Returns:
+            The sample as it was read.
+
+        Raises:
+            InputError: it is no sample.
+            UsageError: nothing was given, or a `Sample` and keywords.
+        """
+        if isinstance(sample, Sample) if fields else sample is None:
+            raise UsageError("Give rag_eval.add a sample, or a mapping, keywords, or both.")
+        record = sample if isinstance(sample, Sample) else {**(sample or {}), **fields}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RagassayWarning)
+            (read,) = from_records([record])
+        self.samples.append(read)
+        return read
+
+    def gate(self, *conditions: str) -> None:
+        """Adds gates on all samples of the session, as the option ``--ragassay-gate`` does.
+
+        Args:
+            conditions: METRIC>=VALUE on the mean, low(METRIC)>=VALUE or high(METRIC)<=VALUE on the
+                one-sided bound of the true mean.
+
+        Raises:
+            UsageError: one is of another form.
+        """
+        for one in conditions:
+            gates.parse(one, "gate")
+        self.gates += conditions
+
+    def to_json(self) -> dict[str, Any]:
+        """The samples and gates as plain values."""
+        told = {"samples": [to_record(one) for one in self.samples], "gates": self.gates}
+        # A `Sample` holds whatever its test put in: dates, numbers of numpy.
+        plain: dict[str, Any] = json.loads(dumps(told))
+        return plain
+
+
+@dataclass(frozen=True)
+class GatedSession:
+    """What was found of all samples of a session."""
+
+    result: Result
+
+    @property
+    def passed(self) -> bool:
+        """Whether every gate passed (one that is undecided did not) and nothing lacks."""
+        return all(one.passed for one in self.result.gates) and not self.lack
+
+    @property
+    def lack(self) -> str:
+        """Why the evaluation is incomplete, as where a judge gave no answer; empty where it is
+        not."""
+        from ragassay.reports.ci import lack_of
+
+        inner = self.result.consistency
+        return lack_of([self.result.summary, *([] if inner is None else [inner.summary])])
+
+    @property
+    def lines(self) -> list[str]:
+        """The table, the gates, and for those that did not pass the samples that fare worst."""
+        told = [str(self.result.summary), ""]
+        for one in self.result.gates:
+            told.append(one.sentence)
+            if not one.passed:
+                told += self._worst(one)
+        if self.lack:
+            told.append(f"The evaluation is incomplete: {self.lack}")
+        told += [f"note: {one}" for one in self.result.summary.warnings]
+        return told
+
+    def _worst(self, gate: GateResult) -> list[str]:
+        asked = gates.parse(gate.gate)
+        rows = [row for row in self.result.scores if row.metric == asked.metric]
+        scored = [
+            (float(row.value), row)
+            for row in rows
+            if isinstance(row.value, int | float) and not asked.holds(float(row.value))
+        ]
+        scored.sort(key=lambda pair: pair[0], reverse=not asked.at_least)
+        unscored = [row for row in rows if row.value is None]
+        chosen = [row.identity for row in [*unscored, *(row for _, row in scored)][:WORST]]
+        by_identity = {one.identity: one for one in self.result.samples if one.identity in chosen}
+        text = [evidence_of(self.result, by_identity[one], [asked.metric]) for one in chosen]
+        return [f"  {line}".rstrip() for one in text for line in one.splitlines()]
+
+
+def gated(
+    handed_in: Iterable[Mapping[str, Any]],
+    conditions: Sequence[str],
+    *,
+    config: str | None = None,
+    output: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> GatedSession:
+    """Evaluates what the tests of a session handed in, and decides the gates.
+
+    A query that several tests hand in becomes several runs of it (`Sample.repeat`), which count
+    together in intervals.
+
+    Args:
+        handed_in: of each test, see `CollectedSamples.to_json`.
+        conditions: gates beside those of tests and of the configuration.
+        config: path of a configuration of a run (YAML): suites, judge, gates ...
+        output: folder for scores and reports.
+        options: keywords of `ragassay.evaluate`; they win over the configuration.
+
+    Raises:
+        UsageError: no gate, or one that is of another form or names an unknown metric.
+        InputError: the configuration cannot be read.
+    """
+    from ragassay.engine import evaluate
+    from ragassay.engine.config import read_config
+    from ragassay.reports import folder
+
+    samples, asked = [], list(conditions)
+    seen: Counter[tuple[str, str]] = Counter()
+    for one in handed_in:
+        asked += one["gates"]
+        for sample in from_records(one["samples"]):
+            samples.append(replace(sample, repeat=seen[sample.id, sample.system]))
+            seen[sample.id, sample.system] += 1
+    values: dict[str, Any] = {}
+    if config is not None:
+        # The samples are those of the tests: the configuration's own data need not be there.
+        instead = {"data": config, "format": "jsonl"}
+        values = read_config(config, instead).config(instead).model_dump(exclude_unset=True)
+        del values["data"], values["format"]
+    values |= options or {}
+    asked += values.pop("fail_under", [])
+    if not asked:
+        raise UsageError(
+            "Tests handed in samples, but there is no gate: give --ragassay-gate METRIC>=VALUE, "
+            "ragassay_gates in the configuration of pytest, or call rag_eval.gate."
+        )
+    if not values.get("suite") and not values.get("metrics"):
+        values["metrics"] = list(dict.fromkeys(gates.parse(one, "gate").metric for one in asked))
+    if output is not None:
+        values["output"] = output
+    kept = values.pop("output", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RagassayWarning)
+        suite = values.pop("suite", None)
+        result = evaluate(samples, suite or None, fail_under=[*dict.fromkeys(asked)], save=kept,
+                          **values)  # fmt: skip
+        if kept is not None:
+            folder.write_reports(result)
+    return GatedSession(result)

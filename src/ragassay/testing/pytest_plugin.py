@@ -1,0 +1,186 @@
+"""pytest's plugin (entry point ``pytest11``). It adds options and the fixture ``rag_eval``; where
+no test uses that, it does nothing, prints nothing, and imports no other part of ragassay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from ragassay.testing import CollectedSamples, GatedSession
+
+HANDED_IN: pytest.StashKey[CollectedSamples] = pytest.StashKey()
+SENT = "ragassay_handed_in"
+"""The attribute of a test's report that takes what it handed in from pytest-xdist's workers to the
+process that gates: reports are sent with all their attributes."""
+
+NOT_RUN = (
+    pytest.ExitCode.INTERRUPTED,
+    pytest.ExitCode.INTERNAL_ERROR,
+    pytest.ExitCode.USAGE_ERROR,
+)
+
+
+class Hooks:
+    """Hooks for a conftest.py."""
+
+    @pytest.hookspec(firstresult=True)
+    def pytest_ragassay_options(self, config: pytest.Config) -> dict[str, Any] | None:
+        """Keywords of `ragassay.evaluate` for the evaluation at the end, as ``judge``.
+
+        Args:
+            config: of pytest.
+        """
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declares `Hooks`."""
+    pluginmanager.add_hookspecs(Hooks)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declares the options of the command line and of the configuration file."""
+    group = parser.getgroup("ragassay", "ragassay: gates on what tests hand in to rag_eval")
+    group.addoption(
+        "--ragassay-gate",
+        action="append",
+        default=[],
+        metavar="METRIC>=VALUE",
+        help="gate on all samples of the session: METRIC>=VALUE, or low(METRIC)>=VALUE on the "
+        "one-sided bound of the true mean; repeatable",
+    )
+    group.addoption("--ragassay-judge", metavar="JUDGE", help="who is asked, as openai:gpt-4o")
+    group.addoption(
+        "--ragassay-config",
+        metavar="FILE",
+        help="configuration of a run (YAML): suites, judge, gates",
+    )
+    group.addoption(
+        "--ragassay-output", metavar="DIR", help="folder for the scores and reports of the session"
+    )
+    parser.addini("ragassay_gates", "gates, one a line, as --ragassay-gate", type="linelist")
+    parser.addini("ragassay_judge", "who is asked, as --ragassay-judge", default=None)
+    parser.addini("ragassay_config", "configuration of a run, as --ragassay-config", type="paths")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Gates where tests are reported: not in the workers of pytest-xdist."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(SessionGate(config), "ragassay-session")
+
+
+@pytest.fixture
+def rag_eval(request: pytest.FixtureRequest) -> Iterator[CollectedSamples]:
+    """Takes samples for one evaluation at the end of the session, and its gates.
+
+    ``rag_eval.add(query=..., answer=..., passages=...)`` hands in a sample;
+    ``rag_eval.gate("low(token_f1.f)>=0.6")`` adds a gate on all samples of all tests.
+    """
+    from ragassay.engine.comparison import gates
+    from ragassay.errors import RagassayError
+    from ragassay.testing import CollectedSamples
+
+    try:
+        for one in _gates_of(request.config):
+            gates.parse(one, "gate")
+    except RagassayError as error:
+        pytest.fail(f"ragassay: {error}", pytrace=False)
+    collected = CollectedSamples()
+    request.node.stash[HANDED_IN] = collected
+    yield collected
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Sends what a test handed in with the report of its end."""
+    report = yield
+    if report.when == "teardown" and (collected := item.stash.get(HANDED_IN, None)) is not None:
+        setattr(report, SENT, json.dumps(collected.to_json()))
+    return report
+
+
+class SessionGate:
+    """Gathers what tests handed in, and gates it at the end.
+
+    Args:
+        config: of pytest.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.handed_in: dict[str, Any] = {}
+        self.found: GatedSession | None = None
+        self.problem = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Takes in a test's samples; those of its last run, where it was run again."""
+        if (sent := getattr(report, SENT, None)) is not None:
+            self.handed_in[report.nodeid] = json.loads(sent)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Evaluates and decides. A gate that fails or is undecided fails the session."""
+        listing = self.config.option.collectonly
+        named = self.config.getoption("--ragassay-gate")
+        tests = [self.handed_in[nodeid] for nodeid in sorted(self.handed_in)]
+        if exitstatus in NOT_RUN or listing:
+            self.problem = "The session was broken off: gates are undecided." if tests else ""
+            return
+        if not any(one["samples"] for one in tests):
+            if named or any(one["gates"] for one in tests):
+                self.problem = "No test handed in a sample (rag_eval.add): gates are undecided."
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            return
+        from ragassay.errors import RagassayError
+        from ragassay.testing import gated
+
+        try:
+            self.found = gated(
+                tests,
+                _gates_of(self.config),
+                config=_path_of_config(self.config),
+                output=self.config.getoption("--ragassay-output"),
+                options=self._options(),
+            )
+        except RagassayError as error:
+            self.problem = str(error).replace("--fail-under", "gate")
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            return
+        if not self.found.passed and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Says what was found; nothing where no test handed in a sample."""
+        if self.found is None and not self.problem:
+            return
+        tests = sum(bool(one["samples"]) for one in self.handed_in.values())
+        samples = sum(len(one["samples"]) for one in self.handed_in.values())
+        terminalreporter.section(f"ragassay: samples={samples} tests={tests}")
+        if self.problem:
+            terminalreporter.line(f"ragassay: {self.problem}", red=True)
+        if self.found is not None:
+            for line in self.found.lines:
+                color = {"red": True} if line.startswith("gate ") and ": passed" not in line else {}
+                terminalreporter.line(line, **color)
+            if folder := self.config.getoption("--ragassay-output"):
+                terminalreporter.line(f"reports: {folder}")
+
+    def _options(self) -> dict[str, Any]:
+        judge = self.config.getoption("--ragassay-judge") or self.config.getini("ragassay_judge")
+        options = dict(self.config.hook.pytest_ragassay_options(config=self.config) or {})
+        return options | ({"judge": judge} if judge else {})
+
+
+def _gates_of(config: pytest.Config) -> list[str]:
+    return [*config.getoption("--ragassay-gate"), *config.getini("ragassay_gates")]
+
+
+def _path_of_config(config: pytest.Config) -> str | None:
+    paths = config.getini("ragassay_config")
+    named = config.getoption("--ragassay-config")
+    return named or (str(paths[0]) if paths else None)

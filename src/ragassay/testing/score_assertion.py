@@ -1,0 +1,126 @@
+"""One sample, and the scores that a test asks of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ragassay.engine import evaluate, explain
+from ragassay.engine.comparison import gates
+from ragassay.errors import RagassayError, RagassayWarning, UsageError
+from ragassay.samples import Sample
+
+if TYPE_CHECKING:
+    from ragassay.engine import Result
+    from ragassay.judges import Judge
+
+WIDTH = 100
+"""Characters of a line in a failure's text at most; fewer where the terminal has fewer."""
+_MARGIN = 8
+"""Columns that pytest puts before each line of an error."""
+
+
+def assert_score(
+    sample: Sample | Mapping[str, Any],
+    *conditions: str,
+    judge: str | Judge | None = None,
+    **options: Any,
+) -> Result:
+    """Asserts that the scores of one sample fulfil conditions.
+
+    A condition that cannot be decided is not fulfilled: where the sample lacks what the metric
+    needs, where the judge gave no answer, or where the offline judge would decide whose agreement
+    with people is not known (``trust_offline=True`` lets it decide).
+
+    Args:
+        sample: a `Sample`, or a mapping with the keys that a line of a file has.
+        conditions: of the form METRIC>=VALUE, as ``rl_f>=0.8`` (also ``>``, ``<=`` and ``<``).
+        judge: who answers what text alone cannot: as for `ragassay.evaluate`.
+        options: further options of `ragassay.evaluate`.
+
+    Returns:
+        The evaluation of the sample.
+
+    Raises:
+        AssertionError: a condition is not fulfilled; the text has value, explanation and evidence.
+        UsageError: no condition, or one that names an unknown metric or a bound.
+        InputError: the mapping is no sample.
+    """
+    __tracebackhide__ = True
+    wrong = next((one for one in conditions if not isinstance(one, str)), None)
+    if wrong is not None:
+        raise UsageError(
+            f"A condition is a text, not a {type(wrong).__name__}: give each as an argument of its "
+            "own, assert_score(sample, 'em>=1', 'token_f1.f>=0.6')."
+        )
+    if not conditions:
+        raise UsageError("No condition is given: assert_score(sample, 'token_f1.f>=0.6').")
+    asked = [gates.parse(one, "condition") for one in conditions]
+    for gate in asked:
+        if gate.which != "mean":
+            raise UsageError(
+                f"condition '{gate}': one sample has no interval. Write "
+                f"'{gate.metric}{gate.op}{gate.threshold:g}'; the fixture rag_eval gates the "
+                "bounds of all samples of a session."
+            )
+    if "metrics" not in options and "suite" not in options:
+        options["metrics"] = list(dict.fromkeys(gate.metric for gate in asked))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RagassayWarning)
+            result = evaluate([sample], judge=judge, fail_under=[*map(str, asked)], **options)
+    except RagassayError as error:
+        # Raised anew here, so that pytest shows the line of the test and not those of the package.
+        raise error.with_traceback(None) from None
+    unfulfilled = [one for one in result.gates if one.passed is not True]
+    if unfulfilled:
+        raise AssertionError(_failure(result, [one.gate for one in unfulfilled]))
+    return result
+
+
+def _failure(result: Result, unfulfilled: list[str]) -> str:
+    """What a failed assertion says: each condition with the score, then the evidence."""
+    (sample,) = result.samples
+    rows = {row.metric: row for row in result.scores}
+    why = {one.gate: one.why for one in result.gates}
+    lines = []
+    for text in unfulfilled:
+        metric = gates.parse(text).metric
+        row = rows[metric]
+        if row.value is None:
+            found = f"{metric} is unscored ({row.reason}): {row.explanation}".rstrip(": ")
+            lines.append(f"{text} cannot be decided: {found}")
+        elif why[text]:
+            lines.append(f"{text} cannot be decided: {metric} is {row.value:.4f}; {why[text]}")
+        else:
+            lines.append(f"{text} is not fulfilled: {metric} is {row.value:.4f}")
+    shown = list(dict.fromkeys(gates.parse(text).metric for text in unfulfilled))
+    return "\n".join([*lines, evidence_of(result, sample, shown)])
+
+
+def evidence_of(result: Result, sample: Sample, metrics: list[str]) -> str:
+    """The scores of a sample with their explanations and verdicts, as plain text.
+
+    Args:
+        result: the evaluation.
+        sample: one of its samples.
+        metrics: shown names.
+    """
+    from dataclasses import replace
+    from io import StringIO
+    from shutil import get_terminal_size
+
+    from rich.console import Console
+
+    from ragassay import printable
+    from ragassay.reports.text import explained
+
+    found = explain(result, sample.id, system=sample.system, repeat=sample.repeat)
+    chosen = tuple(one for one in found.scores if one.row.metric in metrics)
+    width = min(WIDTH, get_terminal_size((WIDTH, 24)).columns - _MARGIN)
+    page = Console(file=StringIO(), width=width, color_system=None)
+    with page.capture() as captured:
+        page.print(explained(replace(found, scores=chosen)))
+    lines = (line.rstrip() for line in captured.get().splitlines())
+    return printable.lines("\n".join(line for line in lines if "--full shows" not in line))

@@ -1,0 +1,252 @@
+"""A judge in Python: a function, or a chat model of LangChain or LlamaIndex.
+
+Nothing of these packages is imported: an object is asked by the methods that it has.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import orjson
+
+from ragassay.errors import UsageError
+from ragassay.python_objects import described, in_thread, is_async
+from ragassay.scores import Reason
+from ragassay.transport.endpoints.endpoint import (
+    SAMPLING,
+    TIMEOUT_S,
+    Completion,
+    Endpoint,
+    EndpointError,
+    Finish,
+    Message,
+    Prompt,
+    counted,
+)
+from ragassay.transport.endpoints.endpoint_errors import FORMS, from_status
+from ragassay.transport.endpoints.openai_chat import text_of
+from ragassay.transport.secrets import NO_KEY, Secret
+
+_METHODS = (
+    ("ainvoke", "messages"),
+    ("invoke", "messages"),
+    ("acomplete", "text"),
+    ("complete", "text"),
+    ("achat", "messages"),
+    ("chat", "messages"),
+)
+"""Methods of chat models, the one that is preferred first, and what each takes."""
+
+_CUT: Mapping[Any, Finish] = {
+    "length": "length",
+    "max_tokens": "length",
+    "MAX_TOKENS": "length",
+    "content_filter": "filtered",
+    "SAFETY": "filtered",
+}
+"""Words by which models say why a reply ended too early."""
+
+_THEIR_KEY = Secret("-", "the key that the object was made with")
+
+
+class PythonChat(Endpoint):
+    """A Python object that answers prompts.
+
+    A function takes the prompt as one text; where its first parameter is called ``messages``, it
+    takes a list of mappings with ``role`` and ``content``. It may be a coroutine function;
+    functions that are not run in threads of their own, several at a time.
+
+    Args:
+        found: the object.
+        name: what messages call it.
+        version: enters the identity of requests, beside the model's name.
+        timeout: see `Endpoint`.
+
+    Raises:
+        UsageError: the object cannot be asked.
+    """
+
+    protocol: ClassVar[str] = "python"
+    # A function takes a prompt and nothing else.
+    never: ClassVar[frozenset[str]] = frozenset({*SAMPLING, *FORMS})
+
+    def __init__(
+        self, found: Any, name: str, version: str = "", *, timeout: float = TIMEOUT_S
+    ) -> None:
+        super().__init__(f"python:{name}", NO_KEY, timeout=timeout)
+        self._version = version
+        self._call, self._takes_text = _call_of(found, name)
+
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        """Messages, and what identifies the object."""
+        return {
+            "model": prompt.model,
+            "version": self._version,
+            "asked": prompt.name,
+            "messages": prompt.messages,
+        }
+
+    async def send(self, body: bytes) -> Completion:
+        """Calls the object."""
+        request = orjson.loads(body)
+        messages = request["messages"]
+        given = as_text(messages) if self._takes_text else messages
+        try:
+            if is_async(self._call):
+                value = self._call(given)
+            else:
+                value = await in_thread(lambda: self._call(given))
+            if inspect.isawaitable(value):
+                value = await value
+        except EndpointError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise raised(error, self.url, asked=request["asked"]) from error
+        return self._read(value, request["asked"])
+
+    async def close(self) -> None:
+        """Nothing: the object is the user's."""
+
+    def _read(self, value: Any, asked: str) -> Completion:
+        text = _text(value)
+        if text is None:
+            detail = f"{self.url} returned {_kind(value)} when it was asked {asked}. {_WANTED}"
+            raise EndpointError(Reason.SERVER_ERROR, detail)
+        read, written = _tokens(value)
+        told = getattr(value, "response_metadata", None)
+        told = told if isinstance(told, Mapping) else {}
+        return Completion(
+            text,
+            _CUT.get(told.get("finish_reason") or told.get("stop_reason"), "stop"),
+            model=str(told.get("model_name") or told.get("model") or ""),
+            input_tokens=read or 0,
+            output_tokens=written or 0,
+            counted=bool(read) and written is not None,
+        )
+
+
+def _tokens(value: Any) -> tuple[int | None, int | None]:
+    """The tokens that a message of LangChain or a response of LlamaIndex says were read and
+    written."""
+    for where, names in (
+        ("usage_metadata", ("input_tokens", "output_tokens")),
+        ("additional_kwargs", ("prompt_tokens", "completion_tokens")),
+    ):
+        told = getattr(value, where, None)
+        if isinstance(told, Mapping) and names[0] in told:
+            return counted(told[names[0]]), counted(told.get(names[1]))
+    return None, None
+
+
+_WANTED = "A judge in Python takes a text and returns the reply as a text (str)."
+
+
+def raised(
+    error: BaseException,
+    where: str,
+    *,
+    asked: str = "",
+    model: str = "",
+    sent: Sequence[str] = (),
+    key: Secret = _THEIR_KEY,
+) -> EndpointError:
+    """The error for an exception of a user's function or of a client in Python.
+
+    Clients' exceptions carry the status of the server that they asked: it is read as for any
+    endpoint, so that a rate limit is waited for.
+
+    Args:
+        error: what was raised.
+        where: names the endpoint in the sentence.
+        asked: kind of the question, for the sentence.
+        model: that was asked for.
+        sent: names of parameters and modes that were sent, which may be what is rejected.
+        key: that was sent; the sentence says where it comes from.
+    """
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and 400 <= status < 600:
+        reply = getattr(error, "response", None)
+        headers = getattr(reply, "headers", None)
+        return from_status(
+            status,
+            str(error).encode("utf-8", "replace"),
+            headers={str(k): str(v) for k, v in dict(headers or {}).items()},
+            url=where,
+            model=model,
+            key=key,
+            sent=sent,
+        )
+    question = f" It was asked {asked}." if asked else ""
+    detail = f"{where} raised {described(error, place=True)}{question}"
+    if isinstance(error, TimeoutError):
+        return EndpointError(Reason.TIMEOUT, detail, again=True)
+    if isinstance(error, ConnectionError):
+        return EndpointError(Reason.CONNECTION, detail, again=True)
+    return EndpointError(Reason.SERVER_ERROR, detail)
+
+
+def as_text(messages: Sequence[Message]) -> str:
+    """Messages as one text. Where an earlier reply is among them, each message has its role."""
+    roles = {message["role"] for message in messages}
+    if "assistant" not in roles:
+        return "\n\n".join(message["content"] for message in messages)
+    return "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in messages)
+
+
+def _call_of(found: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
+    """How an object is called, and whether it takes a text (else messages)."""
+    if inspect.isclass(found):
+        raise UsageError(f"The judge {name} is a class. Give an object of it: {name}(...).")
+    if not inspect.isroutine(found):
+        for method, takes in _METHODS:
+            call = getattr(found, method, None)
+            if callable(call):
+                return call, takes == "text"
+    if not callable(found):
+        raise UsageError(
+            f"The judge {name} is {_kind(found)}, which cannot be asked. Give a function that "
+            "takes a text and returns a text, or a chat model of LangChain or LlamaIndex."
+        )
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):
+        return found, True  # of a compiled function nobody knows
+    try:
+        signature.bind("prompt")
+    except TypeError:
+        taken = ", ".join(signature.parameters) or "nothing"
+        raise UsageError(
+            f"The judge {name} is called with one argument, the prompt as a text; it takes {taken}."
+        ) from None
+    return found, next(iter(signature.parameters)) != "messages"
+
+
+def _text(value: Any) -> str | None:
+    """The reply as a text; ``None`` where it is none."""
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bytes | Mapping | list | tuple | int | float):
+        return None
+    for one in (getattr(value, "message", None), value):
+        content = getattr(one, "content", None)
+        if isinstance(content, list):
+            content = [{"type": "text", "text": c} if isinstance(c, str) else c for c in content]
+        try:
+            told = text_of(content)
+        except (TypeError, AttributeError):
+            continue
+        if told is not None:
+            return told
+    text = getattr(value, "text", None)
+    return text if isinstance(text, str) else None
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "None (is a 'return' missing?)"
+    name = type(value).__name__
+    if name == "bytes":
+        return "bytes"
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"

@@ -1,0 +1,150 @@
+"""Options of every command: --quiet, --no-progress, --log-file; help on one page; one style of
+errors; completions of the shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragassay.cli import call, manners
+from ragassay.cli.flags import COMMON
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.errors import UsageError
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    lines = [{"query": f"query {n}?", "answer": "red fox", "references": ["fox"]} for n in range(4)]
+    Path("data.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return "data.jsonl"
+
+
+def test_quiet_prints_only_gates_that_did_not_pass_errors_and_data(data: str, capsys) -> None:
+    gates = ["--fail-under", "f1>=0.1", "--fail-under", "em>=0.5"]
+    assert call(["run", data, "-m", "f1,em", "--quiet", *gates, "-o", "out"]) == 1
+    found = capsys.readouterr()
+    assert found.out == "gate em>=0.5: FAILED, mean 0.0000\n"
+    assert found.err == ""  # there are notes: the records have no id
+    assert call(["run", data, "-m", "f1", "--quiet", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_samples"] == 4
+    assert call(["run", "nothing.jsonl", "--quiet"]) == 2
+    assert capsys.readouterr().err == "ragassay: nothing.jsonl: there is no such file.\n"
+    assert call(["run", data, "-m", "f1"]) == 0
+    assert "f1" in capsys.readouterr().out
+
+
+def test_quiet_says_why_a_run_is_incomplete(data: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bare.jsonl").write_text('{"id": "a", "query": "Q?", "answer": "A."}\n')
+    assert call(["run", "bare.jsonl", "-m", "f1", "--quiet"]) == 3
+    found = capsys.readouterr()
+    assert found.out == "" and found.err.startswith(
+        "ragassay: Nothing was scored: the sample has no"
+    )
+
+
+def test_options_that_another_command_has_are_told(
+    data: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["run", data, "--junit", "j.xml"]) == 2
+    assert "writes junit.xml: name a folder, -o DIR." in capsys.readouterr().err
+
+
+def test_a_metric_of_the_run_is_meant_before_a_published_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.jsonl").write_text('{"id": "a", "query": "Q?", "answer": "A.", "contexts": ["A."]}\n')
+    call(["run", "one.jsonl", "-m", "rl_f,f1", "-o", "out", "--quiet"])
+    capsys.readouterr()
+    assert call(["explain", "out", "a", "rlf"]) == 2
+    assert "Did you mean 'rl_f'?" in capsys.readouterr().err
+
+
+def test_a_log_has_notes_gates_errors_and_the_exit_code(data: str, capsys) -> None:
+    words = ["--log-file", "logs/run.log", "--quiet"]
+    assert call(["run", data, "-m", "f1", "--fail-under", "f1>=0.1", *words]) == 0
+    assert call(["run", "nothing.jsonl", "--log-file=logs/run.log"]) == 2
+    text = Path("logs/run.log").read_text()
+    for said in (
+        "INFO ragassay ",
+        "INFO note: ",
+        "INFO gate f1>=0.1: passed",
+        "INFO exit code 0",
+        "ERROR nothing.jsonl: there is no such file.",
+        "INFO exit code 2",
+    ):
+        assert said in text
+    assert call(["metrics"]) == 0
+    assert Path("logs/run.log").read_text() == text
+
+
+def test_a_log_that_cannot_be_written_is_told(data: str, tmp_path: Path, capsys) -> None:
+    assert call(["run", data, "--log-file", str(tmp_path)]) == 2
+    assert f"--log-file {tmp_path}: " in capsys.readouterr().err
+    for words in (["--log-file"], ["--log-file", "--json"]):
+        assert call(["run", data, *words]) == 2
+        assert "--log-file: name a file" in capsys.readouterr().err
+
+
+def test_words_after_two_dashes_stay() -> None:
+    how, words = manners.read(["trec", "--no-progress", "--", "--quiet"])
+    assert (how.progress, how.quiet, words) == (False, False, ["trec", "--", "--quiet"])
+    with pytest.raises(UsageError):
+        manners.read(["--log-file", "--", "x"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["frobnicate"], "ragassay: Unknown command"),
+        (["run", "x", "--frob"], "ragassay: Unknown option"),
+        (["compare"], "ragassay: Command"),
+        (["run", "x", "--limit", "two"], "ragassay: Invalid value"),
+        (["run", "x", "--suite", "qaa"], "ragassay: "),
+    ],
+)
+def test_every_error_is_one_sentence_of_one_style(words: list[str], said: str, capsys) -> None:
+    assert call(words) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(said) and err.count("\n") == 1
+
+
+def test_messages_of_the_command_line_name_flags(data: str, capsys) -> None:
+    Path("odd.jsonl").write_text('{"frage": "a"}\n')
+    assert call(["run", "odd.jsonl"]) == 2
+    err = capsys.readouterr().err
+    assert "--columns query=" in err and "columns={" not in err
+
+
+def test_the_help_of_run_fits_a_page_and_all_of_it_is_a_word_away() -> None:
+    def printed(word: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "ragassay", "run", word],
+            env={**os.environ, "COLUMNS": "80"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    assert set(COMMON) <= RunConfig.model_fields.keys()
+    short, full = printed("--help"), printed("--help-all")
+    assert len(short.splitlines()) <= 70 < 150 < len(full.splitlines())
+    assert "--help-all shows every option" in short and "--n-resamples" not in short
+    assert "--n-resamples" in full and "--help-all shows" not in full
+    assert max(map(len, short.splitlines())) <= 80
+
+
+def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) -> None:
+    place = tmp_path / "completions"
+    assert call(["--install-completion", "--shell", "bash", "-o", str(place)]) == 0
+    text = place.read_text()
+    assert "--fail-under" in text and "--n-resamples" in text
+    assert subprocess.run(["bash", "-n", str(place)], check=False).returncode == 0
+    assert str(place) in capsys.readouterr().out

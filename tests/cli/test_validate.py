@@ -1,0 +1,295 @@
+"""``ragassay validate``: columns, suggestions, suites, and the mapping that it writes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ragassay.cli import call
+from ragassay.formats import place
+
+LONG = "Emma is a novel by Jane Austen that was published in 1815 by John Murray in London."
+ODD = [
+    {"nr": 1, "Frage": "Who wrote Emma?", "text_out": "Jane Austen wrote it.", "found": [LONG]},
+    {"nr": 2, "Frage": "When was that?", "text_out": "In 1815 or so.", "found": [LONG, LONG]},
+]
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(name: str, records: list[Any]) -> Path:
+    path = Path(name)
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    return path
+
+
+def test_unknown_columns_are_suggested_by_what_they_hold() -> None:
+    found = place(write("a.jsonl", ODD))
+    assert found.unplaced == ("nr", "Frage", "text_out", "found")
+    assert found.suggested == {"query": "Frage", "answer": "text_out", "passages": "found"}
+
+
+def test_columns_are_suggested_by_the_nearest_name_first() -> None:
+    records = [
+        {"question": "Who?", "respones": "I.", "my_reference": "Me", "retrived_contexts": []}
+    ]
+    found = place(write("a.jsonl", records))
+    assert found.placed == {"query": "question"}
+    assert (
+        found.suggested["answer"] == "respones" and found.suggested["references"] == "my_reference"
+    )
+
+
+def test_nested_values_are_suggested_as_paths() -> None:
+    records = [
+        {
+            "question": one["Frage"],
+            "result": {"choices": [{"message": {"content": one["text_out"]}}]},
+            "search": {"hits": [{"body": "x", "text": LONG}]},
+        }
+        for one in ODD
+    ]
+    found = place(write("a.jsonl", records)).suggested
+    assert found == {
+        "answer": "result.choices[0].message.content",
+        "passages": "search.hits[*].text",
+    }
+
+
+NESTED = [
+    {
+        "rid": n,
+        "req": {"body": {"q": question}},
+        "resp": {"choices": [{"message": {"content": answer}}]},
+        "ret": [{"chunk": {"body": text}} for text in found],
+        "gt": reference,
+    }
+    for n, (question, answer, found, reference) in enumerate(
+        [
+            (
+                "Who wrote Emma?",
+                "Jane Austen did.",
+                ["Emma is by Austen.", "It is long."],
+                "Austen",
+            ),
+            ("When was that?", "It was in 1815.", ["Emma appeared in 1815."], "1815"),
+        ]
+    )
+]
+IN_NESTED = {
+    "id": "rid",
+    "query": "req.body.q",
+    "answer": "resp.choices[0].message.content",
+    "passages": "ret[*].chunk.body",
+    "references": "gt",
+}
+
+
+def test_a_list_of_objects_is_suggested_as_passages_and_short_names_as_what_they_mean(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = write("a.jsonl", NESTED)
+    assert place(path).suggested == IN_NESTED
+    call(["validate", str(path), "--save-mapping", "m.yaml"])
+    assert "no field" not in Path("m.yaml").read_text()
+    assert call(["validate", "m.yaml"]) == 0
+    assert re.search(r"references +2 of 2", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_list_of_records_has_no_index_in_a_suggestion(several: bool) -> None:
+    record = {"question": "Who wrote Emma?", "log": [{"said": LONG}] * (1 + several)}
+    paths = place(write("a.jsonl", [record, record])).unplaced
+    assert paths == (("log[*].said",) if several else ("log[0].said",))
+
+
+def traces(outputs: dict[str, Any]) -> Path:
+    """Two traces whose first step gave these, with different answers."""
+    steps = []
+    for n, one in enumerate(ODD):
+        given = json.loads(json.dumps(outputs).replace("ANSWER", f"It is number {n}."))
+        name = {"id": f"r{n}", "trace_id": f"t{n}", "run_type": "chain"}
+        steps.append({**name, "inputs": {"ask_me": one["Frage"]}, "outputs": given})
+    return write("t.jsonl", steps)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "path"),
+    [
+        ({"final": {"txt": "ANSWER"}}, "outputs.final.txt"),
+        ({"final_text": "ANSWER", "n": 3}, "outputs.final_text"),
+    ],
+)
+def test_an_answer_under_a_name_of_ones_own_in_a_trace_is_suggested(
+    outputs: dict[str, Any], path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = place(traces(outputs))
+    assert (found.unplaced, found.suggested) == ((path,), {"answer": path})
+    chosen = place("t.jsonl", columns={"answer": path})
+    assert (chosen.unplaced, chosen.suggested) == ((), {})
+    call(["validate", "t.jsonl"])
+    assert f"perhaps: --columns answer={path}" in capsys.readouterr().out
+
+
+def test_a_question_under_a_name_of_ones_own_among_others_is_suggested() -> None:
+    step = {"id": "r", "trace_id": "r", "run_type": "chain", "outputs": {"answer": "Jane did."}}
+    path = write("t.jsonl", [{**step, "inputs": {"ask_me": "Who wrote Emma?", "k": 3}}])
+    assert place(path).suggested == {"query": "inputs.ask_me"}
+
+
+def test_columns_that_differ_by_a_number_are_suggested_as_one_list(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    records = [
+        {"question": "Who?", "response": "I.", "context_0": LONG, "context_1": LONG, "note_1": "x"},
+        {"question": "What?", "response": "It.", "context_0": LONG, "context_1": None},
+    ]
+    found = place(write("a.jsonl", records))
+    assert found.suggested == {"passages": "context_*"}
+    unnamed = [{"question": f"Who is {n}?", "k1": LONG, "k2": LONG, "s1": 1} for n in range(3)]
+    assert place(write("b.jsonl", unnamed)).suggested == {"passages": "k*"}
+    assert call(["validate", "a.jsonl", "--columns", "passages=context_*"]) == 0
+    said = capsys.readouterr().out
+    assert "columns that hold no field: note_1\n" in said and "perhaps" not in said
+
+
+def test_lists_with_gaps_in_them_are_looked_at_all_the_same() -> None:
+    records = [{"q_text": f"What is {n}?", "found": [{"text": "a"}, None, {}]} for n in range(3)]
+    assert place(write("a.jsonl", records)).suggested["query"] == "q_text"
+
+
+def test_what_is_known_is_not_suggested() -> None:
+    records = [{"id": "1", "query": "Who wrote it?", "answer": "Austen did.", "note": "x"}]
+    found = place(write("a.jsonl", records))
+    assert found.unplaced == ("note",) and found.suggested == {}
+
+
+def test_an_error_about_unknown_columns_names_the_flags(capsys: pytest.CaptureFixture[str]) -> None:
+    write("a.jsonl", ODD)
+    assert call(["validate", "a.jsonl"]) == 2
+    said = capsys.readouterr().err
+    assert "Perhaps: --columns" in said and "--columns query=Frage" in said
+
+
+def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("data").mkdir()
+    write("data/a.jsonl", ODD)
+    assert call(["validate", "data/a.jsonl", "--save-mapping", "map.yaml"]) == 2
+    assert yaml.safe_load(Path("map.yaml").read_text()) == {
+        "data": "data/a.jsonl",
+        "columns": {"query": "Frage", "answer": "text_out", "passages": "found"},
+    }
+    assert call(["run", "-c", "map.yaml", "--metrics", "answer_words", "--json"]) == 0
+    assert '"n_samples": 2' in capsys.readouterr().out
+    assert call(["validate", "data/a.jsonl", "--save-mapping", "map.yaml"]) == 2
+    assert "map.yaml is there already" in capsys.readouterr().err
+
+
+def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "query": "What?"}])
+    assert call(["validate", "a.jsonl", "--json"]) == 0
+    suites = json.loads(capsys.readouterr().out)["suites"]
+    assert suites["ragreport"]["n_samples"] == 1 and suites["ragreport"]["n_seen"] == 2
+    assert suites["qa"]["n_samples"] == suites["serving"]["n_samples"] == 0
+    assert call(["validate", "a.jsonl"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "no metric of this run can be scored" in said and "no faults" not in said
+    assert "--suite ragreport" in " ".join(said.split())
+
+
+def test_what_can_be_scored_stands_first_and_the_rest_in_a_line_for_each_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "query": "What?"}])
+    assert call(["validate", "a.jsonl"]) == 0
+    said = capsys.readouterr().out
+    assert "0 of 2" not in said.partition("part of a sample")[2].partition("suite that")[2]
+    flat = " ".join(said.split())
+    assert flat.index("suite that the data suits") < flat.index("cannot be scored: acc, em,")
+    assert flat.endswith("BLEU (the sample has no reference answer)")
+    assert call(["validate", "a.jsonl", "-m", "em,nDCG@10,answer_words"]) == 0
+    flat = " ".join(capsys.readouterr().out.split())
+    row, em = flat.index("answer_words 1 of 2"), flat.index("cannot be scored: em (")
+    assert row < em < flat.index("cannot be scored: nDCG@10 (")
+
+
+def test_several_unknown_metrics_have_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}])
+    names = "exat_match,hallucination,nDCG@ten,xyzzy,em"
+    assert call(["validate", "a.jsonl", "-m", names]) == 2
+    head, *lines, last = capsys.readouterr().err.splitlines()
+    assert head == "ragassay: 4 names are no metrics as they stand:"
+    assert [line.split(":")[0].strip() for line in lines] == names.split(",")[:4]
+    assert lines[0].endswith("Did you mean 'exact_match' or 'answer_match'?")
+    assert "hhem comes nearest" in lines[1] and "k must be int" in lines[2]
+    assert last.startswith("'ragassay metrics' lists") and max(map(len, [head, *lines])) <= 80
+    assert call(["validate", "a.jsonl", "-m", "exat_match,em"]) == 2
+    assert "Unknown metric 'exat_match'" in capsys.readouterr().err
+
+
+def test_a_run_that_scores_nothing_names_suites_that_could(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = {"trace_id": "t", "inputs": {"question": "Who?"}, "outputs": {"answer": "I."}}
+    found = {"inputs": {"query": "Who?"}, "outputs": {"documents": [{"page_content": "Me."}]}}
+    write(
+        "runs.jsonl",
+        [
+            {"id": "t", "run_type": "chain", **run},
+            {"id": "u", "run_type": "retriever", "trace_id": "t", "parent_run_id": "t", **found},
+        ],
+    )
+    assert call(["run", "runs.jsonl"]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Nothing was scored: the sample has no reference answer." in said
+    told = re.search(r"Suites that can score this data: (.+?)\. Run: (.+?)\.(?: |$)", said)
+    assert told is not None
+    suites, command = told.groups()
+    assert "qa" not in suites.split(", ") and command.endswith(suites.split(", ")[0])
+    assert call(command.split()[1:]) == 0
+    assert call(["run", "runs.jsonl", "--metrics", "em"]) == 3
+    assert "Suites that can" not in capsys.readouterr().out
+
+
+def test_data_that_nothing_can_score_is_never_without_faults(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write("a.jsonl", [{"id": "1", "query": "Who?"}])
+    assert call(["validate", "a.jsonl"]) == 3
+    said = capsys.readouterr().out
+    assert "nothing can be scored" in said and "no faults" not in said
+    write("b.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}])
+    assert call(["validate", "b.jsonl", "--metrics", "em"]) == 3
+    assert "nothing can be scored" in capsys.readouterr().out
+    assert call(["validate", "b.jsonl", "--metrics", "answer_words"]) == 0
+    assert "no faults" in capsys.readouterr().out
+
+
+def test_columns_that_hold_no_field_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    write(
+        "a.jsonl",
+        [{"id": "1", "query": "Who?", "answer": "I.", "lang": "en", "model_reference": "x"}],
+    )
+    assert call(["validate", "a.jsonl"]) == 0
+    said = capsys.readouterr().out
+    assert "columns that hold no field: lang, model_reference" in said
+    assert "perhaps: --columns references=model_reference" in said
+
+
+def test_questions_alone_are_for_ask_and_golden_sets(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = {"id": "a", "question": "Who?", "references": ["I"], "type": "factual", "note": "x"}
+    assert call(["validate", str(write("a.jsonl", [asked]))]) == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert "These are questions without answers and passages. 'ragassay ask' asks" in said
+    assert "'ragassay golden import'" in said and "Golden sets have fields for type." in said
+    assert call(["validate", str(write("b.jsonl", [{**asked, "answer": "I."}]))]) == 0
+    assert "questions without answers" not in capsys.readouterr().err

@@ -1,0 +1,225 @@
+"""The Python clients against a server that was started for them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+import ragassay
+from service_process import Service, records, serving
+
+pytest.importorskip("httpx2", reason="needs the extra 'client'")
+openpyxl = pytest.importorskip("openpyxl")
+
+from ragassay.cli import call  # noqa: E402
+from ragassay.client import (  # noqa: E402
+    AsyncClient,
+    Client,
+    JobFailed,
+    JobTimeout,
+    RequestRefused,
+)
+from ragassay.errors import UsageError  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service with its worker."""
+    with serving(tmp_path_factory.mktemp("service") / "data") as made:
+        yield made
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[Client]:
+    """A client of it."""
+    with Client(f"http://127.0.0.1:{service.port}", polling=0.1) as made:
+        yield made
+
+
+def a_task(client: Client, name: str) -> str:
+    project = client.create_project(name)
+    task = client.create_task(project.id, "t", separator="<<sep>>")
+    assert task.options["separator"] == "<<sep>>" and client.list_tasks(project.id) == [task]
+    assert client.log(task.id, records(4)).new == 4
+    return task.id
+
+
+def test_the_example_of_the_published_client_runs(client: Client, tmp_path: Path) -> None:
+    task_id = a_task(client, "published")
+    rag_evaluation_job_id = client.compute_rag_evaluation_report(
+        task_id=task_id,
+        report_name="rag_evaluation_report_name",
+        from_timestamp=0.0,
+        to_timestamp=100.0,
+    )
+    client.wait_job_completion(job_id=rag_evaluation_job_id)
+    reports = client.get_rag_evaluation_reports(task_id=task_id)
+    report_id = reports[-1].id
+    folder_path = tmp_path / "path" / "to"
+    written = client.export_rag_evaluation_report(
+        report_id=report_id, folder=folder_path, file_name="rag_evaluation_report"
+    )
+    assert written == folder_path / "rag_evaluation_report.xlsx"
+    book = openpyxl.load_workbook(written)
+    assert [row[0].value for row in book["Records"].iter_rows(min_row=2)] == [
+        "r0",
+        "r1",
+        "r2",
+        "r3",
+    ]
+    assert reports[-1].name == "rag_evaluation_report_name"
+    assert reports[-1].to_datetime is not None and reports[-1].to_datetime.tzinfo is not None
+
+
+def test_the_example_of_the_page_runs_as_it_is_printed(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "service.md"
+    (body,) = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+    monkeypatch.setenv("RAGASSAY_URL", f"http://127.0.0.1:{service.port}")
+    monkeypatch.setenv("RAGASSAY_POLLING", "0.1")
+    monkeypatch.chdir(tmp_path)
+    exec(body, {})
+    assert (tmp_path / "reports" / "november.xlsx").is_file()
+    assert ragassay.open_run(tmp_path / "runs" / "november").summary.n_samples == 1
+
+
+def test_a_report_comes_back_as_a_result_that_can_be_run_again_anywhere(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = a_task(client, "result")
+    look = client.preview_report(task, 0.0, 2.0, metrics=["ragreport_relevance"])
+    assert (look.n_records, list(look.metrics.values())) == (3, [3])
+    started = client.create_report(
+        task, "qa", 0.0, 2.0, suite=["ragreport"], metrics=["ragreport_relevance"]
+    )
+    assert started.report.status == "idle"
+    job = client.wait_job_completion(started.job.id)
+    assert (job.status, job.progress.done, job.progress.total) == ("completed", 3, 3)
+    folder = client.download_run(started.report.id, tmp_path / "run")
+    result = ragassay.open_run(folder)
+    headline = client.get_report(started.report.id).headline or {}
+    assert {name: one.mean for name, one in result.summary.metrics.items()} == {
+        name: one["mean"] for name, one in headline.items()
+    }
+    moved = folder.rename(tmp_path / "moved")
+    assert ".." not in (moved / "run.yaml").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert call(["run", str(moved / "run.yaml"), "-o", str(tmp_path / "again")]) == 0
+    assert (tmp_path / "again" / "scores.jsonl").read_bytes() == (
+        moved / "scores.jsonl"
+    ).read_bytes()
+    moved.rename(folder)
+    with pytest.raises(ragassay.UsageError, match="holds something already"):
+        client.download_run(started.report.id, tmp_path / "run")
+    assert [one.id for one in client.list_jobs(task_id=task, status="completed")] == [job.id]
+
+
+def test_what_is_refused_is_a_typed_error_with_a_sentence(client: Client) -> None:
+    with pytest.raises(RequestRefused, match="There is no task 'x'") as caught:
+        client.log("x", records(1))
+    assert caught.value.status == 404
+    task = a_task(client, "refused")
+    with pytest.raises(RequestRefused, match="no option 'sute'"):
+        client.create_report(task, "r", 0, 1, sute="qa")
+    with pytest.raises(RequestRefused, match="names no zone"):
+        client.create_report(task, "r", "2026-01-01T00:00:00", 1)
+    report = client.create_report(task, "r", 0, 100)
+    with pytest.raises(JobTimeout, match="It goes on"):
+        client.wait_job_completion(report.job.id, max_wait_timeout=0)
+    client.wait_job_completion(report.job.id)
+    with pytest.raises(RequestRefused, match="has ended"):
+        client.cancel_job(report.job.id)
+    with Client("http://127.0.0.1:9") as nobody, pytest.raises(RequestRefused, match="cannot be"):
+        nobody.list_projects()
+    with (
+        serving_text("<html>hello</html>") as url,
+        Client(url) as other,
+        pytest.raises(RequestRefused, match="Is it one"),
+    ):
+        other.list_projects()
+
+
+@contextmanager
+def serving_text(text: str) -> Iterator[str]:
+    """The address of a server that answers everything with one text."""
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *said: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def test_a_job_that_fails_says_why(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = a_task(client, "failing")
+    started = client.create_report(
+        task, "r", 0, 100, judge="http://127.0.0.1:9/v1#m", metrics="umbrela", suite="trecrag",
+        timeout=1.0,
+    )  # fmt: skip
+    # Whether an endpoint that is not there costs the job or only its scores: it ends, and says so.
+    try:
+        job = client.wait_job_completion(started.job.id, max_wait_timeout=120)
+    except JobFailed as error:
+        assert "127.0.0.1:9" in str(error) or "key" in str(error)
+    else:
+        assert job.status == "completed"
+        headline = client.get_report(started.report.id).headline or {}
+        assert headline["umbrela"]["n_scored"] == 0
+
+
+def test_the_asynchronous_client_does_the_same(service: Service, tmp_path: Path) -> None:
+    async def life() -> Path:
+        url = f"http://127.0.0.1:{service.port}"
+        async with AsyncClient(url, polling=0.1) as client:
+            project = await client.create_project("asynchronous")
+            task = await client.create_task(project.id, "t")
+            assert (await client.log(task.id, records(2))).new == 2
+            job = await client.compute_rag_evaluation_report(task.id, "r", 0, 100)
+            assert (await client.wait_job_completion(job)).status == "completed"
+            (report,) = await client.get_rag_evaluation_reports(task.id)
+            return await client.export_rag_evaluation_report(report.id, tmp_path, "r.xlsx")
+
+    assert asyncio.run(life()).stat().st_size > 5_000
+
+
+def test_both_clients_have_the_same_calls() -> None:
+    calls = {name for name in vars(Client) if not name.startswith("_")}
+    assert calls == {name for name in vars(AsyncClient) if not name.startswith("_")}
+
+
+def test_an_id_of_dots_deletes_nothing_else(client: Client) -> None:
+    task = a_task(client, "dots")
+    for key in (".", "..", ""):
+        with pytest.raises(UsageError, match="Give the id"):
+            client.delete_record(task, key)
+    with pytest.raises(RequestRefused, match=r"'\.\.' cannot be the id"):
+        client.log(task, [{"id": "..", "user_input": "?"}])
+    assert [one.id for one in client.list_tasks(client.list_projects()[-1].id)] == [task]
+
+
+def test_an_interval_may_be_given_as_times(client: Client) -> None:
+    task = a_task(client, "times")
+    start, end = datetime(2001, 1, 1, tzinfo=UTC), datetime(2099, 1, 1, tzinfo=UTC)
+    by_times = client.preview_report(task, start, end)
+    assert by_times == client.preview_report(task, start.timestamp(), end.timestamp())
+    with pytest.raises(UsageError, match="no time zone"):
+        client.preview_report(task, start.replace(tzinfo=None), end)
+    with pytest.raises(RequestRefused, match="not milliseconds"):
+        client.create_report(task, "r", 0.0, 1.8e12)

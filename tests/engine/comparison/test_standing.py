@@ -1,0 +1,354 @@
+"""What may be called better or worse: who judged, and whether both runs were computed alike."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ragassay
+from llm_rule import Request
+from llm_server import LLMServer
+from ragassay import examples
+from ragassay.cli import call
+from ragassay.engine.comparison.compare_runs import compare_arrays
+from ragassay.engine.comparison.standing import offline_agreement, offline_reason, unmeasured_judge
+from ragassay.engine.results.result import Result
+from ragassay.errors import UsageError
+from ragassay.judges.offline import LABEL
+from ragassay.reports.text import footnotes
+
+
+def records(answers: list[str], **more: object) -> list[dict]:
+    return [
+        {"id": f"q{at}", "query": "Who?", "answer": said, "references": ["Ann"], **more}
+        for at, said in enumerate(answers)
+    ]
+
+
+def relabelled(run: Result, judge: str, metric: str) -> Result:
+    """The run as if somebody else had judged a metric."""
+    entry = run.summary.metrics[metric]
+    signature = entry.signature.replace(LABEL, judge)
+    found = replace(entry, judge=judge, judges={judge: entry.n_scored}, signature=signature)
+    summary = replace(run.summary, metrics={**run.summary.metrics, metric: found})
+    return replace(run, summary=summary)
+
+
+GOOD = [f"It was Ann of house number {at}." for at in range(30)]
+BAD = ["I don't know."] * 30
+
+
+@pytest.fixture(scope="module")
+def judged() -> tuple[Result, Result]:
+    """Two runs with a metric judged offline whose agreement with people is not sufficient, and one
+    computed from references."""
+    names = ["answer_match", "contains_answer"]
+    return ragassay.evaluate(records(GOOD), names), ragassay.evaluate(records(BAD), names)
+
+
+def test_an_offline_judgment_without_known_agreement_is_indicative(judged) -> None:
+    better, worse = judged
+    found = {d.name: d for d in ragassay.compare(better, worse).differences}
+    assert found["contains_answer"].verdict == "better"
+    assert (found["answer_match"].verdict, found["answer_match"].standing) == (
+        "indicative",
+        "indicative",
+    )
+    assert found["answer_match"].why == "offline judge, agreement not measured"
+    assert found["answer_match"].p_adjusted is None and found["answer_match"].p_value < 0.01
+    trusted = ragassay.compare(better, worse, trust_offline=True).differences
+    assert {d.verdict for d in trusted} == {"better"}
+
+
+def test_what_has_no_verdict_weakens_no_other_metric(judged) -> None:
+    better, worse = judged
+    together = ragassay.compare(better, worse, correction="holm")
+    alone = ragassay.compare(better, worse, metrics="contains_answer", correction="holm")
+    found = next(d for d in together.differences if d.name == "contains_answer")
+    assert found.p_adjusted == alone.differences[0].p_adjusted
+
+
+def test_claims_judged_offline_agree_with_people_and_keep_their_verdict() -> None:
+    run = ragassay.evaluate(examples.path_of("hybrid"), ["rl_f", "umbrela", "answered"])
+    entries = run.summary.metrics
+    assert offline_reason(entries["rl_f"]) == ""
+    agreement = offline_agreement(entries["rl_f"])
+    assert agreement is not None and agreement.measure == "Spearman" and agreement.value >= 0.6
+    assert offline_reason(entries["umbrela"]).startswith("offline judge, AUC .7")
+    assert offline_reason(entries["answered"]).startswith("offline judge, balanced accuracy .9")
+    assert "labels by no people" in offline_reason(entries["answered"])
+    assert offline_agreement(replace(entries["umbrela"], judge="", judges={})) is None
+
+
+@pytest.mark.parametrize("label", [f"{LABEL}0", f"{LABEL} + {LABEL}0", f"panel({LABEL}0, {LABEL})"])
+def test_the_agreement_of_one_version_says_nothing_about_another(label: str) -> None:
+    run = ragassay.evaluate(examples.path_of("hybrid"), ["rl_f"])
+    other = replace(run.summary.metrics["rl_f"], judge=label, judges={label: 12})
+    agreement = offline_agreement(other)
+    assert agreement is not None and agreement.value is None and not agreement.sufficient
+
+
+def test_the_verdict_of_an_llm_judge_says_that_its_agreement_was_not_measured(judged) -> None:
+    runs = [relabelled(run, "openai:gpt-4o", "answer_match") for run in judged]
+    assert unmeasured_judge(runs[0].summary.metrics["answer_match"])
+    assert not unmeasured_judge(runs[0].summary.metrics["contains_answer"])
+    found = {d.name: d for d in ragassay.compare(*runs).differences}
+    assert (found["answer_match"].verdict, found["answer_match"].why) == (
+        "better",
+        "agreement not measured",
+    )
+
+
+def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) -> None:
+    better, worse = judged
+    entry = worse.summary.metrics["contains_answer"]
+    other = replace(entry, signature=f"{entry.signature}|version=0")
+    metrics = {**worse.summary.metrics, "contains_answer": other}
+    changed = replace(worse, summary=replace(worse.summary, metrics=metrics))
+    with pytest.raises(UsageError, match="not computed alike"):
+        ragassay.compare(changed, better)
+    found = ragassay.compare(changed, better, force=True, fail_if_drop="contains_answer>0.1")
+    one = next(d for d in found.differences if d.name == "contains_answer")
+    assert (one.verdict, one.p_adjusted) == ("not comparable", None)
+    assert "not computed alike" in one.why
+    assert [gate.passed for gate in found.gates] == [None]
+
+
+def test_nuggets_of_each_runs_own_have_no_verdict(tmp_path: Path, capsys) -> None:
+    for name in ("keyword", "hybrid"):
+        words = [
+            "run",
+            str(examples.path_of(name)),
+            "-m",
+            "nuggets.all",
+            "-o",
+            f"{tmp_path}/{name}",
+        ]
+        assert call([*words, "--limit", "30"]) == 0
+    runs = [f"{tmp_path}/hybrid", f"{tmp_path}/keyword"]
+    capsys.readouterr()
+    for extra in ([], ["--trust-offline"]):
+        assert call(["compare", *runs, "--json", "--fail-if-worse", *extra]) == 3
+        (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+        assert {d["verdict"] for d in found["differences"]} == {"not comparable"}
+    assert call(["compare", *runs, "-o", f"{tmp_path}/c.svg"]) == 0
+    assert "each run has nuggets of its own" in " ".join(capsys.readouterr().out.split())
+    picture = (tmp_path / "c.svg").read_text()
+    assert "not comparable" in picture and "nuggets of its own" in picture
+    for name in ("c.html", "c.md"):
+        call(["compare", *runs, "-o", f"{tmp_path}/{name}"])
+        assert "not comparable" in (tmp_path / name).read_text()
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[str]:
+    """Run folders, the good one first."""
+    for name, said in (("good", GOOD), ("bad", BAD)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in records(said)))
+        words = [
+            "run",
+            str(path),
+            "-m",
+            "answer_match,contains_answer,em",
+            "-o",
+            f"{tmp_path}/{name}",
+        ]
+        assert call(words) == 0
+    return [f"{tmp_path}/good", f"{tmp_path}/bad"]
+
+
+def test_a_gate_on_an_offline_judgment_is_undecided_unless_trusted(
+    folders: list[str], tmp_path: Path, capsys
+) -> None:
+    data = str(tmp_path / "good.jsonl")
+    gate = ["run", data, "-m", "answer_match", "--fail-under", "answer_match>=0.5"]
+    assert call(gate) == 3
+    assert "undecided" in capsys.readouterr().out
+    assert call([*gate, "--trust-offline"]) == 0
+    good, bad = folders
+    assert call(["compare", bad, good, "-m", "answer_match", "--fail-if-worse"]) == 3
+    assert (
+        call(["compare", bad, good, "-m", "answer_match", "--fail-if-worse", "--trust-offline"])
+        == 1
+    )
+    assert call(["compare", good, bad, "-m", "answer_match", "--fail-if-worse"]) == 3  # untested
+    assert call(["compare", good, bad, "-m", "answer_match,em", "--fail-if-worse"]) == 0
+    drop = ["compare", bad, good, "-m", "answer_match", "--fail-if-drop", "answer_match>0.1"]
+    assert call(drop) == 3
+    assert call([*drop, "--trust-offline"]) == 1
+
+
+def test_primary_metrics_are_tested_and_the_others_exploratory(folders: list[str], capsys) -> None:
+    good, bad = folders
+    capsys.readouterr()
+    assert call(["compare", bad, good, "--primary", "em", "--json", "--fail-if-worse"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    verdicts = {d["name"]: d["verdict"] for d in found["differences"]}
+    assert verdicts == {
+        "answer_match": "exploratory",
+        "contains_answer": "exploratory",
+        "em": "no difference shown",
+    }
+    assert found["primary"] == ["em"]
+    (judged,) = [d for d in found["differences"] if d["name"] == "answer_match"]
+    assert "offline judge" in judged["why"], "what it rests on is told all the same"
+    drop = ["--fail-if-drop", "answer_match>0.1"]
+    assert call(["compare", bad, good, "--primary", "em", *drop]) == 3, "a gate asks nevertheless"
+    assert call(["compare", bad, good, "--primary", "f1"]) == 2
+    assert "f1" in capsys.readouterr().err
+
+
+def test_too_few_queries_leave_worse_undecided(tmp_path: Path, capsys) -> None:
+    for name, said in (("old", ["Ann"] * 4), ("new", ["Bob"] * 4)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in records(said)))
+        call(["run", str(path), "-m", "em", "-o", f"{tmp_path}/{name}"])
+    capsys.readouterr()
+    words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-worse"]
+    assert call(words) == 3
+    said = capsys.readouterr().out
+    assert "gate --fail-if-worse: undecided, n is too small to tell whether A is worse: em" in said
+    assert "so few queries (or clusters) cannot reach the level" in " ".join(said.split())
+    assert call(["compare", words[2], words[1], "--fail-if-worse"]) == 0, "A is not worse"
+    assert "gate --fail-if-worse: passed\n" in capsys.readouterr().out
+
+
+def test_a_gate_on_a_published_name_says_what_else_it_stands_for(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records(["Ann", "Bob"])))
+    assert call(["run", str(path), "-m", "em", "--fail-under", "faithfulness>=0.2"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "ragreport_faithfulness" in said and "rl_f" in said
+
+
+DROPS = [
+    ("contains_answer>0.3", [0.0] * 60, 0),  # the same: a drop of 0.3 is excluded
+    ("contains_answer>0.3", [-1.0] * 40, 1),
+    ("contains_answer>0.3", [0.0] * 3, 3),
+    ("contains_answer>0.01", [0.0] * 60, 3),
+]
+
+
+@pytest.mark.parametrize(("margin", "change", "code"), DROPS)
+def test_a_drop_is_excluded_shown_or_neither(
+    margin: str, change: list[float], code: int, tmp_path: Path, capsys
+) -> None:
+    sides = {"old": ["Ann"] * len(change), "new": ["Bob" if c < 0 else "Ann" for c in change]}
+    for name, said in sides.items():
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in records(said)))
+        call(["run", str(path), "-m", "contains_answer,em,f1", "-o", f"{tmp_path}/{name}"])
+    words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-drop", margin]
+    assert call(words) == code
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"gate no drop {margin}:" in said
+    assert ("one-sided 95 % bounds" in said) == (len(change) > 3)
+    # More metrics do not weaken it.
+    assert call([*words, "-m", "contains_answer"]) == code
+
+
+def test_a_drop_where_lower_is_better_is_a_rise(tmp_path: Path) -> None:
+    from ragassay.engine.comparison import drops
+
+    rows = np.array([[0.5] * 40]), np.array([[0.1] * 40])
+    found = compare_arrays(["m"], *rows, higher_is_better=[False], spans=[(0.0, 1.0)])
+    entry = ragassay.evaluate(records(GOOD), ["em"]).summary.metrics["em"]
+    lower = replace(entry, name="m", higher_is_better=False)
+
+    def judged(size: float) -> bool | None:
+        margin = drops.Margin("m", size)
+        none = (None, None)
+        return drops.decide(margin, lower, found.differences[0], lambda a, b: none, 0, 0.95).passed
+
+    assert (judged(0.1), judged(0.8), judged(0.4)) == (False, True, None)
+
+
+def test_a_drop_is_not_excluded_by_leaving_samples_unscored() -> None:
+    old = ragassay.evaluate(records(["Ann"] * 60), ["em"])
+    said = [{**one, "answer": None} if at < 20 else one for at, one in enumerate(old_records())]
+    new = ragassay.evaluate(said, ["em"])
+    found = ragassay.compare(new, old, fail_if_drop="em>0.2")
+    (gate,) = found.gates
+    assert gate.passed is None and gate.unscored == 20 and "missing" in gate.why
+    whole = ragassay.compare(old, old, fail_if_drop="em>0.2")
+    assert whole.gates[0].passed is True
+
+
+def old_records() -> list[dict]:
+    return records(["Ann"] * 60)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("em", "is no margin"),
+        ("em>0", "size above 0"),
+        ("em<0.1", "is no margin"),
+        ("em>1.5", "no two values of em are 1.5 apart"),
+        ("f1>0.1", "'f1' is not in what"),
+    ],
+)
+def test_a_margin_that_makes_no_sense_is_refused(text: str, says: str) -> None:
+    run = ragassay.evaluate(records(GOOD), ["em"])
+    with pytest.raises(UsageError, match=says):
+        ragassay.compare(run, run, fail_if_drop=text)
+
+
+def test_agreement_stands_beside_the_score(folders: list[str], tmp_path: Path, capsys) -> None:
+    capsys.readouterr()
+    call(["run", str(tmp_path / "good.jsonl"), "-m", "answer_match", "-o", f"{tmp_path}/again"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Offline judge, agreement not measured: answer_match." in said
+    for name in ("report.html", "report.md"):
+        text = (tmp_path / "again" / name).read_text()
+        assert "Offline judge, agreement not measured" in text
+        beside = ", " if name.endswith("html") else "offline-lexical, "
+        assert f"{beside}agreement not measured" in text, "in the metric's row, too"
+    call(["explain", f"{tmp_path}/again", "q1", "answer_match"])
+    assert "agreement not measured" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_verdict_by_the_offline_judge_has_its_agreement_beside_it() -> None:
+    house, moon = "Ann lives in house number four.", "The moon is made of green cheese."
+    runs = [
+        ragassay.evaluate(records([said] * 12, passages=[house]), ["rl_f"])
+        for said in (house, moon)
+    ]
+    comparison = ragassay.compare(*runs)
+    (found,) = comparison.differences
+    assert found.verdict == "better" and found.why.startswith("offline judge, Spearman .")
+    notes = footnotes.standing_notes(comparison)
+    assert any(note.startswith("rl_f: offline judge, Spearman .") for note in notes)
+
+
+def test_scores_that_a_judge_owes_leave_a_margin_undecided(tmp_path: Path) -> None:
+    def rule(request: Request) -> dict[str, object]:
+        return {"reasoning": "so", "match": True, "is_matching": True}
+
+    def fault(request: Request) -> str | None:
+        lost = any(f"number {at}." in request.text for at in (1, 2, 3))
+        return "number_in_prose" if lost and len(found) == 1 else None
+
+    found = []
+    with LLMServer(rule, faults=fault) as server:
+        for ledger in ("old", "new"):
+            found.append(
+                ragassay.evaluate(
+                    records(GOOD[:20]),
+                    ["answer_match"],
+                    judge=f"{server.url}#m",
+                    ledger=str(tmp_path / ledger),
+                )
+            )
+    old, new = found
+    assert sum(new.summary.metrics["answer_match"].unscored.values()) == 3
+    gate, small = ragassay.compare(
+        new, old, fail_if_drop=["answer_match>0.05", "answer_match>0.9"], force=True
+    ).gates
+    assert gate.passed is None
+    assert small.passed is True

@@ -1,0 +1,262 @@
+"""Why samples fail: which ones, what a class costs, what is missing, and what a change moved."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import ragassay
+from ragassay import Sample, UsageError, diagnose
+from ragassay.cli import call
+from ragassay.engine.diagnosis import CLASSES, Thresholds, class_of, moved
+from ragassay.reports.text.diagnosis_text import failing_line, moved_line
+
+GOLD = "The mill closes at noon."
+OTHER = "The ferry runs until ten."
+METRICS = ["contains_answer", "token_f1.f", "RR"]
+
+
+def record(name: str, answer: str, gold_at: int | None = 0, **more: Any) -> dict[str, Any]:
+    """A query whose gold passage stands at a place among five; ``None`` leaves it out."""
+    passages = [{"id": f"p{n}", "text": f"{OTHER} {n}"} for n in range(5)]
+    if gold_at is not None:
+        passages[gold_at] = {"id": "gold", "text": GOLD}
+    return {
+        "id": name, "query": "When does the mill close?", "passages": passages, "answer": answer,
+        "references": [GOLD], "gold": [{"id": "gold"}], **more,
+    }  # fmt: skip
+
+
+RUN = [
+    record("fine", GOLD),
+    record("fine, gold last", GOLD, 4),
+    record("none", OTHER, None),
+    record("low", OTHER, 4),
+    record("ignored", "Ferries run until ten.", 1),
+    record("half", "The mill closes.", 2),
+]
+
+
+def test_each_failing_sample_is_in_one_class_and_right_answers_are_in_none() -> None:
+    found = diagnose(ragassay.evaluate(RUN, METRICS))
+    assert (found.headline, found.below, found.n, found.n_failing) == ("contains_answer", 0.5, 6, 4)
+    expected = [None, None, "not_retrieved", "ranked_low", "ignored", "incomplete"]
+    assert list(found.classes) == expected
+    by_name = {one.fault.name: one for one in found.found}
+    assert by_name["not_retrieved"].samples == (("none", "", 0),)
+    (example,) = by_name["not_retrieved"].examples
+    assert example.signals["rank"] == inf and example.to_json()["signals"]["rank"] is None
+
+
+def test_the_cost_is_what_the_mean_would_rise_by() -> None:
+    found = diagnose(ragassay.evaluate(RUN, METRICS))
+    assert found.mean == pytest.approx(2 / 6) and found.fine_mean == 1.0
+    assert [one.cost for one in found.found] == [pytest.approx(1 / 6)] * 4
+    total = sum(one.cost or 0 for one in found.found)
+    assert found.mean + total == pytest.approx(found.fine_mean)
+
+
+def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good() -> None:
+    records = [
+        record("a", f"{GOLD} It does not close at noon."), record("b", GOLD), record("c", OTHER)
+    ]  # fmt: skip
+    result = ragassay.evaluate(records, [*METRICS, "contradicted"])
+    found = diagnose(result)
+    assert list(found.classes) == ["contradicted", None, "ignored"]
+    assert {one.fault.name: one.cost for one in found.found}["contradicted"] == 0.0
+    assert list(diagnose(result, headline_only=True).classes) == [None, None, "ignored"]
+    tolerant = diagnose(result, thresholds=Thresholds(max_contradicted=0.5))
+    assert tolerant.classes[0] is None
+
+
+def test_a_refusal_is_right_for_an_unanswerable_query_and_wrong_for_another() -> None:
+    refusal = "I don't know."
+    records = [
+        record("a", refusal, answerability="answerable"),
+        record("b", refusal, answerability="unanswerable"),
+        record("c", OTHER, answerability="unanswerable"),
+        record("d", GOLD, answerability="answerable"),
+    ]
+    found = diagnose(ragassay.evaluate(records, [*METRICS, "answerability_accuracy"]))
+    assert list(found.classes) == ["refused_answerable", None, "answered_unanswerable", None]
+
+
+def test_an_answer_that_cites_nothing_is_not_cited_wrongly() -> None:
+    records = [record("a", GOLD), record("b", f"{GOLD} [2]"), record("c", f"{GOLD} [99]")]
+    for metric in ("citation_ore.f1", "citation.f1"):
+        found = diagnose(ragassay.evaluate(records, [*METRICS, metric]))
+        assert list(found.classes) == [None, "cited_wrongly", "cited_wrongly"], metric
+
+
+def test_answers_that_cite_nothing_are_told_though_their_metric_is_scored() -> None:
+    result = ragassay.evaluate([record("a", GOLD), record("b", OTHER)], [*METRICS, "citation.f1"])
+    assert result.summary.metrics["citation.f1"].mean == 0.0
+    (missing,) = [
+        one for one in diagnose(result).not_looked_at if one.fault.name == "cited_wrongly"
+    ]
+    assert missing.why.endswith("no answer cites anything, by citation.f1")
+
+
+def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measured() -> None:
+    judged = ragassay.evaluate(RUN, ["nuggets.all", "RR"])
+    found = diagnose(judged)
+    assert found.headline == "RR" and found.judged == ""
+    assert "by judgment" not in failing_line(found)
+    found = diagnose(judged, headline="nuggets.all")
+    assert found.judged == "offline judge, agreement not measured" == found.to_json()["judged"]
+    assert failing_line(found).endswith(f"nuggets.all is by judgment: {found.judged}.")
+    alone = diagnose(ragassay.evaluate(RUN, ["nuggets.all"]))
+    assert alone.headline == "nuggets.all"
+
+
+def test_a_system_that_failed_is_a_class_of_its_own() -> None:
+    records = [record("a", GOLD), record("b", GOLD), {**record("c", ""), "failure": "API_ERROR"}]
+    records[2].pop("answer")
+    assert diagnose(ragassay.evaluate(records, METRICS)).classes[2] == "no_reply"
+
+
+def test_a_class_that_needs_another_metric_says_which_and_how_to_compute_it() -> None:
+    found = diagnose(ragassay.evaluate(RUN, ["contains_answer"]))
+    assert set(found.classes) == {None, "unexplained"}
+    missing = {one.fault.name: one for one in found.not_looked_at}
+    assert missing["not_retrieved"].metrics == ("RR",)
+    assert missing["ignored"].metrics == ("RR", "token_f1.f")
+    assert "label" in missing["answered_unanswerable"].why
+    assert "-m contains_answer" in found.command and "-m RR" in found.command
+
+
+def test_the_command_makes_a_run_in_which_nothing_is_missing(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    labelled = {"answerability": "answerable"}
+    records = [{**one, **labelled, "answer": f"{one['answer']} [1]"} for one in RUN]
+    found = diagnose(ragassay.evaluate(records, ["contains_answer"], save="run"))
+    assert call(found.command.split()[1:]) == 0
+    again = diagnose(ragassay.open_run(f"{tmp_path}/run-diagnosed"))
+    assert not again.not_looked_at and again.command == ""
+
+
+def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
+    result = ragassay.evaluate(RUN, ["contains_answer", "hhem"])
+    assert result.summary.metrics["hhem"].n_scored == 0  # there is no such model
+    missing = {one.fault.name: one for one in diagnose(result).not_looked_at}
+    assert "unscored in all samples (hhem)" in missing["invented"].why
+    assert missing["invented"].metrics == ("rl_f",)
+    assert "-m rl_f" in diagnose(result).command
+
+
+def test_a_metric_that_the_run_has_already_is_not_proposed_again() -> None:
+    refusals = [record("a", "I don't know."), record("b", "I don't know.")]
+    missing = diagnose(ragassay.evaluate(refusals, ["contains_answer", "rl_f"])).not_looked_at
+    (invented,) = (one for one in missing if one.fault.name == "invented")
+    assert "unscored in all samples (rl_f)" in invented.why and invented.metrics == ()
+
+
+@pytest.mark.parametrize("computed", [[], ["citation_pairs.precision"]])
+def test_no_metric_of_citations_is_proposed_for_answers_that_cite_nothing(
+    computed: list[str],
+) -> None:
+    found = diagnose(ragassay.evaluate(RUN, ["contains_answer", *computed]))
+    (missing,) = (one for one in found.not_looked_at if one.fault.name == "cited_wrongly")
+    assert missing.why.endswith("no answer cites anything") and missing.metrics == ()
+    assert "citation" not in found.command
+    cited = [*RUN, record("cites", f"{GOLD} [1]")]
+    found = diagnose(ragassay.evaluate(cited, ["contains_answer"]))
+    (missing,) = (one for one in found.not_looked_at if one.fault.name == "cited_wrongly")
+    assert missing.metrics == ("citation_pairs.precision",)
+
+
+def test_metrics_are_known_by_what_they_are_and_not_by_a_suites_name_for_them() -> None:
+    found = diagnose(ragassay.evaluate(RUN, suite="mtrag"))
+    assert found.sources["complete"] == {"Recall": 6} and found.sources["supported"] == {"RL_F": 6}
+
+
+def test_the_metric_that_looks_furthest_down_tells_what_was_retrieved() -> None:
+    found = diagnose(ragassay.evaluate(RUN, ["contains_answer", "Recall@1", "Recall@5"]))
+    assert found.sources["rank"] == {"Recall@5": 6}
+    assert found.classes[2] == "not_retrieved" and found.classes[3] == "unexplained"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"headline": "contains"}, "no metric 'contains'"),
+        ({"headline": "answer_words"}, "cannot be the headline"),
+        ({"below": 1.5}, r"--below is 1.5; contains_answer is from 0 to 1"),
+        ({"below": 0}, r"--below is 0; contains_answer is from 0 to 1"),
+        ({"thresholds": {"min_cited": 2}}, "--min-cited is 2"),
+        ({"thresholds": {"low_rank": 0}}, "--low-rank is 0"),
+    ],
+)
+def test_a_wrong_option_is_told(options: dict[str, Any], says: str) -> None:
+    result = ragassay.evaluate(RUN, [*METRICS, "answer_words"])
+    with pytest.raises(UsageError, match=says):
+        limits = options.pop("thresholds", {})
+        diagnose(result, thresholds=Thresholds(**limits), **options)
+
+
+def test_a_run_without_a_headline_says_so() -> None:
+    with pytest.raises(UsageError, match="Name one with --headline"):
+        diagnose(ragassay.evaluate(RUN, ["answer_words"]))
+
+
+def test_a_change_is_told_by_the_samples_that_moved() -> None:
+    after = [record("low", GOLD), record("none", OTHER, 0), *(RUN[at] for at in (0, 1, 4, 5))]
+    change = moved(ragassay.evaluate(after, METRICS), ragassay.evaluate(RUN, METRICS))
+    assert change.n == 6 and not change.unlike
+    says = "contains_answer below 0.5, or a fault that counts by itself: 3 of 6 fail in the new run"
+    assert moved_line(change).startswith(says)
+    counts = {one.name: (one.new, one.old, one.entered, one.left) for one in change.classes}
+    assert counts["not_retrieved"] == (0, 1, 0, 1) and counts["ranked_low"] == (0, 1, 0, 1)
+    assert counts["ignored"] == (2, 1, 1, 0)
+    assert change.transitions["ranked_low", "fine"] == 1
+    assert change.transitions["not_retrieved", "ignored"] == 1
+    assert sum(change.transitions.values()) == 6
+    assert all(one.p_value is not None for one in change.classes)
+
+
+def test_runs_without_a_common_query_or_of_several_systems_are_refused() -> None:
+    one = ragassay.evaluate(RUN, METRICS)
+    with pytest.raises(UsageError, match="no query in common"):
+        moved(one, ragassay.evaluate([record("else", GOLD)], METRICS))
+    two = ragassay.evaluate([{**x, "system": s} for x in RUN for s in "xy"], METRICS)
+    with pytest.raises(UsageError, match="several systems"):
+        moved(two, one)
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "rank": st.sampled_from([0.0, 1.0, 4.0, inf]),
+            "refused": st.sampled_from([0.0, 1.0]),
+            **dict.fromkeys(
+                ("contradicted", "supported", "cited", "right", "complete"), st.floats(0, 1)
+            ),
+        },
+    ),
+    st.sampled_from([None, "answerable", "partial", "unanswerable", "conversational"]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_first_row_that_holds_decides(
+    values: dict[str, float], label: Any, below: bool, headline_only: bool
+) -> None:
+    sample = Sample(id="q", answer="a", answerability=label)
+    found = class_of(values, sample, below, Thresholds(), headline_only=headline_only)
+    rightly = label == "unanswerable" and values.get("refused") == 1.0
+    if rightly or (not below and headline_only):
+        assert found is None
+    elif below:
+        assert found is not None
+    if found in CLASSES:
+        earlier = CLASSES[: CLASSES.index(found)]
+        assert found.holds(values, sample, Thresholds())
+        assert below or found.own_fault
+        assert not any(
+            row.holds(values, sample, Thresholds()) for row in earlier if below or row.own_fault
+        )

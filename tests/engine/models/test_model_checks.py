@@ -1,0 +1,265 @@
+"""What a run says about its models, and files of models that are damaged: told at once, by name."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ragassay import evaluate
+from ragassay.cli import call
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.plan.data_preview import preview
+from ragassay.engine.run.evaluation import prepare
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Window
+from ragassay.models import ModelOptions, Models, Unusable, Weights
+from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
+from ragassay.samples import Answer, Sample
+from ragassay.scores import Reason
+
+NEEDS = "the extra 'models' is not installed"
+
+
+# --- files that are damaged
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:1a\nsize 9\n"
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("torch", reason=NEEDS)
+    from tiny_models import tiny_encoder
+
+    return Path(tiny_encoder(tmp_path_factory.mktemp("tiny") / "m", "bert"))
+
+
+@pytest.mark.parametrize(
+    ("name", "held", "said"),
+    [
+        ("model.safetensors", None, "incomplete metadata"),
+        ("model.safetensors", b"garbage" * 99, "header too large"),
+        ("model.safetensors", b"", "it is empty"),
+        ("model.safetensors", POINTER, "it is a pointer of Git LFS"),
+        ("pytorch_model.bin", b"garbage" * 99, "it is damaged, or holds other things"),
+        ("pytorch_model.bin", b"cos\nsystem\n(S'exit 1'\ntR.", "it is damaged, or holds other"),
+        ("pytorch_model.bin", b"", "it is empty"),
+        ("model.safetensors.index.json", b"{", "Expecting property name"),
+        ("config.json", b"{", "not a valid JSON file"),
+        ("tokenizer.json", b"{", "tokeniser"),
+    ],
+)
+def test_a_damaged_file_is_named_with_what_to_do_and_counts_as_an_accident(
+    tiny: Path, tmp_path: Path, name: str, held: bytes | None, said: str
+) -> None:
+    from ragassay.models.embedders.embedder import LocalEmbedder
+    from ragassay.models.encoders.encoder import Encoder
+
+    folder = Path(shutil.copytree(tiny, tmp_path / "m"))
+    if name.startswith(("pytorch", "model.safetensors.index")):
+        (folder / "model.safetensors").unlink()
+    whole = (folder / name).read_bytes() if held is None else b""
+    (folder / name).write_bytes(whole[: len(whole) // 2] if held is None else held)
+    for load in (
+        lambda: Encoder(ModelOptions(), Weights(str(folder)), 2),
+        lambda: LocalEmbedder(ModelOptions(), Weights(str(folder))),
+    ):
+        with pytest.raises(Unusable, match=said) as raised:
+            load()
+        sentence = str(raised.value)
+        assert str(folder) in sentence and "copy or fetch it again" in sentence
+        assert "weights_only" not in sentence, "no advice to run what the file holds"
+    models = Models(ModelOptions({"a/b": str(folder)}))
+    metric = naming.parse("bertscore(model=a/b,layer=2).f")
+    window = Window([Sample(id="1", answer=Answer("x"), references=("y",))] * 2, models=models)
+    assert [found.reason for found in window.outcomes(metric)] == [Reason.FAILED] * 2
+
+
+def test_a_kind_of_model_that_is_not_known_is_no_damage(tiny: Path, tmp_path: Path) -> None:
+    from ragassay.models.encoders.encoder import Encoder
+
+    folder = Path(shutil.copytree(tiny, tmp_path / "m"))
+    (folder / "config.json").write_text('{"model_type": "nonesuch"}')
+    with pytest.raises(Unusable, match="nonesuch") as raised:
+        Encoder(ModelOptions(), Weights(str(folder)), 2)
+    assert "fetch" not in str(raised.value)
+
+
+def test_half_precision_is_tried_like_single(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch", reason=NEEDS)
+    from tiny_models import tiny_encoder
+
+    name = "microsoft/deberta-xlarge-mnli"
+    folder = tiny_encoder(tmp_path / "m", "deberta", layers=40)
+    for dtype in ("float32", "float16", "bfloat16"):
+        words = ["models", "check", name, "--model", f"{name}={folder}", "--dtype", dtype]
+        assert call([*words, "--device", "cpu"]) == 0
+        assert f"{name}: ok: " in capsys.readouterr().out
+
+
+def test_half_precision_stands_in_the_signature(
+    tiny: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    signed = []
+    for dtype in ("float32", "float16"):
+        words = ["-m", "bertscore(model=a/b,layer=2).f", "--model", f"a/b={tiny}"]
+        assert call(["run", str(data), *words, "--dtype", dtype, "--json"]) == 0
+        (metric,) = json.loads(capsys.readouterr().out)["metrics"].values()
+        signed.append(metric["signature"])
+    assert signed[1] == f"{signed[0]}:float16" and "float" not in signed[0]
+
+
+# --- what a run says about models is looked at before it begins
+
+SLIPS = [
+    (["--model", f"{HHEM.name}=nowhere"], [f"--model, {HHEM.name}", "there is no folder nowhere"]),
+    (
+        ["--model", "vectara/hallucination_evaluation_mode=."],
+        ["no metric of this run uses such a model", f"Did you mean '{HHEM.name}'?", "It uses"],
+    ),
+    (["--model", "nobody/has-this=."], [f"It uses {FOUNDATION.name}, {HHEM.name}."]),
+    (["--model", f"{HHEM.name}=.", "--model", f"{HHEM.name}=.."], ["two folders are named"]),
+    (["--device", "gpu"], ["--device: must be auto, cpu, cuda, cuda:N", "or mps, not 'gpu'"]),
+    (["--device", "cuda:x"], ["must be auto, cpu, cuda"]),
+    (["--batch-size", "0"], ["--batch-size", "must be at least 1, not 0"]),
+    (["--dtype", "half"], ["float32", "float16", "bfloat16"]),
+    (["-m", "bertscore(rescale=true,lang=xx).f"], ["no baseline is known", "xx", "rescale=false"]),
+    (["-m", "bertscore(rescale=true,baseline=no.tsv).f"], ["no.tsv cannot be read"]),
+    (["-m", "bertscore(model=/no/such,layer=5).f"], ["there is no folder /no/such."]),
+    (["-m", "bertscore(model=/no/such,rescale=true).f"], ["there is no folder /no/such."]),
+    (["-m", "rb_agg(model=./gone,layer=5)"], ["there is no folder ./gone (", "/gone)"]),
+    (["-m", "bertscore(model=models/gone/,layer=5).f"], ["there is no folder models/gone/ ("]),
+    (["-m", "rb_agg(model=xlm-roberta-large,lang=nl)"], ["xlm-roberta-large", "nl", "one for cs"]),
+    (
+        ["--suite", "consistency", "--option", "lang=nl"],
+        ["runs_bertscore", "no baseline is known for the model xlm-roberta-large"],
+    ),
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "data.jsonl"
+    row = {"id": "1", "answer": "x", "references": ["y"], "passages": [{"id": "1", "text": "x"}]}
+    path.write_text(json.dumps(row) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(("words", "said"), SLIPS, ids=[" ".join(words) for words, _ in SLIPS])
+def test_a_slip_of_the_pen_ends_a_run_before_it_begins(
+    data: Path, words: list[str], said: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    metrics = ["-m", "hhem,f1"] if not {"-m", "--suite"} & set(words) else []
+    assert call(["run", str(data), *metrics, *words]) == 2
+    told = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert all(piece in told for piece in said), told
+    assert "defect" not in told and "privateuseone" not in told
+
+
+def test_a_folder_for_a_model_that_only_other_runs_need_is_worth_a_note(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["run", str(data), "-m", "f1", "--model", f"{HHEM.name}=."]) == 0
+    assert f"The folder for {HHEM.name} is not used" in capsys.readouterr().err
+    assert call(["run", str(data), "-m", "f1", "--device", "cuda:9"]) == 0, "nothing runs there"
+
+
+def test_folders_are_named_for_whatever_the_run_uses(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = ["--model", f"{FOUNDATION.name}=.", "--model", f"{HHEM.name}=."]
+    assert call(["run", str(data), "-m", "hhem", *named, "--dry-run"]) == 0
+    embedder = ["--embedder", "intfloat/e5-small", "--model", "intfloat/e5-small=."]
+    assert call(["run", str(data), "-m", "answer_similarity", *embedder, "--dry-run"]) == 0
+    for name in ("a/b", "/no/such"):
+        own = ["-m", f"bertscore(model={name},layer=2).f", "--model", f"{name}=.", "--dry-run"]
+        assert call(["run", str(data), *own]) == 0
+    assert "not used" not in capsys.readouterr().err
+
+
+def test_a_configuration_files_slips_are_told_with_their_lines(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = data.parent / "run.yaml"
+    for line, said in (
+        ("models: {a/b: nowhere}", "line 3, field 'models.a/b': there is no folder"),
+        (f"models:\n  {HHEM.name}s: .", f"line 4, field 'models.{HHEM.name}s': no metric"),
+        ("device: gpu", "line 3, field 'device': must be auto, cpu"),
+        ("dtype: half", "line 3, field 'dtype'"),
+        ("batch_size: 0", "line 3, field 'batch_size'"),
+    ):
+        file.write_text(f"data: data.jsonl\nmetrics: [hhem]\n{line}\n")
+        assert call(["run", str(file)]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_published_step_knows_a_slip_too(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", str(data), "--step", "algorithmic", "-o", "out.jsonl"]
+    assert call([*words, "--model", "microsoft/deberta-xlarge-mnl=."]) == 2
+    assert "Did you mean 'microsoft/deberta-xlarge-mnli'?" in capsys.readouterr().err
+    assert not Path("out.jsonl").exists()
+
+
+def test_the_commands_that_look_after_models_know_a_slip_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["models"], ["models", "check"]):
+        assert call([*words, "--model", f"{HHEM.name}={tmp_path / 'none'}"]) == 2
+        assert "there is no folder" in capsys.readouterr().err
+
+
+def test_validate_counts_as_run_does_what_no_model_is_here_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ragassay.models.weights.weight_files.find_spec", lambda name: None)
+    plain = {"query": "q", "answer": "a b c", "references": ["a b"], "passages": ["a b d"]}
+    plain["answerability"] = "ANSWERABLE"
+    given = {"BertscoreP": 0.4, "BertscoreR": 0.4, "BertKPrec": [0.3]}
+    records = [{"id": "1", **plain}, {"id": "2", **plain, "metrics": given}]
+    records += [{"id": "3", **plain, "answer": None}]
+    data = tmp_path / "in.jsonl"
+    data.write_text("\n".join(map(json.dumps, records)))
+
+    config = make_config(data=str(data), suite=["mtrag"], metrics=[])
+    found = preview(prepare(config, dry=True))
+    metrics = evaluate(data, "mtrag").summary.metrics
+    assert found.applicable == {name: metric.n_scored for name, metric in metrics.items()}
+    lacking = {
+        name: metric.unscored["needs_extra"]
+        for name, metric in metrics.items()
+        if "needs_extra" in metric.unscored
+    }
+    assert found.needs_extra == lacking and {"BertscoreP", "RB_agg", "RB_agg_idk"} <= {*lacking}
+    assert all("pip install 'ragassay[models]'" in why for why in found.extras.values())
+
+    capsys.readouterr()
+    assert call(["validate", str(data), "-s", "mtrag"]) == 0
+    shown = capsys.readouterr().out
+    assert "1 of 3  1 more: needs extra" in shown
+    assert shown.count("needs extra: models need the package") == 1
+
+
+def test_validate_counts_nothing_as_lacking_where_no_metric_needs_a_model(tmp_path: Path) -> None:
+    data = tmp_path / "in.jsonl"
+    data.write_text(json.dumps({"id": "1", "answer": "a", "references": ["a"]}))
+    found = preview(prepare(make_config(data=str(data), metrics=["em"]), dry=True))
+    assert found.applicable == {"em": 1} and not found.needs_extra and not found.extras
+
+
+@pytest.mark.parametrize("embedder", [None, "intfloat/e5-small-v2"])
+def test_validate_counts_what_the_embedder_is_not_here_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embedder: str | None
+) -> None:
+    monkeypatch.setattr("ragassay.models.weights.weight_files.find_spec", lambda name: None)
+    data = tmp_path / "in.jsonl"
+    data.write_text(json.dumps({"id": "1", "query": "q", "passages": ["a b"], "gold": ["a c"]}))
+    named = {} if embedder is None else {"embedder": embedder}
+    config = make_config(data=str(data), metrics=["ChunkP(by=cosine)@1"], **named)
+    found = preview(prepare(config, dry=True))
+    assert found.applicable == {"ChunkP(by=cosine)@1": 0}
+    assert found.needs_extra == {"ChunkP(by=cosine)@1": 1}

@@ -1,0 +1,95 @@
+"""A run whose system gave no answer at all is told in a sentence, not in tables without a value."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.cli import call
+
+SAID = "The system gave no answer: 6 of 6 samples are failures (5 connection: it is down; 1 failed"
+
+
+def records(up: bool) -> list[dict[str, Any]]:
+    answered = {"answer": "Frank", "passages": [{"id": "d1", "text": "a text"}]}
+    return [
+        {
+            "id": f"q{n}",
+            "query": f"What is {n}?",
+            "references": ["Frank"],
+            "gold": [{"id": "d1"}],
+            **(
+                answered if up else {"failure": f"connection: {'late' * (n == 0) or 'it is down'}."}
+            ),
+        }
+        for n in range(6)
+    ]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    for name, up in (("down", False), ("up", True)):
+        data = folder / f"{name}.jsonl"
+        data.write_text("".join(f"{json.dumps(one)}\n" for one in records(up)))
+        expected = 0 if up else 3
+        assert call(["run", str(data), "-s", "qa,retrieval", "-o", str(folder / name)]) == expected
+    return folder
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> str:
+    both = capsys.readouterr()
+    return " ".join((both.out + both.err).split())
+
+
+def test_a_run_says_it_in_place_of_tables(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["report", str(runs / "down")]) == 0
+    said = told(capsys)
+    assert SAID in said and "the same 'ragassay ask' command asks what is missing" in said
+    assert "missing input" not in said and "Nothing was scored" not in said
+    written = (runs / "down" / "report.md").read_text()
+    assert SAID in written and "| metric" not in written
+    page = (runs / "down" / "report.html").read_text()
+    assert SAID in page and 'id="metrics"' not in page and 'id="browse"' in page
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["diagnose", "down"],
+        ["diagnose", "down", "--headline", "exact_match"],
+        ["diagnose", "up", "down"],
+        ["compare", "down", "up"],
+        ["compare", "up", "down"],
+    ],
+)
+def test_it_is_neither_diagnosed_nor_compared(
+    runs: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    named = [str(runs / word) if word in ("up", "down") else word for word in words]
+    assert call(named) == 2
+    said = told(capsys)
+    verb = "diagnosed" if words[0] == "diagnose" else "compared"
+    assert f"cannot be {verb}." in said and SAID in said
+
+
+def test_what_was_measured_of_failures_is_compared_and_shown() -> None:
+    measured = [one | {"metadata": {"asked": {"failure": "connection"}}} for one in records(False)]
+    down = ragassay.evaluate(measured, ["error_rate", "exact_match"])
+    up = ragassay.evaluate(
+        [one | {"metadata": {"asked": {"latency": 1.0}}} for one in records(True)],
+        ["error_rate", "exact_match"],
+    )
+    assert down.summary.all_failed and not down.summary.is_empty
+    (rate,) = ragassay.compare(down, up).with_scores
+    assert (rate.name, rate.diff) == ("error_rate", 1.0)
+
+
+def test_one_answer_is_enough() -> None:
+    result = ragassay.evaluate([*records(False)[1:], records(True)[0]], ["exact_match"])
+    assert not result.summary.all_failed
+    assert any("5 of 6 samples have no answer" in one for one in result.summary.warnings)

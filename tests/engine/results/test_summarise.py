@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+import ragassay
+from ragassay.engine.results.result import ScoreColumns
+from ragassay.engine.results.summarising import (
+    IntervalOptions,
+    averaged_over,
+    sample_clusters,
+    slice_summaries,
+    summarise,
+)
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.errors import UsageError
+from ragassay.scores import Score
+
+
+def columns(queries: Sequence[str], values: Sequence[float] = ()) -> ScoreColumns:
+    """One metric's scores of samples with these query ids; a query that recurs is a repeat."""
+    found = ScoreColumns(["f1"])
+    for at, query in enumerate(queries):
+        found.identities.append((query, "", queries[:at].count(query)))
+        found.add("f1", Score(values[at] if values else 0.5))
+    return found
+
+
+def metric(aggregate: str = "mean") -> MetricSummary:
+    return MetricSummary(
+        "f1", "", "answer", None, None, None, 0.95, "", 0, 0, aggregate=aggregate, metric="f1"
+    )
+
+
+def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
+    data = columns([f"q{at}" for at in range(7)], [0, 1, 1, 0, 1, 1, 0])
+    data.slices = {"topic": ["d", "c", "c", "b", "c", "b", "a"]}
+    found = slice_summaries(data, [metric()], IntervalOptions())
+    assert [(one.value, one.n) for one in found] == [("c", 3), ("b", 2), ("a", 1), ("d", 1)]
+    assert [one.metrics["f1"].mean for one in found] == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_a_sum_has_no_slices() -> None:
+    data = columns(["q0", "q1"])
+    data.slices = {"topic": ["a", "b"]}
+    found = slice_summaries(data, [metric("sum")], IntervalOptions())
+    assert [dict(one.metrics) for one in found] == [{}, {}]
+
+
+@pytest.mark.parametrize(
+    ("queries", "clusters"),
+    [
+        (["a", "b", "c"], None),
+        (["a", "b", "c", "b"], [0, 1, 2, 1]),
+        (["a", "a"], [0, 0]),
+        (["b", "a", "b", "a"], [0, 1, 0, 1]),
+    ],
+)
+def test_one_repeated_query_is_enough_to_cluster_by_query(
+    queries: list[str], clusters: list[int] | None
+) -> None:
+    data = columns(queries)
+    found = sample_clusters(data)
+    assert (None if found is None else found.tolist()) == clusters
+    summary = summarise(data, [metric()], IntervalOptions())["f1"]
+    assert summary.n_clusters == (None if clusters is None else len(set(clusters)))
+    clustered = "clustered by query" in averaged_over(data, ["answer"], None)
+    assert clustered is (clusters is not None)
+
+
+def test_what_a_mean_goes_over_is_told_in_singular_and_plural() -> None:
+    assert averaged_over(columns(["a"]), [], None) == "the one query, where it is scored"
+    assert averaged_over(columns(["a", "b"]), [], None) == "the scored among all 2 queries"
+    assert averaged_over(columns(["a", "a"]), [], None) == (
+        "the scored among all 2 samples of 1 query; intervals clustered by query"
+    )
+
+
+def test_a_summary_gives_a_metric_by_any_of_its_names() -> None:
+    record = {"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"]}
+    summary = ragassay.evaluate([record], ["token_f1", "em"]).summary
+    assert summary["token_f1.f"] is summary["token_f1"] is summary.metrics["token_f1.f"]
+    assert list(summary) == list(summary.metrics) and "em" in summary
+    with pytest.raises(UsageError, match="'token_f2' is not in this run"):
+        summary["token_f2"]

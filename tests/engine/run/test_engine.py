@@ -1,0 +1,558 @@
+from __future__ import annotations
+
+import asyncio
+import pickle
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+import yaml
+
+import ragassay
+from ragassay.engine.comparison.derived_runs import by_system
+from ragassay.engine.results.run_folder import open_run
+from ragassay.errors import InputError, RagassayWarning, UsageError
+from ragassay.metrics.core.metric import SampleMetric, scored
+from ragassay.samples import Answer, Sample
+from ragassay.scores import Outcome
+
+RECORDS = [
+    {"id": "a", "query": "Who?", "answer": "Ann Lee", "references": ["Ann Lee"], "topic": "x"},
+    {"id": "b", "query": "When?", "answer": "in 1966", "references": ["1965"], "topic": "y"},
+    {"id": "c", "query": "Where?", "answer": "Rome, Italy", "references": ["Rome"], "topic": "x"},
+    {"id": "d", "query": "Why?", "answer": "no idea", "references": [], "topic": "y"},
+]
+
+
+@dataclass(frozen=True)
+class Brittle(SampleMetric):
+    """Breaks down on one sample."""
+
+    name = "brittle"
+    title = "Breaks on b"
+    family = "test"
+    source = "test"
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        if sample.id == "b":
+            raise ZeroDivisionError("oops")
+        return scored(1.0)
+
+
+def test_the_mean_runs_over_what_was_scored_and_counts_what_was_not() -> None:
+    result = ragassay.evaluate(RECORDS, ["em", "f1"])
+    em = result.summary.metrics["em"]
+    assert (em.mean, em.n_scored, em.n_total) == (pytest.approx(1 / 3), 3, 4)
+    assert em.unscored == {"not_applicable": 1}
+    assert result.summary.metrics["f1"].mean == pytest.approx((1 + 0 + 2 / 3) / 3)
+    assert em.low is not None and em.low < em.mean < em.high
+    assert result.summary.incomplete == 0
+
+
+def test_a_metric_that_breaks_down_costs_one_sample_and_marks_the_run_incomplete() -> None:
+    result = ragassay.evaluate(RECORDS, [Brittle(), "em"])
+    rows = {row.sample: row for row in result.scores if row.metric == "brittle"}
+    assert [rows[i].value for i in "abcd"] == [1.0, None, 1.0, 1.0]
+    assert rows["b"].reason == "failed" and "ZeroDivisionError: oops" in rows["b"].explanation
+    assert result.summary.incomplete == 1
+
+
+def test_it_works_inside_a_running_event_loop() -> None:
+    async def inside() -> float | None:
+        return ragassay.evaluate(RECORDS, ["em"]).summary.metrics["em"].mean
+
+    assert asyncio.run(inside()) == pytest.approx(1 / 3)
+
+
+def test_samples_records_frames_and_files_give_the_same_scores(tmp_path: Path) -> None:
+    import pandas
+    import polars
+
+    path = tmp_path / "data.jsonl"
+    path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in RECORDS))
+    samples = ragassay.load(path)
+    sources = [
+        RECORDS,
+        samples,
+        path,
+        str(path),
+        pandas.DataFrame(RECORDS),
+        polars.DataFrame(RECORDS),
+    ]
+    means = {ragassay.evaluate(s, ["f1"]).summary.metrics["f1"].mean for s in sources}
+    assert len(means) == 1
+
+
+def test_the_run_folder_reads_back_as_the_same_result(tmp_path: Path) -> None:
+    streamed = ragassay.evaluate(RECORDS, ["em", "token_f1.f"], save=tmp_path / "streamed")
+    kept = ragassay.evaluate(RECORDS, ["em", "token_f1.f"])
+    kept.save(tmp_path / "kept")
+    one, two = open_run(tmp_path / "streamed"), open_run(tmp_path / "kept")
+    assert one.summary == two.summary == streamed.summary == kept.summary
+    assert list(one.scores) == list(two.scores) == list(kept.scores)
+    assert list(one.samples) == list(two.samples) == list(kept.samples)
+    assert one.columns.slices == kept.columns.slices
+    names = {path.name for path in (tmp_path / "kept").iterdir()}
+    assert names == {
+        "run.yaml", "samples.jsonl", "scores.jsonl", "slices.json", "summary.json",
+    }  # fmt: skip
+
+
+def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
+    ragassay.evaluate(RECORDS, ["em"], save=tmp_path / "run", seed=7)
+    lines = (tmp_path / "run" / "scores.jsonl").read_bytes().splitlines()
+    fields = ["sample", "system", "repeat", "metric", "value", "status", "reason", "explanation"]
+    assert [list(orjson.loads(line)) for line in lines] == [
+        [*fields, "parts", "evidence", "judge"]
+    ] * 4
+    assert orjson.loads(lines[3])["value"] is None and b"NaN" not in b"".join(lines)
+    summary = orjson.loads((tmp_path / "run" / "summary.json").read_bytes())
+    assert {"mean", "low", "high", "n_scored", "n_total"} <= summary["metrics"]["em"].keys()
+    config = yaml.safe_load((tmp_path / "run" / "run.yaml").read_text())
+    assert config["fingerprint"].startswith("sha256:") and config["seed"] == 7
+    assert config["signatures"]["em"].startswith("em|v")
+
+
+def test_the_same_data_has_the_same_fingerprint_and_other_data_another(tmp_path: Path) -> None:
+    prints = [
+        ragassay.evaluate(data, ["em"]).config["fingerprint"]
+        for data in (RECORDS, RECORDS, RECORDS[:3])
+    ]
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_an_interrupted_run_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    def broken() -> Iterator[dict]:
+        yield RECORDS[0]
+        raise KeyboardInterrupt
+
+    target = tmp_path / "run"
+    ragassay.evaluate(RECORDS, ["em"], save=target)
+    before = {path.name: path.read_bytes() for path in target.iterdir()}
+    with pytest.raises(KeyboardInterrupt):
+        ragassay.evaluate(broken(), ["em"], save=target)
+    assert {path.name: path.read_bytes() for path in target.iterdir()} == before
+
+
+def test_a_folder_with_foreign_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "summary.json").write_text("{}")
+    with pytest.raises(UsageError, match="not from ragassay"):
+        ragassay.evaluate(RECORDS, ["em"], save=tmp_path)
+
+
+def test_a_folder_that_is_no_run_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no run\.yaml"):
+        open_run(tmp_path)
+    with pytest.raises(InputError, match="is not a folder"):
+        open_run(tmp_path / "absent")
+
+
+def _saved(tmp_path: Path) -> Path:
+    return ragassay.evaluate(RECORDS, ["em", "f1"]).save(tmp_path / "run")
+
+
+@pytest.mark.parametrize("harm", ["reversed", "line missing", "line too many", "foreign", "torn"])
+def test_a_damaged_run_folder_is_an_error_and_never_a_wrong_number(harm: str, tmp_path) -> None:
+    run = _saved(tmp_path)
+    path = run / "scores.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    harmed = {
+        "reversed": lines[::-1],
+        "line missing": lines[:2] + lines[3:],
+        "line too many": [*lines, lines[-1]],
+        "foreign": [lines[0].replace('"em"', '"other"'), *lines[1:]],
+        "torn": [*lines[:-1], lines[-1][:20]],
+    }[harm]
+    path.write_text("".join(harmed))
+    with pytest.raises(InputError, match=r"scores\.jsonl, line \d+"):
+        open_run(run)
+
+
+def test_a_later_minor_contract_reads_and_a_newer_one_says_so(tmp_path: Path) -> None:
+    run = _saved(tmp_path)
+    body = orjson.loads((run / "summary.json").read_bytes())
+    body["added"] = body["metrics"]["em"]["added"] = 1
+    (run / "summary.json").write_bytes(orjson.dumps(body))
+    rows = [orjson.loads(line) | {"added": 1} for line in (run / "scores.jsonl").open("rb")]
+    (run / "scores.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    assert open_run(run).summary.metrics["em"].n_total == 4
+    (run / "summary.json").write_bytes(orjson.dumps(body | {"schema_version": 2, "metrics": []}))
+    with pytest.raises(InputError, match="newer ragassay"):
+        open_run(run)
+
+
+@pytest.mark.parametrize("name", ["summary.json", "run.yaml", "samples.jsonl"])
+def test_a_torn_file_in_a_run_folder_is_one_sentence(name: str, tmp_path: Path) -> None:
+    run = _saved(tmp_path)
+    (run / name).write_text('{"a": [')
+    with pytest.raises(InputError, match=name.replace(".", r"\.")):
+        open_run(run)
+
+
+def test_an_unfinished_folder_does_not_lock_its_owner_out(tmp_path: Path) -> None:
+    run = _saved(tmp_path)
+    (run / "summary.json").unlink()
+    with pytest.raises(InputError, match=r"has no summary\.json"):
+        open_run(run)
+    assert ragassay.evaluate(RECORDS, ["em"], save=run).folder == run
+    assert open_run(run).summary.n_samples == 4
+
+
+def test_a_result_without_rows_refuses_to_be_saved(tmp_path: Path) -> None:
+    from ragassay.engine.config.run_config import make_config
+    from ragassay.engine.run.evaluation import prepare
+
+    result = prepare(make_config(metrics=["em"]), RECORDS).run(keep=False)
+    assert result.summary.metrics["em"].n_scored == 3
+    with pytest.raises(UsageError, match="kept its summary only"):
+        result.save(tmp_path / "run")
+    assert not (tmp_path / "run" / "run.yaml").exists()
+
+
+def test_suites_and_metrics_in_one_list_add_up_and_the_keyword_replaces() -> None:
+    both = ragassay.evaluate(RECORDS, ["qa", Brittle(), "answer_words"])
+    assert {"em", "BLEU", "brittle", "answer_words"} <= both.summary.metrics.keys()
+    assert list(ragassay.evaluate(RECORDS, "qa", metrics="f1").summary.metrics) == ["f1"]
+
+
+def test_gates_work_from_python() -> None:
+    result = ragassay.evaluate(RECORDS, ["em"], fail_under=["em>=0.3", "low(em)>=0.3"])
+    assert [gate.passed for gate in result.gates] == [True, None]
+    with pytest.raises(UsageError, match="is not in what this run computes"):
+        ragassay.evaluate(RECORDS, ["em"], fail_under="f1>=0.3")
+
+
+def test_the_same_identity_twice_is_an_error_in_memory_too() -> None:
+    sample = Sample(id="q", answer="a", references=("a",))
+    with pytest.raises(InputError, match="q"):
+        ragassay.evaluate([sample, sample], ["em"])
+    mixed = ragassay.evaluate([sample, {"id": "p", "answer": "b", "references": ["a"]}], ["em"])
+    assert mixed.summary.n_samples == 2
+
+
+def test_a_clustering_column_that_nobody_has_is_an_error() -> None:
+    with pytest.raises(UsageError, match=r"column 'topik' of --cluster-by.*topic"):
+        ragassay.evaluate(RECORDS, ["em"], cluster_by="topik")
+    with pytest.raises(UsageError, match=r"There are: topic\. .*CONVERSATION::TURN"):
+        ragassay.evaluate(RECORDS, ["em"], cluster_by="conversation_id")
+    turns = [{**one, "id": f"c{at % 2}::{at}"} for at, one in enumerate(RECORDS)]
+    with pytest.raises(UsageError, match=r"There are: conversation_id, topic\."):
+        ragassay.evaluate(turns, ["em"], cluster_by="turn")
+    records = [RECORDS[0] | {"doc": "d"}, *RECORDS[1:]]
+    warnings = ragassay.evaluate(records, ["em"], cluster_by="doc").summary.warnings
+    assert any("3 of 4 samples have no doc" in warning for warning in warnings)
+
+
+def test_a_running_number_is_no_slice() -> None:
+    numbered = [record | {"row": at} for at, record in enumerate(RECORDS)]
+    assert {s.column for s in ragassay.evaluate(numbered, ["em"]).summary.slices} == {"topic"}
+
+
+def test_no_samples_is_an_error() -> None:
+    with pytest.raises(InputError, match="no samples"):
+        ragassay.evaluate([], ["em"])
+
+
+def test_slices_come_from_metadata_and_carry_their_n() -> None:
+    result = ragassay.evaluate(RECORDS, ["em"])
+    topics = {s.value: s for s in result.summary.slices if s.column == "topic"}
+    assert {value: s.n for value, s in topics.items()} == {"x": 2, "y": 2}
+    assert topics["x"].metrics["em"].mean == 0.5
+    assert topics["y"].metrics["em"].n_scored == 1
+    with pytest.raises(UsageError, match=r"column 'topik' of --slice-by.*topic"):
+        ragassay.evaluate(RECORDS, ["em"], slice_by="topik")
+
+
+def test_slices_by_turn_are_the_records_own_or_those_that_the_history_tells() -> None:
+    def turns(records: list[dict[str, Any]], slice_by: str | None = None) -> dict[str, int]:
+        found = ragassay.evaluate(records, ["em"], slice_by=slice_by).summary.slices
+        return {s.value: s.n for s in found if s.column == "turn"}
+
+    later = {"history": [{"speaker": "user", "text": "Hello."}]}
+    told = [{**record, **(later if at > 1 else {})} for at, record in enumerate(RECORDS)]
+    named = [{**record, "turn": at // 2 + 1} for at, record in enumerate(RECORDS * 2)]
+    named = [{**record, "id": str(at)} for at, record in enumerate(named)]
+    assert turns(told) == turns(told, "turn") == {"first": 2, "later": len(RECORDS) - 2}
+    some = [*told[:1], *named]
+    assert turns(some) == turns(some, "turn") == {str(turn): 2 for turn in (1, 2, 3, 4)}
+
+
+def test_repeats_of_a_query_are_one_cluster() -> None:
+    rng = np.random.default_rng(0)
+    records = [
+        {"id": f"q{q}", "repeat": r, "answer": "yes", "references": [text]}
+        for q, text in enumerate(rng.choice(["yes", "no"], 30))
+        for r in range(5)
+    ]
+    pooled = ragassay.evaluate([{**r, "id": f"{r['id']}-{r['repeat']}"} for r in records], ["em"])
+    clustered = ragassay.evaluate(records, ["em"])
+    one, many = clustered.summary.metrics["em"], pooled.summary.metrics["em"]
+    assert one.mean == many.mean and one.n_clusters == 30
+    assert one.high - one.low > 2 * (many.high - many.low)
+
+
+def test_conversations_cluster_by_default_and_another_column_on_request() -> None:
+    records = [
+        {
+            "id": f"{c}-{t}",
+            "answer": "x",
+            "references": ["x"],
+            "metadata": {"conversation": c, "doc": t},
+        }
+        for c in range(4)
+        for t in range(3)
+    ]
+    assert ragassay.evaluate(records, ["em"]).summary.metrics["em"].n_clusters == 4
+    by_doc = ragassay.evaluate(records, ["em"], cluster_by="doc")
+    assert by_doc.summary.metrics["em"].n_clusters == 3
+
+
+def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_read(
+    tmp_path: Path,
+) -> None:
+    turns = [
+        {"id": f"c{c}::{t}", "answer": "x" if c else "y", "references": ["x"]}
+        for c in range(3)
+        for t in range(4)
+    ]
+    alone = ragassay.evaluate(turns, ["em"], cluster_by="none", save=tmp_path / "run")
+    found = alone.summary.metrics["em"]
+    assert found.n_clusters is None and "clustered" not in alone.summary.averaged_over
+    again = ragassay.open_run(tmp_path / "run")
+    assert again.config["cluster_by"] == "none" and again.columns.clusters is None
+    assert ragassay.compare(again, again).clustered_by is None
+    assert ragassay.evaluate(turns, ["em"]).summary.metrics["em"].n_clusters == 3
+    with pytest.raises(UsageError, match="cluster_by"):
+        ragassay.evaluate(turns, ["em"], cluster_by="")
+
+
+def test_several_systems_in_one_file_are_said() -> None:
+    mixed = [{**record, "system": s} for s in ("new", "old") for record in RECORDS]
+    result = ragassay.evaluate(mixed, ["em"])
+    assert any("2 systems (new, old)" in warning for warning in result.summary.warnings)
+
+
+def test_frames_have_null_where_nothing_was_scored() -> None:
+    frame = ragassay.evaluate(RECORDS, ["em"]).to_polars()
+    assert frame["sample"].to_list() == ["a", "b", "c", "d"]
+    assert frame["em"].to_list() == [1.0, 0.0, 0.0, None]
+    assert ragassay.evaluate(RECORDS, ["em"]).to_pandas()["em"].isna().sum() == 1
+
+
+def test_an_unknown_option_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'cluster_by'"):
+        ragassay.evaluate(RECORDS, ["em"], clusterby="x")
+    with pytest.raises(UsageError, match="limit"):
+        ragassay.evaluate(RECORDS, ["em"], limit=0)
+
+
+def test_columns_rename_and_a_missing_one_is_an_error() -> None:
+    records = [{"id": "1", "said": "x", "truth": "x"}]
+    result = ragassay.evaluate(records, ["em"], columns={"answer": "said", "references": "truth"})
+    assert result.summary.metrics["em"].mean == 1.0
+    with pytest.raises(InputError, match="sayed"):
+        ragassay.evaluate(records, ["em"], columns={"answer": "sayed"})
+
+
+def test_intervals_stay_inside_the_range_of_the_metric() -> None:
+    em = ragassay.evaluate(RECORDS[:2], ["em"], interval="t").summary.metrics["em"]
+    assert (em.mean, em.low, em.high) == (0.5, 0.0, 1.0)
+    em = ragassay.evaluate(RECORDS[:2], ["em"]).summary.metrics["em"]
+    assert 0.0 < em.low < 0.001
+    assert em.interval == "effective-n"
+
+
+@pytest.mark.parametrize("interval", ["t", "percentile", "bca"])
+def test_the_kind_and_level_of_interval_can_be_chosen(interval: str) -> None:
+    wide = ragassay.evaluate(RECORDS, ["f1"], interval=interval, level=0.99).summary.metrics["f1"]
+    slim = ragassay.evaluate(RECORDS, ["f1"], interval=interval, level=0.5).summary.metrics["f1"]
+    assert wide.interval == interval
+    assert wide.low <= slim.low < slim.mean < slim.high <= wide.high
+
+
+def test_half_a_surrogate_pair_does_not_break_a_run_folder(tmp_path: Path) -> None:
+    sample = Sample(id="q", answer="a \ud800 b", references="b", metadata={"x": "\udfff"})  # type: ignore[arg-type]
+    ragassay.evaluate([sample], ["f1"], save=tmp_path / "run")
+    assert open_run(tmp_path / "run").summary.metrics["f1"].n_scored == 1
+
+
+def test_a_run_folder_can_be_run_again_from_its_own_configuration(
+    tmp_path: Path, monkeypatch
+) -> None:
+    from ragassay.cli import call
+
+    monkeypatch.chdir(tmp_path)
+    Path("data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
+    assert call(["run", "data.jsonl", "-m", "em", "--seed", "3", "-o", "runs/one"]) == 0
+    before = Path("runs/one/summary.json").read_bytes()
+    assert yaml.safe_load(Path("runs/one/run.yaml").read_text())["level"] == 0.95
+    monkeypatch.chdir("/")
+    assert call(["run", str(tmp_path / "runs/one/run.yaml")]) == 0
+    assert (tmp_path / "runs/one/summary.json").read_bytes() == before
+
+
+def test_reports_of_an_older_run_do_not_stay_beside_a_newer_one(tmp_path: Path) -> None:
+    from ragassay.cli import call
+
+    (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
+    run = ["run", str(tmp_path / "data.jsonl"), "-o", str(tmp_path / "run"), "-m"]
+    assert call([*run, "em"]) == 0
+    assert call(["report", str(tmp_path / "run"), "--format", "parquet,png,long-csv"]) == 0
+    assert call([*run, "f1"]) == 0
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {
+        "run.yaml", "samples.jsonl", "scores.jsonl", "slices.json", "summary.json",
+        "report.html", "report.md", "scores.csv",
+    }  # fmt: skip
+
+
+def test_unanswered_queries_are_said_and_pass_no_gate() -> None:
+    records = [
+        {"id": str(n), "answer": "yes" if n < 5 else None, "references": ["yes"]}
+        | ({"failure": "API_ERROR"} if n >= 5 else {})
+        for n in range(10)
+    ]
+    result = ragassay.evaluate(records, ["em"], fail_under=["em>=0.9", "em>=0.4"])
+    assert result.summary.metrics["em"].mean == 1.0
+    assert [gate.passed for gate in result.gates] == [None, True]
+    assert any("5 of 10 samples have no answer (5 API_ERROR)" in w for w in result.summary.warnings)
+
+
+def test_a_missing_label_is_said_where_a_metric_needs_it() -> None:
+    record = {
+        "id": "q",
+        "answer": "x",
+        "references": ["x"],
+        "metrics": {"idk_eval": [0], "RL_F": [1]},
+    }
+    found = ragassay.evaluate([record], ["rl_f_idk"]).summary
+    assert any("answerability label" in warning for warning in found.warnings)
+    assert found.incomplete == 1
+
+
+def test_several_suites_are_named_with_commas_as_on_the_command_line() -> None:
+    listed = ragassay.evaluate(RECORDS, ["qa", "serving"])
+    for words in ("qa,serving", " qa , serving", ["qa,serving"]):
+        joined = ragassay.evaluate(RECORDS, words)
+        assert joined.summary.suite == listed.summary.suite == "qa+serving"
+        assert list(joined.summary.metrics) == list(listed.summary.metrics)
+    both = ragassay.evaluate(RECORDS, "exact_match, rouge1(stem=false,tokens=unicode).f")
+    assert len(both.summary.metrics) == 2
+    with pytest.raises(UsageError, match=r"'qa,': a name is empty"):
+        ragassay.evaluate(RECORDS, "qa,")
+    with pytest.raises(UsageError, match=r"'servin' is neither a suite nor a metric"):
+        ragassay.evaluate(RECORDS, "qa,servin")
+
+
+def test_a_word_that_is_neither_suite_nor_metric_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"neither a suite nor a metric\. Did you mean 'qa'"):
+        ragassay.evaluate(RECORDS, "qaa")
+    with pytest.raises(UsageError, match="No suite and no metric"):
+        ragassay.evaluate(RECORDS, [])
+    with pytest.raises(UsageError, match="int is no data"):
+        ragassay.evaluate(5, "qa")  # type: ignore[arg-type]
+
+
+def test_judged_queries_that_the_data_lacks_count_zero(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("a 0 d1 1\nz 0 d1 1\n")
+    records = [{"id": "a", "passages": [{"id": "d1"}]}]
+    (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in records))
+    result = ragassay.evaluate(tmp_path / "data.jsonl", qrels=str(tmp_path / "qrels"))
+    assert result.config["suite"] == ["retrieval"]
+    assert result.summary.metrics["RR"].mean == 0.5
+    assert any("judged queries that the data lacks: 1" in w for w in result.summary.warnings)
+
+
+def test_the_number_of_samples_is_known_ahead_where_that_is_cheap(tmp_path: Path) -> None:
+    import gzip
+
+    from ragassay.engine.config.run_config import make_config
+    from ragassay.engine.run.source import open_source
+
+    body = b"".join(orjson.dumps(record) + b"\n" for record in RECORDS)
+    (tmp_path / "a.jsonl").write_bytes(body)
+    (tmp_path / "b.jsonl").write_bytes(gzip.compress(body, mtime=0))
+    assert open_source(tmp_path / "a.jsonl", make_config()).count() == 4
+    assert open_source(tmp_path / "b.jsonl", make_config()).count() is None
+    assert open_source(RECORDS, make_config()).count() == 4
+    assert open_source(iter(RECORDS), make_config()).count() is None
+
+
+def test_a_warning_that_every_window_gives_is_one_sentence_with_the_sum() -> None:
+    passages = [{"id": "a", "score": 0.1}, {"id": "b", "score": 0.9}]
+    records = [{"id": str(n), "passages": passages, "gold": [{"id": "a"}]} for n in range(2_500)]
+    warnings = ragassay.evaluate(records, ["RR"]).summary.warnings
+    assert [w for w in warnings if "order of their scores: 2500." in w] == list(warnings)
+
+
+@pytest.mark.parametrize("suite", [["qa"], ["trecrag"], ["consistency"], ["mtrag", "consistency"]])
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_result_can_be_pickled(suite: list[str], saved: bool, tmp_path: Path) -> None:
+    records = [
+        {"id": f"q{n}", "query": "What?", "answer": f"a b {n}", "references": ["a"]}
+        | {"passages": ["a b"], "system": system, "repeat": repeat}
+        for n in range(2)
+        for system in "xy"
+        for repeat in range(2)
+    ]
+    result = ragassay.evaluate(records, suite, save=tmp_path / "run" if saved else None)
+    alone = by_system(result)[0] if result.summary.metrics else result
+    for one in (result, alone):
+        again = pickle.loads(pickle.dumps(one))
+        assert str(again) == str(one) and again.name == one.name
+        assert list(again.scores) == list(one.scores)
+        assert list(again.samples) == list(one.samples)
+        assert list(again.verdicts) == list(one.verdicts)
+        assert (again.consistency is None) == (one.consistency is None)
+        if one.consistency is not None:
+            assert list(again.consistency.scores) == list(one.consistency.scores)
+
+
+def test_a_judge_that_no_metric_asks_is_named_and_the_offline_one_is_not() -> None:
+    data = [Sample(id="q", query="?", answer=Answer("a"), references=("a",))]
+    with pytest.warns(RagassayWarning, match="replay:x is not asked"):
+        ragassay.evaluate(data, ["exact_match"], judge="replay:x")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ragassay.evaluate(data, ["exact_match"], judge="offline")
+
+
+def test_slices_stand_in_a_file_of_their_own_and_older_folders_are_read(tmp_path: Path) -> None:
+    records = [
+        {"id": str(n), "answer": "a", "references": ["a"], "metadata": {"topic": f"t{n % 3}"}}
+        for n in range(9)
+    ]
+    folder = tmp_path / "run"
+    result = ragassay.evaluate(records, ["em", "f1"], slice_by=["topic"], save=folder)
+    summary = orjson.loads((folder / "summary.json").read_bytes())
+    assert "slices" not in summary
+    assert [one["value"] for one in orjson.loads((folder / "slices.json").read_bytes())] == [
+        "t0", "t1", "t2",
+    ]  # fmt: skip
+    assert ragassay.open_run(folder).summary == result.summary
+    older = summary | {"slices": orjson.loads((folder / "slices.json").read_bytes())}
+    (folder / "summary.json").write_bytes(orjson.dumps(older))
+    (folder / "slices.json").unlink()
+    assert ragassay.open_run(folder).summary == result.summary
+    for body in (b"[{}]", b"{", b"3"):
+        (folder / "slices.json").write_bytes(body)
+        with pytest.raises(InputError, match=r"slices\.json: holds no slices"):
+            ragassay.open_run(folder)
+    ragassay.evaluate(records, ["em"], slice_by=[], save=folder)
+    assert not (folder / "slices.json").exists()
+    assert ragassay.open_run(folder).summary.slices == ()
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "slices.json").write_text("[]")
+    with pytest.raises(UsageError, match=r"slices\.json, which is not from ragassay"):
+        ragassay.evaluate(records, ["em"], save=foreign)
+
+
+def test_data_that_are_none_are_told_in_words_of_python() -> None:
+    with pytest.raises(UsageError, match="data is None") as told:
+        ragassay.evaluate(None, "em")
+    assert "ragassay run" not in str(told.value)

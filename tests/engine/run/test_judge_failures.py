@@ -1,0 +1,160 @@
+"""Why the judge did not answer is told once, in every output, whatever else was scored."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from llm_faults import Faults
+from llm_judging import KEY
+from llm_server import LLMServer
+from ragassay.cli import call
+from ragassay.engine.results.summary import Spending
+from ragassay.reports.text import footnotes
+
+RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
+
+AGAIN = "The same run again asks only these."
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAGASSAY_API_KEY", raising=False)
+    found = tmp_path / "answers.jsonl"
+    found.write_text("".join(json.dumps({**RECORD, "id": f"q{at}"}) + "\n" for at in range(3)))
+    return found
+
+
+def outputs(data: Path, url: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, dict]:
+    """Terminal, HTML and Markdown as one text of one line, and the summary, of a run in which one
+    metric needs the judge and one does not."""
+    words = ["run", str(data), "--metrics", "em,answered", "--judge", f"{url}#m2", "-o", "out"]
+    assert call([*words, "--timeout", "5"]) == 3
+    terminal = " ".join(capsys.readouterr().out.split())
+    summary = json.loads(Path("out/summary.json").read_text())
+    assert summary["metrics"]["em"]["n_scored"] == 3
+    (said,) = summary["warnings"]
+    for name in ("report.html", "report.md"):
+        text = Path("out", name).read_text()
+        assert said.partition(" (")[0] in text and summary["judging"]["details"]
+    assert said in terminal
+    return terminal, summary
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason", "says"),
+    [
+        ({"models": ["good-model"]}, "auth", "does not know the model 'm2'"),
+        ({"key": "sk-the-right-one"}, "auth", "does not accept requests without a key (401)"),
+        ({"faults": {"quota": 1.0}}, "auth", "has no credit left|gives no credit"),
+        ({"faults": {"error_503": 1.0}}, "server error", "failed (503)"),
+        ({"faults": {"html_200": 1.0}}, "server error", "no chat completion"),
+        ({"faults": {"rate_limit": 1.0}}, "rate limited", "for its rate (429)"),
+        ({"faults": {"hang": 1.0}}, "timeout", "did not answer within 5 seconds"),
+        ({"faults": {"refusal": 1.0}}, "refused", "the model declined"),
+        ({"faults": {"context_too_long": 1.0}}, "context too long", "maximum context length"),
+    ],
+)
+def test_the_reason_is_told_where_another_metric_scored(
+    settings: dict[str, Faults], reason: str, says: str, data: Path, capsys
+) -> None:
+    with LLMServer(**settings) as server:
+        terminal, summary = outputs(data, server.url, capsys)
+    (said,) = summary["warnings"]
+    assert said.startswith(f"1 question without an answer ({reason}): ")
+    assert any(one in said for one in says.split("|"))
+    assert (AGAIN in terminal) == (reason not in ("auth", "refused", "context too long"))
+    assert ("--retry-failed (retry_failed=True) asks" in terminal) == (reason == "refused")
+
+
+def test_nothing_scored_names_the_reason_once(data: Path, capsys) -> None:
+    with LLMServer(models=["good-model"]) as server:
+        words = ["run", str(data), "--metrics", "answered", "--judge", f"{server.url}#m2"]
+        assert call(words) == 3
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Nothing was scored. ⚠ 1 question without an answer (auth)" in shown
+    assert shown.count("does not know the model 'm2'") == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"rule": lambda request: "{}"}, "the model gave no usable reply to 16 questions"),
+        ({"faults": lambda request: "error_500"}, "16 requests in a row failed in the same way"),
+    ],
+)
+def test_why_the_asking_ended_is_told(settings, why: str, tmp_path: Path, capsys) -> None:
+    path = tmp_path / "many.jsonl"
+    records = ({**RECORD, "id": f"q{at}", "answer": f"Herbert {at}."} for at in range(120))
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    with LLMServer(**settings) as server:
+        words = ["run", str(path), "--metrics", "answered", "--judge", f"{server.url}#m2"]
+        words += ["--ledger", str(tmp_path / "ledger.sqlite")]
+        assert call(words) == 3
+        assert server.stats()["requests"] < 120
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count(why) == 1 and "Nothing was scored" in shown
+
+
+def test_a_key_that_is_echoed_stays_hidden(data: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("RAGASSAY_API_KEY", KEY)
+    with LLMServer(faults={"auth_echo": 1.0}) as server:
+        terminal, summary = outputs(data, server.url, capsys)
+    assert "Check RAGASSAY_API_KEY" in terminal
+    assert KEY not in terminal and KEY not in json.dumps(summary)
+
+
+@pytest.mark.parametrize("settings", [{"key": "sk-the-right-one"}, {"faults": {"quota": 1.0}}])
+def test_where_no_key_was_sent_the_variable_to_set_is_named(settings, data: Path, capsys) -> None:
+    with LLMServer(**settings) as server:
+        terminal, _ = outputs(data, server.url, capsys)
+    assert (
+        "No key was sent; set RAGASSAY_API_KEY, or name a file with --key-file (key_file=...)."
+        in terminal
+    )
+    assert "Check no key" not in terminal and "behind no key" not in terminal
+
+
+def test_what_never_left_is_no_call_and_takes_nothing_of_the_budget(data: Path, capsys) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+    terminal, summary = outputs(data, url, capsys)
+    assert "cannot be reached" in terminal and AGAIN in terminal
+    assert summary["judging"]["calls"] == 0 and " calls" not in terminal
+    words = ["--metrics", "answered", "--judge", f"{url}#m2", "--timeout", "5"]
+    assert call(["run", str(data), *words, "--budget", "1 calls", "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["judging"]["failures"] == {"connection": 1}
+
+
+def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
+    with LLMServer(models=["good", "other"]) as server:
+        panel = f"{server.url}#good,{server.url}#other,{server.url}#m2"
+        words = ["run", str(data), "--metrics", "answered", "--judge", panel, "--json"]
+        assert call(words) == 3
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["judging"]["lost_votes"] == {"auth": 1}
+    (said,) = summary["warnings"]
+    assert said.startswith("1 vote lost (auth): ") and "does not know the model 'm2'" in said
+
+
+@pytest.mark.parametrize(
+    ("failures", "advice"),
+    [
+        ({"auth": 2, "timeout": 1}, "Mend the key, the model's name or the account"),
+        ({"auth": 2}, "or name the right address: then only these are asked"),
+        ({"timeout": 1, "context_too_long": 1}, AGAIN),
+        ({"budget": 1}, "with a larger budget"),
+        ({"unparsable": 1, "context_too_long": 1}, "--retry-failed (retry_failed=True) asks"),
+        ({"context_too_long": 1}, "a longer context"),
+    ],
+)
+def test_only_what_can_help_is_advised(failures: dict[str, int], advice: str) -> None:
+    said = footnotes._again(Spending("judge", questions=9, failures=failures))
+    assert advice in said
+    assert (AGAIN in said) == (advice == AGAIN)
+    assert ("--retry-failed (retry_failed=True) asks" in said) == ("unparsable" in failures)

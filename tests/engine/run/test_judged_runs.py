@@ -1,0 +1,382 @@
+"""A run that asks a judge: its evidence, its cost, its failures, and the way back from a score."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+import ragassay
+from attempt_metric import AttemptMetric
+from ragassay.cli import call
+from ragassay.engine.results.run_folder import open_run
+from ragassay.engine.run import rescoring
+from ragassay.errors import UsageError
+from ragassay.judges.asking import Ask, Asker
+from ragassay.judges.judge import Judge
+from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.question import Question
+from ragassay.judges.questions.answering import AnswerAttempted, Attempt
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.metrics.core.metric import register, scored
+from ragassay.reports.text import footnotes, wording
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason
+from unpacked_pages import page_text
+
+
+@register
+@dataclass(frozen=True)
+class Tried(AttemptMetric):
+    """1 where the answer tries to answer."""
+
+    name = "test_tried"
+
+
+@register
+@dataclass(frozen=True)
+class TriedAgain(Tried):
+    """The same question under another name."""
+
+    name = "test_tried_again"
+
+
+class Rule(Judge):
+    """Answers by the length of the answer; fails on some."""
+
+    label = "rule"  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.threads: set[str] = set()
+
+    async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
+        await asyncio.sleep(0)
+        self.asked[question.key] += 1
+        self.threads.add(threading.current_thread().name)
+        made = Provenance(
+            "rule", request=question.key, messages=question.messages(), reply="{}",
+            prompt_hash=question.prompt_hash(), input_tokens=10, output_tokens=2, cost=0.001,
+        )  # fmt: skip
+        if "timeout" in question.answer:
+            return Failure(question, Reason.TIMEOUT, "no reply within 1 s", made, repeat)
+        said = "yes" if len(question.answer) > 3 else "no"
+        return Verdict(question, Attempt(answered=said), made, repeat)
+
+
+def records(n: int) -> list[dict]:
+    answers = ["no", "a long answer", "timeout", "another answer"]
+    return [{"id": f"q{at}", "query": f"what {at}?", "answer": answers[at % 4]} for at in range(n)]
+
+
+BOTH = ["test_tried", "test_tried_again"]
+
+
+def test_a_question_of_several_metrics_is_asked_once_and_its_cost_counted_once() -> None:
+    judge = Rule()
+    result = ragassay.evaluate(records(400), BOTH, judge=judge)
+    assert len(judge.asked) == 400 and set(judge.asked.values()) == {1}
+    spent = result.summary.judging
+    assert spent is not None
+    assert (spent.judge, spent.questions, spent.calls) == ("rule", 400, 400)
+    assert (spent.input_tokens, spent.output_tokens) == (4000, 800)
+    assert spent.cost == pytest.approx(0.4) and spent.failures == {"timeout": 100}
+    assert judge.threads == {"ragassay-asker"}
+
+
+def test_a_failed_verdict_is_unscored_counted_and_never_averaged() -> None:
+    result = ragassay.evaluate(records(8), ["test_tried"], judge=Rule())
+    metric = result.summary.metrics["test_tried"]
+    assert (metric.n_scored, metric.n_total, metric.unscored) == (6, 8, {"timeout": 2})
+    assert metric.mean == pytest.approx(4 / 6)
+    assert result.summary.incomplete == 2
+    assert metric.judge == "rule"
+
+
+def test_the_signature_names_judge_and_prompt() -> None:
+    result = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
+    prompt = AnswerAttempted("a", "b").prompt_hash()
+    signature = result.summary.metrics["test_tried"].signature
+    assert signature == f"test_tried|v1|answer_attempted:{prompt}|judge=rule"
+    assert result.config["signatures"]["test_tried"] == signature
+
+
+def test_runs_of_two_judges_are_not_compared_unless_forced() -> None:
+    class Other(Rule):
+        label = "other"  # type: ignore[assignment]
+
+    new = ragassay.evaluate(records(8), ["test_tried"], judge=Other())
+    old = ragassay.evaluate(records(8), ["test_tried"], judge=Rule())
+    with pytest.raises(UsageError, match="judge=other against judge=rule"):
+        ragassay.compare(new, old)
+    found = ragassay.compare(new, old, force=True)
+    assert any("judge=other" in warning for warning in found.warnings)
+
+
+def test_the_run_folder_holds_each_verdict_once_and_scores_name_theirs(tmp_path: Path) -> None:
+    ragassay.evaluate(records(300), BOTH, judge=Rule(), save=tmp_path / "run")
+    lines = (tmp_path / "run" / "verdicts.jsonl").read_bytes().splitlines()
+    verdicts = {record["id"]: record for record in map(orjson.loads, lines)}
+    assert len(lines) == len(verdicts) == 300
+    for row in open_run(tmp_path / "run").scores:
+        (one,) = row.evidence
+        assert (verdicts[one]["answer"] is None) == (row.value is None)
+        assert verdicts[one]["messages"][-1]["role"] == "user"
+
+
+def test_every_score_is_computed_again_from_the_evidence(tmp_path: Path) -> None:
+    result = ragassay.evaluate(records(300), BOTH, judge=Rule(), save=tmp_path / "run")
+    again = rescoring.rescore(open_run(tmp_path / "run"))
+    assert (again.n_scores, again.n_verdicts, again.different) == (600, 300, ())
+    in_memory = ragassay.evaluate(records(8), BOTH, judge=Rule())
+    assert rescoring.rescore(in_memory).different == ()
+    assert result.summary.metrics["test_tried"].n_scored == 225
+    assert call(["rescore", str(tmp_path / "run")]) == 0
+
+
+def test_a_score_that_does_not_follow_from_the_evidence_is_told(tmp_path: Path, capsys) -> None:
+    run = tmp_path / "run"
+    ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), save=run)
+    path = run / "verdicts.jsonl"
+    path.write_text(path.read_text().replace('{"answered":"yes"}', '{"answered":"no"}', 1))
+    assert call(["rescore", str(run)]) == 3
+    assert "test_tried was True, and is False" in capsys.readouterr().out
+
+
+def test_explain_leads_from_a_score_to_prompt_and_reply(tmp_path: Path, capsys) -> None:
+    run = tmp_path / "run"
+    ragassay.evaluate(records(4), BOTH, judge=Rule(), save=run)
+    assert call(["explain", str(run), "q1", "test_tried", "--full"]) == 0
+    shown = capsys.readouterr().out
+    for piece in ("test_tried", "answer attempted", '{"answered":"yes"}', "what 1?", "reply: {}"):
+        assert piece in shown
+    assert call(["explain", str(run), "q1", "--json"]) == 0
+    body = orjson.loads(capsys.readouterr().out)
+    assert [one["score"]["metric"] for one in body["scores"]] == BOTH
+    assert body["scores"][0]["verdicts"][0]["input_tokens"] == 10
+    assert call(["explain", str(run), "q11"]) == 2
+    assert "no sample 'q11'" in capsys.readouterr().err
+    assert call(["explain", str(run), "q1", "tried"]) == 2
+
+
+def test_the_html_report_carries_the_evidence(tmp_path: Path) -> None:
+    from ragassay.reports.html.pages import write_report
+
+    result = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
+    write_report(result, tmp_path / "report.html")
+    page = page_text(tmp_path / "report.html")
+    assert "judged by rule" in page and '"question":"answer_attempted"' in page
+    assert "timeout: no reply within 1 s" in page
+
+
+def test_evaluating_inside_a_running_loop_works() -> None:
+    async def main() -> int:
+        return ragassay.evaluate(records(4), ["test_tried"], judge=Rule()).summary.n_samples
+
+    assert asyncio.run(main()) == 4
+
+
+def test_a_broken_judged_metric_costs_its_sample_only() -> None:
+    class Broken(Rule):
+        async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
+            if "what 2?" in question.query:
+                raise RuntimeError("boom")
+            return await super().answer(question, repeat)
+
+    result = ragassay.evaluate(records(5), ["test_tried"], judge=Broken())
+    assert result.summary.metrics["test_tried"].unscored == {"failed": 1}
+
+
+def test_an_asker_can_be_used_again_after_it_was_closed() -> None:
+    asker = Asker(Rule())
+    question = AnswerAttempted("q", "an answer")
+    for _ in range(2):
+        with asker:
+            found = asker.submit(asker.scope().verdict(question, 0)).result()
+            assert isinstance(found, Verdict)
+
+
+def test_an_interrupt_lets_what_is_in_flight_arrive(tmp_path: Path) -> None:
+    class Slow(Rule):
+        drained = False
+        arrived = 0
+
+        async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
+            await asyncio.sleep(0.05)
+            self.arrived += 1
+            return await super().answer(question, repeat)
+
+        async def drain(self) -> None:
+            Slow.drained = True
+            await asyncio.sleep(0.1)
+
+    def samples():
+        yield from records(600)
+        raise KeyboardInterrupt
+
+    judge = Slow()
+    with pytest.raises(KeyboardInterrupt):
+        ragassay.evaluate(samples(), ["test_tried"], judge=judge)
+    assert Slow.drained and judge.arrived > 0
+
+
+def test_the_bootstraps_seed_is_not_the_judges(tmp_path: Path, monkeypatch) -> None:
+    from llm_server import LLMServer
+
+    monkeypatch.chdir(tmp_path)
+    with LLMServer() as server:
+        for seed in (0, 7):
+            result = ragassay.evaluate(
+                records(6)[:2], ["test_tried"], judge=f"{server.url}#m", seed=seed
+            )
+            assert "seed=42" in result.summary.metrics["test_tried"].signature
+        assert server.stats()["answered"] == 2
+
+
+def test_signatures_do_not_depend_on_what_happened_to_be_asked() -> None:
+    cited = [{"id": "1", "query": "q", "answer": "A [1].", "passages": [{"id": "1", "text": "A"}]}]
+    plain = [{"id": "1", "query": "q", "answer": "A.", "passages": [{"id": "1", "text": "A"}]}]
+    new, old = (ragassay.evaluate(data, ["citation.f1", "umbrela"]) for data in (cited, plain))
+    for name, metric in new.summary.metrics.items():
+        assert metric.signature == old.summary.metrics[name].signature
+    both = ragassay.evaluate(cited, ["umbrela", "umbrela(shots=few)"])
+    assert both.summary.metrics["umbrela"].signature == new.summary.metrics["umbrela"].signature
+
+
+def test_a_judges_options_need_a_judge_that_takes_them() -> None:
+    with pytest.raises(UsageError, match="'budget' is for judges that are named"):
+        ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), budget="2 calls")
+
+
+def test_an_empty_judge_is_refused() -> None:
+    with pytest.raises(UsageError, match="empty"):
+        ragassay.evaluate(records(4), ["test_tried"], judge="")
+
+
+def test_run_again_does_not_pay_again(tmp_path: Path, monkeypatch) -> None:
+    from llm_server import LLMServer
+
+    monkeypatch.chdir(tmp_path)
+    lines = b"".join(orjson.dumps(r) + b"\n" for r in records(6)[:2])
+    (tmp_path / "data.jsonl").write_bytes(lines)
+    with LLMServer() as server:
+        run = ["run", "data.jsonl", "-m", "answered", "-J", f"{server.url}#m", "-o", "run"]
+        assert call([*run, "--refresh"]) == 0
+        asked = server.stats()["answered"]
+        assert call(["run", "run/run.yaml"]) == 0
+        assert server.stats()["answered"] == asked
+
+
+def test_an_error_in_the_data_keeps_what_is_in_flight() -> None:
+    class Slow(Rule):
+        arrived = 0
+
+        async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
+            await asyncio.sleep(0.05)
+            self.arrived += 1
+            return await super().answer(question, repeat)
+
+        async def drain(self) -> None:
+            await asyncio.sleep(0.1)
+
+    def samples():
+        yield from records(600)
+        raise ValueError("bad line")
+
+    judge = Slow()
+    with pytest.raises(ValueError, match="bad line"):
+        ragassay.evaluate(samples(), ["test_tried"], judge=judge)
+    assert judge.arrived > 0
+
+
+def test_a_value_beyond_the_metrics_range_is_no_score() -> None:
+    @register
+    @dataclass(frozen=True)
+    class Beyond(Tried):
+        """Gives 7 of 1."""
+
+        name = "test_beyond"
+
+        async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+            return scored(7.0)
+
+    metric = ragassay.evaluate(records(4), [Beyond()]).summary.metrics["test_beyond"]
+    assert (metric.n_scored, metric.unscored) == (0, {"failed": 4})
+
+
+def test_a_question_that_failed_is_not_asked_again_in_the_same_run() -> None:
+    """Its failure is the evidence of every score that rests on it."""
+    data = [{"id": f"q{at}", "query": "what?", "answer": "timeout"} for at in range(300)]
+    judge = Rule()
+    result = ragassay.evaluate(data, ["test_tried"], judge=judge)
+    assert set(judge.asked.values()) == {1}
+    assert result.summary.metrics["test_tried"].unscored == {"timeout": 300}
+    assert rescoring.rescore(result).different == ()
+
+
+@pytest.mark.usefixtures("no_metric_left")
+def test_rubrics_of_one_file_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    text = "name: {}\ncriteria: Is it {}?\nscale: {{low: 1, high: 5}}\n"
+    files = []
+    for name in ("kind", "brief"):
+        (tmp_path / name).mkdir()
+        files.append(str(tmp_path / name / "r.yaml"))
+        Path(files[-1]).write_text(text.format(name, name))
+    result = ragassay.evaluate(records(2), ["test_tried"], rubric=files, save=tmp_path / "run")
+    assert {"kind", "brief"} <= result.summary.metrics.keys()
+    assert {path.name for path in (tmp_path / "run" / "rubrics").iterdir()} == {
+        "kind.yaml",
+        "brief.yaml",
+    }
+    assert rescoring.rescore(open_run(tmp_path / "run")).different == ()
+
+
+def test_offline_verdicts_that_are_replayed_stay_labelled_offline(tmp_path: Path) -> None:
+    ragassay.evaluate(records(4), ["test_tried"], judge=OfflineJudge(), save=tmp_path / "run")
+    words = f"replay:{tmp_path / 'run' / 'verdicts.jsonl'}"
+    save = tmp_path / "again"
+    again = ragassay.evaluate(
+        records(4), ["test_tried"], judge=words, save=save, ledger=str(tmp_path / "ledger.sqlite")
+    )
+    label = "replay:verdicts.jsonl of offline-lexical/2"
+    metric = again.summary.metrics["test_tried"]
+    assert metric.judge == label and f"judge={label}#" in metric.signature
+    assert {row.judge for row in again.scores} == {label}
+    assert again.summary.judging is not None and again.summary.judging.judge == label
+    assert wording.judge_of(metric) == "offline-lexical (replayed)"
+    assert label in (save / "scores.jsonl").read_text()
+    llm = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
+    with pytest.raises(UsageError, match="of offline-lexical/2"):
+        ragassay.compare(llm, again)
+
+
+def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
+    """Given values, and the lowest value for a missing part, are nobody's judgment here."""
+    given = {"RL_F": 0.4, "RB_llm": 0.4, "idk_eval": 0}
+    records = [
+        {"id": f"q{n}", "query": "q", "answer": "a b", "passages": ["a b"], "metrics": given}
+        for n in range(2)
+    ]
+    summary = ragassay.evaluate(records, ["RL_F", "RB_llm", "idk_eval"]).summary
+    assert summary.judging is not None
+    asked = replace(summary, judging=replace(summary.judging, questions=3, calls=3))
+    for one in (summary, asked):
+        assert not any("Judged by" in note for note in footnotes.summary_notes(one))
+        assert footnotes.judged_by(one) == ""
+    assert any("Asked of offline-lexical/" in note for note in footnotes.summary_notes(asked))
+
+    records = [
+        {"id": "1", "query": "When?", "answer": "At nine.", "passages": ["It opens at nine."]},
+        {"id": "2", "query": "When?", "passages": ["It opens at nine."]},
+    ]
+    names = ["ragreport_faithfulness", "ragreport_relevance"]
+    summary = ragassay.evaluate(records, names).summary
+    faithfulness = summary.metrics["ragreport_faithfulness"]
+    assert faithfulness.n_scored == faithfulness.n_assumed == 1, "nothing of it was judged"
+    (said,) = [note for note in footnotes.summary_notes(summary) if "Judged by" in note]
+    assert said.endswith(": 1 of 2 metrics.")

@@ -1,0 +1,93 @@
+"""Percentiles as metrics of a run: in its summary, in gates, between two runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ragassay
+from ragassay.errors import UsageError
+
+
+def served(factor: float, n: int = 120, repeats: int = 1) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(5)
+    return [
+        {
+            "id": f"q{at}",
+            "query": "Why?",
+            "answer": "So.",
+            "repeat": repeat,
+            "metadata": {"asked": {"latency": float(factor * rng.lognormal())}},
+        }
+        for at in range(n)
+        for repeat in range(repeats)
+    ]
+
+
+def latencies(data: list[dict[str, Any]]) -> list[float]:
+    return [one["metadata"]["asked"]["latency"] for one in data]
+
+
+def test_a_percentile_is_a_metric_with_an_interval() -> None:
+    data = served(1.0)
+    result = ragassay.evaluate(data, ["latency", "latency_p95", "latency(percentile=75)"])
+    tail = result.summary.metrics["latency_p95"]
+    assert tail.mean == pytest.approx(float(np.percentile(latencies(data), 95)))
+    assert tail.low is not None and tail.high is not None and tail.mean is not None
+    assert tail.low < tail.mean < tail.high and tail.interval == "order-statistics"
+    assert (tail.metric, tail.aggregate) == ("latency(percentile=95)", "p95")
+    quarter = result.summary.metrics["latency(percentile=75)"]
+    assert quarter.mean == pytest.approx(float(np.percentile(latencies(data), 75)))
+    mean = result.summary.metrics["latency"].mean
+    assert mean == pytest.approx(float(np.mean(latencies(data))))
+
+
+def test_too_few_samples_leave_a_percentile_without_interval() -> None:
+    tail = ragassay.evaluate(served(1.0, 20), "latency_p99").summary.metrics["latency_p99"]
+    assert tail.mean is not None and tail.low is None and tail.interval == "none"
+
+
+def test_a_gate_asks_of_a_percentile_like_of_a_mean() -> None:
+    passed = ragassay.evaluate(served(1.0), "latency_p95", fail_under=["latency_p95<=100"])
+    failed = ragassay.evaluate(served(1.0), "latency_p95", fail_under=["latency_p95<=0.1"])
+    assert [one.passed for one in (*passed.gates, *failed.gates)] == [True, False]
+
+
+def test_percentiles_are_compared_by_an_interval_and_get_no_verdict() -> None:
+    fast, slow = (
+        ragassay.evaluate(served(factor, repeats=2), ["latency", "latency_p95"])
+        for factor in (1.0, 3.0)
+    )
+    comparison = ragassay.compare(fast, slow, fail_if_drop="latency_p95>0.01", n_resamples=1000)
+    mean, tail = comparison.differences
+    assert (mean.name, tail.name) == ("latency", "latency_p95")
+    assert mean.verdict == "better" and tail.verdict == "exploratory"
+    assert tail.diff == pytest.approx(
+        float(np.percentile(latencies(served(1.0, repeats=2)), 95))
+        - float(np.percentile(latencies(served(3.0, repeats=2)), 95))
+    )
+    assert tail.low is not None and tail.high is not None and tail.low < tail.high < 0
+    assert tail.p_value is None and tail.n == 120
+    assert [gate.passed for gate in comparison.gates] == [True]
+
+
+def test_a_percentile_alone_is_compared_too() -> None:
+    a, b = (ragassay.evaluate(served(factor), "latency_p95") for factor in (1.0, 1.0))
+    (tail,) = ragassay.compare(a, b, n_resamples=1000).differences
+    assert (tail.diff, tail.low, tail.high) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("name", ["latency(percentile=0)", "latency(percentile=100)"])
+def test_a_percentile_lies_between_0_and_100(name: str) -> None:
+    with pytest.raises(UsageError, match="percentile must lie between 0 and 100"):
+        ragassay.evaluate(served(1.0, 3), name)
+
+
+def test_a_gate_on_the_bound_of_a_percentile_says_what_it_lacks() -> None:
+    (gate,) = ragassay.evaluate(
+        served(1.0, 20), "latency_p95", fail_under=["high(latency_p95)<=9"]
+    ).gates
+    assert gate.passed is None
+    assert gate.why == "20 samples are too few for an interval of a percentile"

@@ -1,0 +1,279 @@
+"""Nothing that was paid for is lost in a crash, and nothing is paid for twice.
+
+The real command, against a real server, killed for real.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from llm_server import LLMServer
+from run_process import Commands
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+
+SAMPLES = 100
+PER_SAMPLE = 3
+"""Questions of the suite ``ragreport``: one about each relationship."""
+QUESTIONS = SAMPLES * PER_SAMPLE
+IN_FLIGHT = 8
+
+
+def samples(n: int) -> list[dict[str, Any]]:
+    draw = random.Random(0)
+    words = ["river", "bridge", "mayor", "tower", "market", "harbour", "1875", "stone", "old", "is"]
+
+    def text(length: int) -> str:
+        return " ".join(draw.choices(words, k=length))
+
+    return [
+        {
+            "id": f"q{at}",
+            "query": f"{at} {text(6)}?",
+            "contexts": [text(20), text(20)],
+            "answer": f"{text(12)} {at}.",
+        }
+        for at in range(n)
+    ]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    with (tmp_path / "samples.jsonl").open("wb") as stream:
+        for record in samples(SAMPLES):
+            stream.write(orjson.dumps(record) + b"\n")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    with Commands(tmp_path_factory.mktemp("processes")) as made:
+        yield made
+
+
+@pytest.fixture
+def commands(processes: Commands, project: Path) -> Commands:
+    processes.folder = project
+    return processes
+
+
+def words(server: LLMServer, output: str, *more: str, ledger: str = "ledger.sqlite") -> list[str]:
+    return [
+        "run", "samples.jsonl", "--suite", "ragreport", "--judge", f"{server.url}#m",
+        "-j", str(IN_FLIGHT), "--ledger", ledger, "-o", output, *more,
+    ]  # fmt: skip
+
+
+def scores(folder: Path) -> list[Any]:
+    lines = (folder / "scores.jsonl").read_bytes().splitlines()
+    assert lines
+    return [orjson.loads(line) for line in lines]
+
+
+def prompt_of(body: dict[str, Any]) -> str:
+    return orjson.dumps(body["messages"]).decode()
+
+
+def committed(ledger: Path) -> set[str]:
+    """The prompts of all verdicts that a ledger holds, read past our own code."""
+    if not ledger.exists():
+        return set()
+    connection = sqlite3.connect(ledger)
+    try:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return set()  # killed while it was being made
+        rows = connection.execute("SELECT request FROM verdicts").fetchall()
+        return {prompt_of(orjson.loads(zlib.decompress(row[0]))) for row in rows}
+    finally:
+        connection.close()
+
+
+def until(condition: Callable[[], bool], what: str) -> None:
+    give_up = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < give_up, what
+        time.sleep(0.001)
+
+
+def quiet(server: LLMServer) -> None:
+    """Waits until the server has answered what killed processes left behind."""
+    until(lambda: server.stats()["in_flight"] == 0, "the server goes on answering")
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.heavy)])
+def test_a_run_that_is_killed_many_times_ends_with_the_same_scores_and_pays_once(
+    project: Path, server: LLMServer, commands: Commands, kills: int
+) -> None:
+    assert commands.run(*words(server, "whole", ledger="other.sqlite")) == 0, commands.output()
+    assert server.stats()["answered"] == server.stats()["distinct"] == QUESTIONS
+
+    server.state.reset()
+    server.settings.latency, server.settings.jitter = 0.03, 0.025
+    draw = random.Random(1)
+    ledger = project / "ledger.sqlite"
+    known: set[str] = set()
+    for at in range(kills):
+        asked = server.state.bodies.copy()
+        goal = server.stats()["requests"] + draw.randint(0, 2 * (QUESTIONS - len(known)) // kills)
+        commands.start(*words(server, "killed"))
+        until(lambda goal=goal: server.stats()["requests"] > goal, commands.output())  # type: ignore[misc]
+        time.sleep(draw.random() * 0.04)
+        assert commands.kill() == -9, f"kill {at} came too late: {commands.output()}"
+        quiet(server)
+        again = {prompt_of(body) for body in server.bodies[asked.total() :]}
+        assert not again & known, "a committed verdict was paid for again"
+        now = committed(ledger)
+        assert now >= known, "a committed verdict is lost"
+        known = now
+        assert not (project / "killed" / "scores.jsonl").exists(), "half a run looks like a whole"
+    assert 0 < len(known) < QUESTIONS
+
+    assert commands.run(*words(server, "killed")) == 0, commands.output()
+    assert scores(project / "killed") == scores(project / "whole")
+    found = server.stats()
+    assert found["distinct"] == QUESTIONS
+    assert QUESTIONS <= found["answered"] <= QUESTIONS + kills * IN_FLIGHT
+    assert len(committed(ledger)) == QUESTIONS
+
+
+def test_a_run_that_is_killed_while_it_writes_its_folder_asks_nothing_again(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    ledger = project / "ledger.sqlite"
+    draw = random.Random(2)
+    for _ in range(3):
+        before = server.stats()["requests"]
+        commands.start(*words(server, "run"))
+        until(lambda: len(committed(ledger)) == QUESTIONS, commands.output())
+        time.sleep(draw.random() * 0.1)
+        commands.kill()  # or it was faster: then it is a whole run
+        assert server.stats()["requests"] - before in (0, QUESTIONS)
+    assert commands.run(*words(server, "run")) == 0
+    assert server.stats()["requests"] == QUESTIONS
+    assert commands.run(*words(server, "again")) == 0
+    assert server.stats()["requests"] == QUESTIONS
+    assert scores(project / "run") == scores(project / "again")
+
+
+def test_a_finished_run_is_repeated_without_a_single_request(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    assert commands.run(*words(server, "first")) == 0
+    assert commands.run(*words(server, "second")) == 0
+    assert server.stats()["requests"] == QUESTIONS
+    assert scores(project / "first") == scores(project / "second")
+
+
+def test_refresh_asks_everything_once_more(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    assert commands.run(*words(server, "first")) == 0
+    assert commands.run(*words(server, "second", "--refresh")) == 0
+    assert server.stats()["requests"] == 2 * QUESTIONS
+    assert set(server.state.bodies.values()) == {2}
+    assert commands.run(*words(server, "third")) == 0
+    assert server.stats()["requests"] == 2 * QUESTIONS
+
+
+def test_failures_that_would_come_again_are_kept_and_asked_again_only_on_demand(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    server.settings.faults = lambda request: "refusal" if request.digest[0] < 40 else None
+    assert commands.run(*words(server, "first")) == 3
+    refused = server.stats()["faults"]["refusal"]
+    assert 10 < refused < QUESTIONS
+    assert server.stats()["requests"] == QUESTIONS, "a refusal is an answer: it is not retried"
+
+    server.settings.faults = {}
+    server.state.reset()
+    assert commands.run(*words(server, "second")) == 3
+    assert server.stats()["requests"] == 0
+    assert scores(project / "first") == scores(project / "second")
+
+    assert commands.run(*words(server, "third", "--retry-failed")) == 0
+    assert server.stats()["requests"] == refused
+    assert commands.run(*words(server, "fourth", "--retry-failed")) == 0
+    assert server.stats()["requests"] == refused
+
+
+def test_failures_that_may_pass_are_not_kept(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    def faults(request: Any) -> str | None:
+        return "auth" if request.index >= 100 else None  # a key that is withdrawn midway
+
+    server.settings.faults = faults
+    assert commands.run(*words(server, "run")) == 3
+    asked = server.stats()["requests"]
+    assert asked < 100 + 5 * IN_FLIGHT, "a dead key is not tried three hundred times"
+    assert len(committed(project / "ledger.sqlite")) == 100
+
+    server.settings.faults = {}
+    assert commands.run(*words(server, "run")) == 0
+    assert server.stats()["answered"] == QUESTIONS
+    assert server.stats()["requests"] == asked + QUESTIONS - 100
+
+
+def test_samples_that_ask_the_same_are_one_request(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    server.settings.latency = 0.02
+    same = samples(5)
+    with (project / "samples.jsonl").open("wb") as stream:
+        for at in range(60):
+            record = {**same[at % 5], "id": f"r{at}"}
+            stream.write(orjson.dumps(record) + b"\n")
+    assert commands.run(*words(server, "run")) == 0
+    assert server.stats()["requests"] == 5 * PER_SAMPLE
+
+
+def test_an_exported_ledger_replays_the_run_without_an_endpoint(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    server.settings.faults = lambda request: "refusal" if request.digest[0] < 20 else None
+    assert commands.run(*words(server, "first")) == 3
+    assert commands.run("ledger", "export", "ledger.sqlite", "-o", "answers.jsonl") == 0
+    asked = server.stats()["requests"]
+    replay = ["run", "samples.jsonl", "--suite", "ragreport", "--judge", "replay:answers.jsonl"]
+    assert commands.run(*replay, "-o", "second") == 3, commands.output()
+    assert server.stats()["requests"] == asked
+    first, second = (
+        [{**row, "judge": ""} for row in scores(project / name)] for name in ("first", "second")
+    )
+    assert first == second
+
+
+def test_a_ledger_that_cannot_grow_stops_the_run_before_it_pays_for_more(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    server.settings.latency = 0.01
+    ledger = project / "ledger.sqlite"
+    assert commands.run(*words(server, "run", "--limit", "2")) == 0
+    with sqlite3.connect(ledger) as connection:
+        # A trigger fails as a full disk does, for this one file.
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON verdicts WHEN "
+            "(SELECT count(*) FROM verdicts) >= 60 "
+            "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+    connection.close()
+    assert commands.run(*words(server, "run")) == 3, commands.output()
+    assert len(committed(ledger)) == 60
+    assert server.stats()["answered"] <= 60 + 4 * IN_FLIGHT
+    assert "disk is full" in str(scores(project / "run"))
+    with sqlite3.connect(ledger) as connection:
+        connection.execute("DROP TRIGGER full")
+    connection.close()
+    assert commands.run(*words(server, "run")) == 0
+    assert len(committed(ledger)) == QUESTIONS

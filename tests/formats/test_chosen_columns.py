@@ -1,0 +1,205 @@
+"""``columns``: names, paths into nested records, several candidates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, strategies as st
+
+from ragassay import InputError, Sample, UsageError
+from ragassay.formats import Notes, from_records, load
+
+RECORDS = [
+    {
+        "qid": "1",
+        "inputs": {"question": "Who?"},
+        "outputs": {"choices": [{"message": {"content": "I."}}]},
+        "hits": [{"body": {"text": "x"}, "key": "a"}, {"body": {"text": "y"}, "key": "b"}],
+    },
+    {"qid": "2", "inputs": {"question": "What?"}, "outputs": {"text": "That."}, "hits": []},
+]
+COLUMNS = {
+    "answer": ["outputs.choices[0].message.content", "outputs.text"],
+    "passages": "hits[*].body.text",
+    "passage_ids": "hits[*].key",
+}
+
+
+def samples(records: Any, columns: Any) -> list[Sample]:
+    return list(from_records(records, columns=columns, notes=Notes()))
+
+
+def test_paths_and_candidates_are_read_from_every_record() -> None:
+    one, two = samples(RECORDS, COLUMNS)
+    assert (one.query, one.answer_text, two.answer_text) == ("Who?", "I.", "That.")
+    assert [(p.text, p.id) for p in one.passages or ()] == [("x", "a"), ("y", "b")]
+    assert two.passages == ()
+    joined = {**COLUMNS, "answer": "outputs.choices[0].message.content|outputs.text"}
+    assert samples(RECORDS, joined) == [one, two]
+
+
+def test_every_record_format_takes_paths(tmp_path: Path) -> None:
+    expected = samples(RECORDS, COLUMNS)
+    lines, rows, frame = tmp_path / "a.jsonl", tmp_path / "a.csv", tmp_path / "a.parquet"
+    document = tmp_path / "a.json"
+    lines.write_text("".join(json.dumps(one) + "\n" for one in RECORDS))
+    document.write_text(json.dumps(RECORDS))
+    cells = [
+        {key: value if type(value) is str else json.dumps(value) for key, value in one.items()}
+        for one in RECORDS
+    ]
+    pl.DataFrame(cells).write_csv(rows)
+    pl.DataFrame(RECORDS).write_parquet(frame)
+    columns = {**COLUMNS, "query": "inputs.question"}
+    for path in (lines, document, rows, frame):
+        assert load(path, columns=columns, notes=Notes()) == expected, path
+
+
+def test_a_candidate_that_is_null_gives_way_to_one_that_is_not() -> None:
+    records = [
+        {"id": "1", "a": None, "b": "B"},
+        {"id": "2", "a": "A", "b": "B"},
+        {"id": "3", "a": None},
+    ]
+    found = samples(records, {"answer": "a|b"})
+    assert [one.answer and one.answer.text for one in found] == ["B", "A", None]
+
+
+def test_a_column_that_is_named_like_a_path_wins() -> None:
+    records = [{"id": "1", "a.b": "flat", "a": {"b": "nested"}, "x|y": "bar"}]
+    assert samples(records, {"answer": "a.b"})[0].answer_text == "flat"
+    assert samples(records, {"answer": "x|y"})[0].answer_text == "bar"
+    assert samples(records, {"answer": "a['b']"})[0].answer_text == "nested"
+
+
+def test_what_a_path_led_to_does_not_stay_in_the_metadata() -> None:
+    records = [{"metadata": {"key": "7", "topic": "x"}, "query": "Who?", "answer": "I."}]
+    (one,) = samples(records, {"id": "metadata.key"})
+    assert one.id == "7" and one.metadata == {"topic": "x"}
+
+
+def test_a_path_into_messages_leaves_the_conversation() -> None:
+    turns = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "I."}]
+    (one,) = samples([{"id": "1", "messages": turns}], {"answer": "messages[-1].content"})
+    assert (one.query, one.answer_text) == ("Who?", "I.")
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"answer": "outputs.choices[1].message"}, "a list of 1 item has no item [1]"),
+        ({"answer": "outputs.choices[0].msg"}, "keys message has no key 'msg'"),
+        ({"answer": "output.text"}, "there is no column 'output.text' (wanted as answer)"),
+        ({"answer": ["x.y", "z"]}, "there is no column 'x.y' or 'z' (wanted as answer)"),
+    ],
+)
+def test_a_first_record_without_the_column_says_how_far_the_path_leads(
+    columns: Any, said: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        samples(RECORDS, columns)
+    assert said in str(caught.value) and "line 1" in str(caught.value)
+    assert "Found: qid, outputs, hits" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "hint"),
+    [
+        ("outputs.nope", "Texts are in outputs.final.txt, outputs.note: write for example answer="),
+        ("outputs.final", "Write answer=outputs.final.txt."),
+        ("outputs.final.nope", "write for example answer=outputs.final.txt."),
+    ],
+)
+def test_a_path_to_no_text_is_told_with_the_paths_to_texts(column: str, hint: str) -> None:
+    record = {"id": "1", "query": "Q?", "outputs": {"final": {"txt": "A."}, "note": "n"}}
+    with pytest.raises(InputError) as caught:
+        samples([record], {"answer": column})
+    assert hint in str(caught.value) and "Did you mean" not in str(caught.value)
+
+
+def test_a_question_mark_allows_a_first_record_without_it() -> None:
+    one, two = samples(RECORDS, {"answer": "outputs.text?"})
+    assert one.answer is None and two.answer_text == "That."
+
+
+@pytest.mark.parametrize("value", [[], "", 3, ["a", 3], {"a": "b"}])
+def test_what_is_no_column_is_refused(value: Any) -> None:
+    with pytest.raises(UsageError, match="columns: answer must be the name of a column"):
+        samples(RECORDS, {"answer": value})
+
+
+KEYS = st.text(st.characters(exclude_characters=".[]|$?'\"", codec="utf-8"), min_size=1).filter(
+    lambda key: key == key.strip()
+)
+
+
+@given(st.lists(KEYS | st.integers(0, 3), min_size=1, max_size=5), st.text())
+def test_a_written_path_leads_to_the_value_that_it_was_made_for(
+    steps: list[str | int], words: str
+) -> None:
+    value: Any = words
+    for step in reversed(steps):
+        value = {step: value} if isinstance(step, str) else [None] * step + [value]
+    path = "".join(f'["{one}"]' if isinstance(one, str) else f"[{one}]" for one in steps)
+    record = {"id": "1", "query": "?", "top": value}
+    (one,) = samples([record], {"answer": f"top{path}"})
+    assert one.answer_text == words
+
+
+NUMBERED = {"id": "1", "query": "Who?", "hit_10": "third", "hit_2": "second", "hit_1": "first"}
+
+
+@pytest.mark.parametrize(
+    ("column", "texts", "left"),
+    [
+        ("hit_*", ["first", "second", "third"], set()),
+        ("hit_2+hit_1", ["second", "first"], {"hit_10"}),
+        ("hit_10 + hit_*", ["third", "first", "second"], set()),
+        ("hits|hit_*", ["first", "second", "third"], set()),
+    ],
+)
+def test_several_columns_make_one_list(column: str, texts: list[str], left: set[str]) -> None:
+    (sample,) = samples([NUMBERED], {"passages": column})
+    assert [one.text for one in sample.passages or ()] == texts
+    assert sample.metadata.keys() == left
+
+
+def test_texts_and_ids_in_columns_of_their_own_are_joined_by_rank(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,query,text_1,text_2,doc_1,doc_2\n1,Who?,a,b,d1,d2\n2,Who else?,c,,d3,\n")
+    chosen = {"passages": "text_*", "passage_ids": "doc_*"}
+    first, second = load(path, columns=chosen)
+    assert [(one.id, one.text) for one in first.passages or ()] == [("d1", "a"), ("d2", "b")]
+    assert [(one.id, one.text) for one in second.passages or ()] == [("d3", "c")]
+
+
+def test_objects_in_the_cells_of_several_columns_are_passages_with_their_parts(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('id,query,hit_1,hit_2\n1,Who?,"{""id"": ""d1"", ""text"": ""a""}",[1] b\n')
+    (sample,) = load(path, columns={"passages": "hit_*"})
+    assert [(one.id, one.text) for one in sample.passages or ()] == [("d1", "a"), (None, "[1] b")]
+
+
+def test_columns_that_are_all_empty_make_an_empty_list(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,query,hit_1,hit_2\n1,Who?,,\n")
+    (sample,) = load(path, columns={"passages": "hit_*"})
+    assert sample.passages == ()
+
+
+def test_a_column_whose_name_is_written_like_a_pattern_wins() -> None:
+    record = {"id": "1", "query": "Who?", "hit_*": ["own"], "hit_1": "other", "a+b": "I."}
+    (sample,) = samples([record], {"passages": "hit_*", "answer": "a+b"})
+    assert [one.text for one in sample.passages or ()] == ["own"]
+    assert sample.answer is not None and sample.answer.text == "I."
+
+
+def test_a_pattern_that_no_column_fits_is_an_error_that_lists_what_is_there() -> None:
+    with pytest.raises(InputError, match=r"no column 'hot_\*' .*hit_10"):
+        samples([NUMBERED], {"passages": "hot_*"})

@@ -1,0 +1,188 @@
+"""Exports of LangSmith as its SDK, its pages and pandas write them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay import InputError, Sample
+from ragassay.formats import Notes, detect, load
+
+Q, A = "Who wrote Emma?", "Jane Austen."
+TEXTS = ["Emma is a novel by Jane Austen.", "It appeared in 1815."]
+DOCS = [{"page_content": text, "type": "Document"} for text in TEXTS]
+
+
+def jsonl(path: Path, *records: Any) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    return path
+
+
+def table(path: Path, **cells: Any) -> Path:
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([[*cells], [*cells.values()]])
+    return path
+
+
+def one_sample(path: Path, notes: Notes | None = None, **options: Any) -> Sample:
+    assert detect(path).name == "langsmith"
+    (sample,) = load(path, notes=Notes() if notes is None else notes, **options)
+    return sample
+
+
+def texts(sample: Sample) -> list[str | None]:
+    return [one.text for one in sample.passages or ()]
+
+
+def run(name: str, kind: str, **more: Any) -> dict[str, Any]:
+    above = None if name == "root" else "root"
+    return {"id": name, "trace_id": "t", "parent_run_id": above, "run_type": kind, **more}
+
+
+ROOT = run("root", "chain", inputs={"question": Q}, outputs={"output": A})
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (DOCS, TEXTS),
+        (TEXTS, TEXTS),
+        ({"documents": DOCS}, TEXTS),
+        ("\n\n".join(TEXTS), ["\n\n".join(TEXTS)]),
+        ([], []),
+    ],
+)
+@pytest.mark.parametrize("kind", ["retriever", "tool"])
+def test_what_traceable_wraps_is_unwrapped(
+    tmp_path: Path, given: Any, expected: list[str], kind: str
+) -> None:
+    step = run("r", kind, inputs={}, outputs={"output": given})
+    path = jsonl(tmp_path / "a.jsonl", ROOT, step)
+    sample = one_sample(path, passages_from="tools" if kind == "tool" else None)
+    assert (sample.query, sample.answer_text, texts(sample)) == (Q, A, expected)
+
+
+def test_a_wrapped_null_says_nothing_about_passages(tmp_path: Path) -> None:
+    step = run("r", "retriever", inputs={}, outputs={"output": None})
+    assert one_sample(jsonl(tmp_path / "a.jsonl", ROOT, step)).passages is None
+
+
+def test_names_of_files_are_ids_and_no_texts(tmp_path: Path) -> None:
+    outputs = {"answer": A, "sources": ["emma.txt", "https://example.org/austen"]}
+    sample = one_sample(jsonl(tmp_path / "a.jsonl", {**ROOT, "outputs": outputs}))
+    named = [(one.id, one.text) for one in sample.passages or ()]
+    assert named == [("emma.txt", None), ("https://example.org/austen", None)]
+    outputs["sources"] = [TEXTS[0]]
+    sample = one_sample(jsonl(tmp_path / "b.jsonl", {**ROOT, "outputs": outputs}))
+    assert texts(sample) == TEXTS[:1]
+
+
+def test_the_page_of_an_experiment_holds_json_in_cells(tmp_path: Path) -> None:
+    path = table(
+        tmp_path / "a.csv",
+        id="e1",
+        inputs=json.dumps({"question": Q}),
+        reference_outputs=json.dumps({"answer": "Austen"}),
+        outputs=json.dumps({"answer": A, "contexts": TEXTS}),
+        run_id="r1",
+        latency="1.5",
+        total_cost="0.01",
+        correctness="1",
+    )
+    sample = one_sample(path)
+    assert (sample.id, sample.query, sample.answer_text) == ("e1", Q, A)
+    assert sample.references == ("Austen",) and texts(sample) == TEXTS
+    asked = {"latency": 1.5, "cost": 0.01}
+    assert sample.metadata == {"score.correctness": 1.0, "asked": asked}
+    # What others were told to name gives the same.
+    assert one_sample(path, columns={"references": "reference_outputs"}) == sample
+
+
+def test_the_page_of_runs_holds_json_in_cells(tmp_path: Path) -> None:
+    path = table(
+        tmp_path / "a.csv",
+        Name="rag",
+        Input=json.dumps({"question": Q}),
+        Output=json.dumps({"answer": A, "documents": DOCS}),
+        Latency="1.5",
+        Tokens="110",
+        **{"Run ID": "r1"},
+    )
+    sample = one_sample(path)
+    assert (sample.id, sample.query, sample.answer_text) == ("r1", Q, A)
+    assert texts(sample) == TEXTS and sample.metadata == {"asked": {"latency": 1.5}}
+
+
+def test_a_table_with_names_of_its_own_is_not_langsmiths(tmp_path: Path) -> None:
+    inputs = json.dumps({"question": Q})
+    path = table(tmp_path / "a.csv", qid="7", inputs=inputs, outputs="{}")
+    assert detect(path).name == "csv"
+    path = table(tmp_path / "b.csv", input=Q, output=A)
+    assert detect(path).name == "csv"
+
+
+def test_pandas_writes_what_python_prints(tmp_path: Path) -> None:
+    root = table(
+        tmp_path / "a.csv",
+        **{**ROOT, "inputs": {"question": Q}, "outputs": {"answer": A, "documents": DOCS}},
+        extra={"metadata": {"thread_id": "c1"}},
+        feedback_stats={"correct": {"n": 2, "avg": 0.5}, "other": {"n": 0, "avg": float("nan")}},
+        events="[{'time': datetime.datetime(2026, 1, 1)}]",
+    )
+    sample = one_sample(root)
+    assert (sample.query, sample.answer_text, texts(sample)) == (Q, A, TEXTS)
+    assert sample.metadata == {"conversation_id": "c1", "score.correct": 0.5}
+    experiment = {"inputs.question": Q, "outputs.documents": DOCS, "reference.answer": "Austen"}
+    assert texts(one_sample(table(tmp_path / "b.csv", **experiment))) == TEXTS
+
+
+@pytest.mark.parametrize(
+    "given", ["{'at': Timestamp('2026-01-01 00:00:00')}", "{'at': datetime.date(2026, 1, 1)}"]
+)
+def test_an_object_of_python_in_a_cell_is_named(tmp_path: Path, given: str) -> None:
+    path = table(tmp_path / "a.csv", **{**ROOT, "inputs": given})
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert f"{path}, line 2, field 'inputs': the cell holds an object of Python" in str(
+        caught.value
+    )
+
+
+def test_a_cell_too_long_for_python_is_refused(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.csv", **{**ROOT, "inputs": {"question": "a" * 1_000_001}})
+    with pytest.raises(InputError, match="line 2, field 'inputs': the cell is no JSON"):
+        load(path)
+
+
+def test_the_outputs_of_a_data_set_are_references_and_this_is_told(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "a.jsonl", {"inputs": {"question": Q}, "outputs": {"answer": "Austen"}})
+    notes = Notes()
+    sample = one_sample(path, notes)
+    assert (sample.query, sample.answer, sample.references) == (Q, None, ("Austen",))
+    assert any(line.startswith("examples of a data set: 1.") for line in notes)
+    chosen = one_sample(path, columns={"answer": "outputs.answer"})
+    assert (chosen.answer_text, chosen.references) == ("Austen", ())
+
+
+def test_feedback_times_tokens_and_costs_are_kept(tmp_path: Path) -> None:
+    times = {"start_time": "2026-01-01T00:00:00", "end_time": "2026-01-01T00:00:02.5"}
+    root = {
+        **ROOT,
+        **times,
+        "feedback_stats": {"correct": {"n": 1, "avg": 1.0}},
+        "total_cost": 0.25,
+    }
+    calls = [
+        run(name, "llm", inputs={}, outputs={}, prompt_tokens=10, completion_tokens=2)
+        for name in ("m1", "m2")
+    ]
+    path = jsonl(tmp_path / "a.jsonl", root, *calls)
+    asked = {"latency": 2.5, "cost": 0.25, "input_tokens": 20, "output_tokens": 4}
+    assert one_sample(path).metadata == {"score.correct": 1.0, "asked": asked}
+    result = ragassay.evaluate(load(path, notes=Notes()), ["latency", "tokens", "cost"])
+    assert [row.value for row in result.scores] == [2.5, 24, 0.25]

@@ -1,0 +1,146 @@
+"""Files of questions with what is expected, beside what systems gave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay import InputError, Sample
+from ragassay.formats import Notes, load
+
+EMMA, PERSUASION = "Who wrote Emma?", "When did Persuasion appear?"
+
+
+def write(path: Path, *records: Any) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    return path
+
+
+def run(name: str, question: str, **more: Any) -> dict[str, Any]:
+    given = {"inputs": {"input": question}, "outputs": {"output": "Somebody."}}
+    return {"id": name, "trace_id": name, "run_type": "chain", **given, **more}
+
+
+def example(name: str, question: str, expected: str) -> dict[str, Any]:
+    given = {"inputs": {"input": question}, "outputs": {"answer": expected}}
+    return {"id": name, "dataset_id": "d", **given}
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    return write(
+        tmp_path / "examples.jsonl",
+        example("e1", EMMA, "Jane Austen"),
+        example("e2", PERSUASION, "1817"),
+    )
+
+
+def expected(samples: list[Sample]) -> dict[str, tuple[str, ...]]:
+    return {one.id: one.references for one in samples}
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_examples_of_langsmith_are_joined_to_its_runs(
+    examples: Path, tmp_path: Path, first: bool
+) -> None:
+    """By the id of the example, else by the question."""
+    runs = write(
+        tmp_path / "runs.jsonl",
+        run("r1", "rewritten", reference_example_id="e1"),
+        run("r2", f" {PERSUASION.upper()}"),
+        run("r3", "Who was that?"),
+    )
+    notes = Notes()
+    found = load([examples, runs] if first else [runs, examples], notes=notes)
+    assert expected(found) == {"e1": ("Jane Austen",), "r2": ("1817",), "r3": ()}
+    assert next(iter(found)).query == "rewritten"
+    told = " ".join(notes)
+    assert f"joined by id with their questions in {examples}: 1" in told
+    assert f"joined by query with their questions in {examples}: 1" in told
+    assert f"samples without a question in {examples}: 1" in told
+
+
+def test_the_joining_is_told_where_a_limit_ends_the_reading(examples: Path, tmp_path: Path) -> None:
+    runs = write(tmp_path / "runs.jsonl", run("r1", EMMA), run("r2", PERSUASION))
+    notes = Notes()
+    (found,) = load([runs, examples], limit=1, notes=notes)
+    assert found.references == ("Jane Austen",) and any("joined by query" in one for one in notes)
+
+
+def test_a_question_that_stands_twice_is_joined_by_id_only(tmp_path: Path) -> None:
+    questions = [{"id": f"q{n}", "query": EMMA, "references": [str(n)]} for n in (1, 2)]
+    answers = [{"id": name, "query": EMMA, "answer": "A."} for name in ("q2", "other")]
+    files = [write(tmp_path / "q.jsonl", *questions), write(tmp_path / "a.jsonl", *answers)]
+    notes = Notes()
+    assert expected(load(files, notes=notes)) == {"q2": ("2",), "other": ()}
+    assert any("without a sample: 1. They are left out" in one for one in notes)
+
+
+def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) -> None:
+    question = {"id": "q", "query": EMMA, "gold": ["g"], "answerability": "answerable"}
+    answers = [{"id": "q", "system": name, "query": EMMA, "answer": "A."} for name in "ab"]
+    files = [write(tmp_path / "a.jsonl", *answers), write(tmp_path / "q.jsonl", question)]
+    found = load(files, notes=Notes())
+    assert [one.system for one in found] == ["a", "b"]
+    assert all(one.gold and one.answerability is not None for one in found)
+
+
+def test_chosen_columns_of_the_runs_do_not_reach_into_the_questions(
+    examples: Path, tmp_path: Path
+) -> None:
+    step = {**run("r1", EMMA), "outputs": {"final": {"txt": "Jane."}, "n": 1}}
+    runs = write(tmp_path / "runs.jsonl", step)
+    (found,) = load([runs, examples], columns={"answer": "outputs.final.txt"}, notes=Notes())
+    assert (found.answer_text, found.references) == ("Jane.", ("Jane Austen",))
+
+
+def test_questions_that_belong_to_no_sample_are_samples_of_their_own(
+    examples: Path, tmp_path: Path
+) -> None:
+    answers = write(tmp_path / "a.jsonl", {"id": "x", "query": "Why?", "answer": "A."})
+    assert [one.id for one in load([answers, examples], notes=Notes())] == ["x", "e1", "e2"]
+    assert [one.id for one in load([examples], notes=Notes())] == ["e1", "e2"]
+
+
+def test_a_file_with_an_answer_is_no_file_of_questions(examples: Path, tmp_path: Path) -> None:
+    answers = write(
+        tmp_path / "a.jsonl",
+        {"id": "e1", "query": EMMA, "references": ["Jane"]},
+        {"id": "e3", "query": EMMA, "answer": "A."},
+    )
+    with pytest.raises(InputError, match="was already given"):
+        load([answers, answers], notes=Notes())
+    assert len(load([answers], notes=Notes())) == 2
+
+
+@pytest.mark.parametrize("name", ["examples.jsonl", "q.json", "q.csv"])
+def test_references_come_from_a_file_of_any_format(
+    examples: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "q.json").write_text(json.dumps([{"question": EMMA, "expected": "Jane Austen"}]))
+    (tmp_path / "q.csv").write_text(f"question,ground_truth\n{EMMA},Jane Austen\n")
+    runs = write(tmp_path / "r.jsonl", run("r1", EMMA), run("r2", "Why?"))
+    result = ragassay.evaluate(runs, ["covers_answer"], references=str(tmp_path / name))
+    assert "1 of the samples has no question in it" in " ".join(result.summary.warnings)
+    assert result.summary.metrics["covers_answer"].n_scored == 1
+
+
+def test_a_file_without_references_is_refused(tmp_path: Path) -> None:
+    runs = write(tmp_path / "r.jsonl", run("r1", EMMA))
+    with pytest.raises(InputError, match="no record in it has references"):
+        ragassay.evaluate(runs, ["em"], references=str(runs))
+
+
+def test_two_references_of_one_id_are_refused(tmp_path: Path) -> None:
+    runs = write(tmp_path / "r.jsonl", run("r1", EMMA))
+    twice = [
+        {"id": "q", "system": name, "query": EMMA, "references": [name], "answer": "A."}
+        for name in "ab"
+    ]
+    path = write(tmp_path / "q.jsonl", *twice)
+    with pytest.raises(InputError, match="stands in it twice, with different references"):
+        ragassay.evaluate(runs, ["em"], references=str(path))

@@ -1,0 +1,483 @@
+"""Shapes of data: column by column, several files, standard input, encodings, sheets, folders."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from pydantic import BaseModel
+
+import ragassay
+from ragassay import InputError, Sample, UsageError
+from ragassay.cli import call
+from ragassay.engine.config import make_config
+from ragassay.engine.run.source import open_source
+from ragassay.formats import Notes, from_records, load, place
+
+ROWS = [
+    {"id": "1", "question": "Who wrote Emma?", "contexts": ["By Austen."], "answer": "Austen"},
+    {"id": "2", "question": "Wer schrieb „Über“?", "contexts": [], "answer": "Müller"},
+]
+EXPECTED = list(from_records(ROWS))
+
+
+def read(path: Any, **options: Any) -> list[Sample]:
+    return load(path, notes=Notes(), **options)
+
+
+def error(path: Any, **options: Any) -> str:
+    with pytest.raises((InputError, UsageError)) as caught:
+        read(path, **options)
+    return str(caught.value)
+
+
+COLUMNS = {key: [row[key] for row in ROWS] for key in ROWS[0]}
+BY_ROW = {key: {str(at): value for at, value in enumerate(COLUMNS[key])} for key in COLUMNS}
+SPLIT = {"columns": list(COLUMNS), "index": [0, 1], "data": [[*row.values()] for row in ROWS]}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("content", [COLUMNS, BY_ROW, SPLIT])
+def test_json_that_holds_columns_is_read_as_its_rows(
+    tmp_path: Path, content: Any, indent: int | None
+) -> None:
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps(content, indent=indent))
+    assert read(path) == EXPECTED
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"data": {"items": ROWS}},
+        {"status": "ok", "response_body": {"page": {"entries": ROWS, "total": 2}}},
+        {"description": "All answers of May.", "items": ROWS, "meta": {"made_by": "our tool"}},
+    ],
+)
+def test_the_only_list_of_objects_below_the_top_is_read_as_the_records(
+    tmp_path: Path, content: Any, indent: int | None
+) -> None:
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(content, indent=indent))
+    notes = Notes()
+    assert load(path, notes=notes) == EXPECTED
+    assert any("a list of records in" in one for one in notes)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"data": {"items": ROWS, "others": ROWS}},  # which one?
+        {"asked": "Who wrote Emma?", "found": {"things": ROWS}},  # a record with its parts
+        {"data": {"documents": ROWS}},
+        {"things": ROWS},
+    ],
+)
+def test_lists_that_may_be_parts_of_one_record_are_not_taken_for_records(
+    tmp_path: Path, content: Any
+) -> None:
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(content))
+    assert "no column is known" in error(path)
+    assert not any("[0]" in one for one in place(path).suggested.values())
+
+
+def test_a_nested_list_of_another_tools_records_is_read_by_its_format(tmp_path: Path) -> None:
+    step = {"id": "r", "trace_id": "r", "run_type": "chain"}
+    path = tmp_path / "export.json"
+    path.write_text(
+        json.dumps({"data": {"runs": [{**step, "inputs": {"input": "a"}, "outputs": {"x": "b"}}]}})
+    )
+    (found,) = read(path)
+    assert (found.id, found.query, found.answer_text) == ("r", "a", "b")
+
+
+def test_records_of_several_tables_are_numbered_without_a_gap(tmp_path: Path) -> None:
+    path = tmp_path / "tables.jsonl"
+    tables = [{"id": ["1", "2"], "query": ["a", "b"]}, {"id": ["3", "1"], "query": ["c", "d"]}]
+    path.write_text("\n".join(map(json.dumps, tables)))
+    assert "line 4" in error(path) and "line 1" in error(path)
+
+
+def test_columns_whose_names_are_not_known_are_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps({"nr": [1, 2], "Frage": ["a", "b"]}))
+    assert [one.query for one in read(path, columns={"query": "Frage", "id": "nr"})] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"contexts": ["a", "b"], "references": ["c", "d"]},
+        {"input": [{"role": "user", "content": "a"}], "contexts": ["b"]},
+        {"predictions": ["a"], "contexts": ["b"]},
+    ],
+)
+def test_a_record_of_lists_is_no_table(tmp_path: Path, record: Any) -> None:
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(record))
+    assert len(read(path)) == 1
+
+
+def test_the_number_of_records_is_not_that_of_the_columns() -> None:
+    assert open_source({"query": ["a", "b", "c"]}, make_config()).count() is None
+    assert open_source([{"query": "a"}, {"query": "b"}], make_config()).count() == 2
+
+
+def test_columns_in_memory_are_records() -> None:
+    assert list(from_records(COLUMNS)) == EXPECTED
+    with pytest.raises(InputError, match=r"different lengths \('query': 2, 'answer': 1\)"):
+        list(from_records({"query": ["a", "b"], "answer": ["c"]}))
+
+
+class Case(BaseModel):
+    input: str
+    actual_output: str
+
+
+@dataclass
+class Other:
+    input: str
+    actual_output: str
+
+
+@pytest.mark.parametrize("kind", [Case, Other])
+def test_objects_of_other_tools_are_records(kind: Any) -> None:
+    (one,) = from_records([kind(input="a", actual_output="b")], notes=Notes())
+    assert (one.query, one.answer_text) == ("a", "b")
+
+
+@pytest.fixture
+def shards(tmp_path: Path) -> Path:
+    for at, row in enumerate(ROWS):
+        (tmp_path / f"shard-{at}.jsonl").write_text(json.dumps(row) + "\n")
+    return tmp_path
+
+
+def test_several_files_and_patterns_are_one_stream(shards: Path) -> None:
+    names = [shards / "shard-0.jsonl", shards / "shard-1.jsonl"]
+    assert (
+        read(names) == read(shards / "shard-*.jsonl") == read(str(shards / "*.jsonl")) == EXPECTED
+    )
+    assert "no file has a name of this pattern" in error(shards / "none-*.jsonl")
+    assert ragassay.evaluate(names, ["em"]).summary.n_samples == 2
+
+
+def test_files_of_several_formats_follow_each_other(shards: Path) -> None:
+    pl.DataFrame([{**ROWS[1], "id": "3"}]).write_parquet(shards / "shard-2.parquet")
+    assert [one.id for one in read(shards / "shard-*")] == ["1", "2", "3"]
+
+
+def test_one_sample_in_two_files_is_an_error_that_names_both(shards: Path) -> None:
+    first = shards / "shard-0.jsonl"
+    (shards / "again.jsonl").write_text(first.read_text())
+    said = error([first, shards / "again.jsonl"])
+    assert (
+        f"{shards / 'again.jsonl'}, line 1" in said
+        and f"already given in line 1 of {first}" in said
+    )
+
+
+def test_judged_queries_count_once_for_several_files(shards: Path) -> None:
+    (shards / "qrels").write_text("1 0 a 1\n2 0 b 1\n3 0 c 1\n")
+    found = read(shards / "shard-*.jsonl", gold=shards / "qrels")
+    assert [one.id for one in found] == ["1", "2", "3"]
+
+
+def test_the_command_takes_several_files_and_patterns(
+    shards: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--metrics", "answer_words", "--json"]
+    assert (
+        call(["validate", str(shards / "shard-0.jsonl"), str(shards / "shard-1.jsonl"), *words])
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["n_samples"] == 2
+    (shards / "run.yaml").write_text("data: shard-*.jsonl\nmetrics: answer_words\n")
+    assert call(["validate", str(shards / "run.yaml"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n_samples"], found["title"]) == (2, "shard-0.jsonl and 1 more file")
+
+
+class Piped(io.TextIOWrapper):
+    def __init__(self, content: bytes) -> None:
+        super().__init__(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_standard_input_is_read_more_than_once(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    frame = pl.DataFrame([{**row, "contexts": json.dumps(row["contexts"])} for row in ROWS])
+    if suffix == "parquet":
+        frame.write_parquet(path)
+    elif suffix == "csv":
+        frame.write_csv(path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    monkeypatch.setattr("sys.stdin", Piped(path.read_bytes()))
+    folder = tmp_path / "run"
+    words = ["--metrics", "token_f1.f", "-o", str(folder), "--json"]
+    assert call(["run", "-", *words]) == 3  # there are no references
+    assert json.loads(capsys.readouterr().out)["n_samples"] == 2
+    assert [one.id for one in load(folder / "samples.jsonl")] == ["1", "2"]
+
+
+def test_an_error_in_standard_input_names_its_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Piped(b'{"id": 1, "query": "a"}\n{"id": 2, "query": {}}\n'))
+    assert call(["validate", "-"]) == 2
+    assert "/dev/stdin, line 2, field 'query'" in capsys.readouterr().err
+
+
+def test_only_the_command_line_reads_standard_input(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("ragassay.formats.sources.standard_input._kept", [])
+    assert "there is no such file" in error("-")
+
+
+TABLE = pl.DataFrame([{**row, "contexts": json.dumps(row["contexts"])} for row in ROWS]).write_csv()
+LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.csv", TABLE), ("a.jsonl", LINES)])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_a_byte_order_mark_names_the_encoding(
+    tmp_path: Path, name: str, content: str, encoding: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content.encode(encoding))
+    assert read(path) == EXPECTED
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.csv", TABLE), ("a.jsonl", LINES)])
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16-le", "utf-16-be", "UTF8"])
+def test_an_encoding_can_be_named(tmp_path: Path, name: str, content: str, encoding: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content.encode(encoding))
+    assert read(path, encoding=encoding) == EXPECTED
+
+
+def test_a_wrong_encoding_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(TABLE.encode("cp1252"))
+    assert "--encoding cp1252" in error(path)
+    assert "not in the encoding ascii" in error(path, encoding="ascii")
+    assert "there is no encoding 'cp1522'. Did you mean 'cp1252'" in error(path, encoding="cp1522")
+    assert "there is no encoding 'hex'" in error(path, encoding="hex")
+
+
+def sheet(path: Path, rows: list[list[Any]], more: bool = False) -> Path:
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'excel'")
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in rows:
+        book.active.append(row)
+    if more:
+        book.create_sheet("notes").append(["x"])
+        book["notes"].append(["y"])
+    book.save(path)
+    return path
+
+
+def test_a_sheet_is_read_row_by_row(tmp_path: Path) -> None:
+    cells = [
+        [json.dumps(one) if isinstance(one, list) else one for one in row.values()] for row in ROWS
+    ]
+    path = sheet(tmp_path / "a.xlsx", [[*ROWS[0]], *cells], more=True)
+    notes = Notes()
+    assert load(path, notes=notes) == EXPECTED
+    assert any("further sheets ('notes')" in line for line in notes)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([["id", "query", "Query"], [1, "a", "b"]], "'query' and 'Query' could each be query"),
+        ([["id", "id"], [1, 2]], "line 1: the header names 'id' more than once"),
+        ([["id", "query"], [1, "a"], [2, "b", "c"]], "line 3: a cell stands in a column without"),
+        ([["id", "query"], [1, True]], "line 2, field 'query': the flag true"),
+        ([["id", "query"]], "no sheet holds a header and a row"),
+    ],
+)
+def test_a_faulty_sheet_is_an_error_that_says_where(
+    tmp_path: Path, rows: list[list[Any]], said: str
+) -> None:
+    assert said in error(sheet(tmp_path / "a.xlsx", rows))
+
+
+@pytest.mark.parametrize("size", ["A1", "A1:B2", "A1:C2"])
+def test_a_sheet_that_states_too_small_a_size_is_read_to_its_end(tmp_path: Path, size: str) -> None:
+    cells = [
+        [json.dumps(one) if isinstance(one, list) else one for one in row.values()] for row in ROWS
+    ]
+    right = sheet(tmp_path / "right.xlsx", [[*ROWS[0]], *cells])
+    path = tmp_path / "wrong.xlsx"
+    with zipfile.ZipFile(right) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            part = re.sub(rb'(?<=<dimension ref=")[^"]*', size.encode(), old.read(name))
+            new.writestr(name, part)
+    assert load(path, notes=Notes()) == EXPECTED
+
+
+def test_an_archive_that_is_no_sheet_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(b"PK\x03\x04" + b"0" * 100)
+    assert "this is no readable XLSX file" in error(path)
+
+
+def arrow(folder: Path, rows: list[dict[str, Any]], per_file: int = 1) -> None:
+    """Writes what ``Dataset.save_to_disk`` writes."""
+    folder.mkdir(parents=True)
+    names = []
+    for at in range(0, len(rows), per_file):
+        table = pa.Table.from_pylist(rows[at : at + per_file])
+        names.append(f"data-{at:05}-of-{len(rows):05}.arrow")
+        with pa.ipc.new_stream(folder / names[-1], table.schema) as stream:
+            stream.write_table(table)
+    state = {"_data_files": [{"filename": name} for name in names], "_split": None}
+    (folder / "state.json").write_text(json.dumps(state))
+    (folder / "dataset_info.json").write_text("{}")
+
+
+def test_a_saved_data_set_is_read(tmp_path: Path) -> None:
+    arrow(tmp_path / "set", ROWS)
+    assert read(tmp_path / "set") == EXPECTED
+
+
+def test_of_splits_the_test_split_is_read_or_one_must_be_named(tmp_path: Path) -> None:
+    for name in ("train", "test"):
+        arrow(tmp_path / "set" / name, ROWS)
+    (tmp_path / "set" / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+    notes = Notes()
+    assert load(tmp_path / "set", notes=notes) == EXPECTED
+    assert any("splits beside 'test' (train)" in line for line in notes)
+    for split in ("../other", 3):
+        (tmp_path / "set" / "dataset_dict.json").write_text(json.dumps({"splits": [split]}))
+        assert "has the splits (none)" in error(tmp_path / "set")
+    (tmp_path / "set" / "dataset_dict.json").write_text('{"splits": ["train", "dev"]}')
+    assert f"Name one of them: {tmp_path / 'set' / 'train'}" in error(tmp_path / "set")
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("{}", "names no data files"),
+        ('{"_data_files": [{"filename": "../x.arrow"}]}', "names no data files"),
+        ('{"_data_files": [{"filename": "x.arrow"}]}', "there is no such file"),
+        ('{"_data_files": [{"filename": "state.json"}]}', "no readable Arrow file"),
+    ],
+)
+def test_a_damaged_data_set_is_an_error(tmp_path: Path, state: str, said: str) -> None:
+    (tmp_path / "dataset_info.json").write_text("{}")
+    (tmp_path / "state.json").write_text(state)
+    assert said in error(tmp_path)
+
+
+class FakeDataset:
+    """What ``datasets.Dataset`` has, seen from outside."""
+
+    column_names = ("id", "question")
+    features = ("id", "question")
+
+    def __iter__(self) -> Any:
+        return iter(ROWS)
+
+
+def test_data_sets_in_memory_are_read_by_their_shape() -> None:
+    assert list(from_records(FakeDataset())) == EXPECTED
+    both = {"train": FakeDataset(), "test": FakeDataset()}
+    assert list(from_records(both, notes=Notes())) == EXPECTED
+    with pytest.raises(InputError, match=r"has the splits a, b\. Give one: data\['a'\]"):
+        list(from_records({"a": FakeDataset(), "b": FakeDataset()}))
+
+
+@pytest.fixture
+def beir(tmp_path: Path) -> Path:
+    folder = tmp_path / "scifact"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td9\t1\n")
+    queries = [{"_id": "q1", "text": "Who?"}, {"_id": "q2", "text": "What?"}]
+    corpus = [{"_id": "d1", "title": "T", "text": "x"}, {"_id": "d2", "title": "", "text": "y"}]
+    for name, rows in (("queries", queries), ("corpus", corpus)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def test_a_beir_folder_with_a_run_has_texts_and_judgements(beir: Path) -> None:
+    (beir / "bm25.run").write_text("q1 Q0 d2 1 2.0 bm25\nq1 Q0 d1 2 1.0 bm25\n")
+    notes = Notes()
+    one, two = load(beir, notes=notes)
+    assert (one.id, one.query, one.system) == ("q1", "Who?", "bm25")
+    assert [(p.id, p.text) for p in one.passages or ()] == [("d2", "y"), ("d1", "T\nx")]
+    assert [(g.id, g.text) for g in one.gold or ()] == [("d1", "T\nx")]
+    assert two.passages == () and [(g.id, g.text) for g in two.gold or ()] == [("d9", None)]
+    assert any("passages that corpus.jsonl lacks: 1" in line for line in notes)
+    assert ragassay.evaluate(beir).summary.metrics["RR"].mean == 0.25
+
+
+def test_a_beir_folder_holds_the_runs_of_several_systems(beir: Path) -> None:
+    (beir / "runs").mkdir()
+    for name in ("a", "b"):
+        (beir / "runs" / name).write_text(f"q1 Q0 d1 1 2.0 {name}\n")
+    assert [(one.id, one.system) for one in read(beir)] == [
+        *(("q1", "a"), ("q2", "a"), ("q1", "b"), ("q2", "b")),
+    ]
+    (beir / "runs" / "b").write_text("q1 Q0 d1 1 2.0 a\n")
+    assert "was already given" in error(beir)
+
+
+def test_a_beir_folder_without_a_run_says_what_to_do(beir: Path) -> None:
+    assert f"ragassay run RUN --qrels {beir}" in error(beir)
+    (beir / "r.run").write_text("q1 Q0 d1 1 2.0 a\n")
+    (beir / "corpus.jsonl").write_text('{"_id": "d1", "text": "x"}\n{"text": "y"}\n')
+    assert "corpus.jsonl, line 2, field '_id': there is no id" in error(beir)
+
+
+def test_a_workbook_made_to_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", bytes(70_000_000))
+    assert "unpacks to more than 100 times its size" in error(path)
+
+
+def test_a_title_above_the_header_of_a_sheet_is_left_out_and_told(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [
+        ["Evaluation of June"],
+        [],
+        ["id", "query", "answer"],
+        [1, "Who?", "I"],
+    ]
+    notes = Notes()
+    (one,) = load(sheet(tmp_path / "a.xlsx", rows), notes=notes)
+    assert (one.id, one.query, one.answer_text) == ("1", "Who?", "I")
+    assert any("above the header of the sheet 'Sheet': 1 (first: line 1)" in x for x in notes)
+    # A header of one column is none.
+    assert "line 2: a cell stands in a column without a name" in (
+        said := error(sheet(tmp_path / "b.xlsx", [["query"], ["a", "b"]]))
+    )
+    assert "line 1 of the sheet 'Sheet'" in said
+    (one,) = load(sheet(tmp_path / "c.xlsx", [["query"], ["Who?"]]), notes=Notes())
+    assert one.query == "Who?"
+
+
+def test_a_sheet_is_named(tmp_path: Path) -> None:
+    path = sheet(tmp_path / "a.xlsx", [["query"], ["Who?"]], more=True)
+    assert "no sheet 'note' holds a header and a row. Did you mean 'notes'?" in (
+        error(path, sheet="note")
+    )
+    (one,) = load(path, notes=Notes(), sheet="notes", columns={"query": "x"})
+    assert one.query == "y"

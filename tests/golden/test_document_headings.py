@@ -1,0 +1,246 @@
+"""Every kind of document has sections: its headings, with their places in the canonical text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from ragassay.cli import call
+from ragassay.engine.golden import check
+from ragassay.golden import Document, GoldenItem, GoldenSet, GoldSpan, load_documents
+from ragassay.golden.document_readers import READERS
+from ragassay.synthesis.sections import sections_of
+from written_pdf import pdf
+
+pytest.importorskip("docx", reason="needs the extra 'docs'")
+pytest.importorskip("pypdf", reason="needs the extra 'docs'")
+pytest.importorskip("selectolax", reason="needs the extra 'docs'")
+
+
+def only(folder: Path) -> Document:
+    (document,) = load_documents(folder).values()
+    for one in document.headings:
+        written = document.text[one.start : one.end]
+        assert not written or one.title.casefold() in " ".join(written.split()).casefold()
+    return document
+
+
+def told(document: Document) -> list[tuple[str, int]]:
+    return [(one.title, one.level) for one in document.headings]
+
+
+def sections(document: Document) -> list[tuple[str, str, str]]:
+    return [(one.title, one.heading, one.text) for one in sections_of(document)]
+
+
+def test_headings_of_html(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        "<title>Town: pool</title><body>Welcome.<h1>The\n <em>pool</em></h1><p>It is warm."
+        "<h2>Fees<br>and cards</h2>One euro.<h2><img src=x></h2><h3> </h3>More."
+        "<div><h3><div>Children</div></h3><p>Free.</div>"
+    )
+    document = only(tmp_path)
+    assert document.text == (
+        "Welcome.\nThe pool\nIt is warm.\nFees\nand cards\nOne euro.\nMore.\nChildren\nFree."
+    )
+    assert told(document) == [("The pool", 1), ("Fees and cards", 2), ("Children", 3)]
+    assert sections(document) == [
+        ("The pool", "", "Welcome."),
+        ("The pool", "", "It is warm."),
+        ("The pool", "Fees and cards", "One euro.\nMore."),
+        ("The pool", "Children", "Free."),
+    ]
+
+
+def test_html_without_a_first_heading_is_called_by_its_title(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<title>Town\n pool</title><h2>Fees</h2>One euro.")
+    document = only(tmp_path)
+    assert told(document) == [("Town pool", 0), ("Fees", 2)]
+    assert sections(document) == [("Town pool", "Fees", "One euro.")]
+
+
+def test_headings_of_word(tmp_path: Path) -> None:
+    import docx
+    from docx.enum.style import WD_STYLE_TYPE
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    made = docx.Document()
+    made.add_heading("The pool", 0)
+    made.add_heading("Fees\nand cards", 1)
+    made.add_paragraph("One euro.\nTwo.")
+    own = made.styles.add_style("Our own", WD_STYLE_TYPE.PARAGRAPH)
+    own.base_style = made.styles["Heading 2"]
+    made.add_paragraph("Children", style="Our own")
+    made.add_table(rows=1, cols=1).rows[0].cells[0].text = "free"
+    outlined = made.add_paragraph("Dogs")
+    level = OxmlElement("w:outlineLvl")
+    level.set(qn("w:val"), "0")
+    outlined._p.get_or_add_pPr().append(level)
+    made.add_paragraph("None.")
+    made.add_heading("", 1)
+    made.save(str(tmp_path / "a.docx"))
+    document = only(tmp_path)
+    assert told(document) == [
+        ("The pool", 0), ("Fees and cards", 1), ("Children", 2), ("Dogs", 1),
+    ]  # fmt: skip
+    assert [one[1:] for one in sections(document)] == [
+        ("Fees and cards", "One euro.\nTwo."), ("Children", "free"), ("Dogs", "None."),
+    ]  # fmt: skip
+    assert {one[0] for one in sections(document)} == {"The pool"}
+
+
+def test_bookmarks_of_pdf(tmp_path: Path) -> None:
+    pdf(
+        tmp_path / "a.pdf",
+        ["Rules of the pool", "For all fees a card", "is needed.", "Fees", "One euro."],
+        ["FEES FOR", "CHILDREN", "None.", "Dogs stay out."],
+        outline=[
+            ("Rules of  the pool", 0, 1), ("Fees", 0, 2), ("Fees for children", 1, 3),
+            ("What else?", 1, 2),
+        ],
+    )  # fmt: skip
+    document = only(tmp_path)
+    assert told(document) == [
+        ("Rules of the pool", 1), ("Fees", 2), ("Fees for children", 3), ("What else?", 2),
+    ]  # fmt: skip
+    assert sections(document) == [
+        ("Rules of the pool", "", "For all fees a card\nis needed."),
+        ("Rules of the pool", "Fees", "One euro."),
+        # no line says "What else?": it begins where the bookmark before it ends
+        ("Rules of the pool", "What else?", "None.\nDogs stay out."),
+    ]
+
+
+def test_pages_are_the_sections_of_a_pdf_without_bookmarks(tmp_path: Path) -> None:
+    documents = tmp_path / "golden" / "documents"
+    documents.mkdir(parents=True)
+    pdf(documents / "a.pdf", ["The pool opens at"], ["nine o'clock."], ["The sauna is warm."])
+    document = only(documents)
+    assert [document.text[start:end].strip() for _, start, end in document.parts()] == [
+        "", "The pool opens at", "nine o'clock.", "The sauna is warm.",
+    ]  # fmt: skip
+    (one,) = sections(document)
+    assert one == ("a", "", document.text), "a sentence goes on from page to page"
+    gold = [GoldSpan.of("a", document.text, document.text.index("nine"), len(document.text) - 5)]
+    golden = GoldenSet(documents.parent, [GoldenItem(id="q", query="When?", gold=gold)])
+    assert check(golden).coverage["section"] == {"a: page 1": 0, "a: page 2": 1, "a: page 3": 1}
+
+
+def test_a_damaged_outline_costs_no_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pypdf
+
+    pdf(tmp_path / "a.pdf", ["The pool."], outline=[("Pool", 0, 1)])
+    assert told(only(tmp_path)) == [("Pool", 1)]
+    monkeypatch.setattr(pypdf.PdfReader, "outline", property(lambda self: [[1], "no"]))
+    assert told(only(tmp_path)) == [("page 1", 1)]
+
+
+def test_markdown_has_no_headings_in_code_and_several_first_headings_are_sections(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.md").write_text(
+        "# Pool\nWarm.\n\n```sh\n# a comment\nrm x\n```\n## Fees ##\nOne.\n# Sauna\nHot.\n~~~\n# b"
+    )
+    document = only(tmp_path)
+    assert told(document) == [("Pool", 1), ("Fees", 2), ("Sauna", 1)]
+    assert [one[:2] for one in sections(document)] == [("a", "Pool"), ("a", "Fees"), ("a", "Sauna")]
+
+
+def test_a_documents_sections_reach_coverage_and_the_generator(tmp_path: Path) -> None:
+    documents = tmp_path / "docs"
+    documents.mkdir()
+    (documents / "pool.html").write_text(
+        "<h1>Pool</h1><h2>Fees</h2><p>A card costs 12 euros. It is valid for 6 months.</p>"
+        "<h2>Hours</h2><p>The pool opens at 9 on weekdays. It closes after 11 hours.</p>"
+    )
+    out = tmp_path / "golden"
+    words = ["golden", "synthesize", str(documents), "-o", str(out), "--mix", "type=summary:1"]
+    assert call([*words, "--mix", "answerability=answerable:1", "--n", "2"]) == 0
+    golden = GoldenSet.open(out)
+    assert {one.query for one in golden.items} == {
+        "What does Pool say about fees?", "What does Pool say about hours?",
+    }  # fmt: skip
+    assert check(golden).coverage["section"] == {"pool: Fees": 1, "pool: Hours": 1}
+
+
+def test_a_set_of_an_older_loader_is_told_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, documents = tmp_path / "golden", tmp_path / "golden" / "documents"
+    documents.mkdir(parents=True)
+    (documents / "pool.html").write_text("<h1>Pool</h1><p>Adults pay 12 euros for a card.</p>")
+    (documents / "note.md").write_text("The sauna is warm.")
+    made = GoldenSet(folder, [])
+    text = made.documents()["pool"].text
+    made.items = [GoldenItem(id="q", query="When?", references=["nine"], status="accepted",
+                             gold=[GoldSpan.of("pool", text, 5, len(text))])]  # fmt: skip
+    made.save()
+    made.save_manifest(made.documents())
+
+    def said() -> list[str]:
+        findings = check(GoldenSet.open(folder)).findings
+        return [one.sentence for one in findings if one.check == "documents"]
+
+    manifest = folder / "documents.json"
+    current = json.loads(manifest.read_text())
+    assert current["documents"][1]["loader"].endswith(", reader 2") and said() == []
+    current["documents"][1]["loader"] = "selectolax 0.3.0"
+    manifest.write_text(json.dumps(current))
+    (one,) = said()
+    assert one.startswith(
+        "the document pool was read by selectolax 0.3.0, and now is by selectolax"
+    )
+    assert one.endswith("its text may differ. Run 'ragassay golden anchor'")
+    again = ["golden", "synthesize", str(documents), "-o", str(folder), "--n", "1"]
+    assert call(again) == 2
+    assert f"ragassay golden anchor {folder}" in " ".join(capsys.readouterr().err.split())
+    assert call(["golden", "anchor", str(folder)]) == 0 and said() == []
+    assert call(again) == 0
+
+
+SPACE = st.sampled_from(["", " ", "\n", "\t ", "\x1e", "&nbsp;"])
+WORD = st.text(st.characters(codec="utf-8", exclude_characters="<>&\0\r\x1d\x1f"), max_size=6)
+INLINE = st.builds("{}{}<b>{}</b>{}<br>{}".format, SPACE, WORD, WORD, SPACE, WORD)
+BLOCKS = st.lists(
+    st.tuples(st.sampled_from(["h1", "h2", "h6", "p", "div", "b", "td"]), INLINE), max_size=8
+)
+
+
+@given(BLOCKS)
+def test_headings_of_html_change_no_character_and_stand_where_they_say(
+    blocks: list[tuple[str, str]],
+) -> None:
+    def read(rename: dict[str, str]) -> tuple[str, list[str], list[tuple[int, int]]]:
+        body = "".join(f"<{(t := rename.get(tag, tag))}>{text}</{t}>" for tag, text in blocks)
+        text, headings = READERS[".html"].read(f"<body>{body}</body>".encode())
+        return text, [one.title for one in headings], [(o.start, o.end) for o in headings]
+
+    text, titles, places = read({})
+    plain, *nothing = read({"h1": "div", "h2": "div", "h6": "div"})
+    assert text == plain and nothing == [[], []]
+    assert [" ".join(text[start:end].split()) for start, end in places] == titles
+    ordered = [place for pair in places for place in pair]
+    assert ordered == sorted(ordered)
+
+
+LINES = st.lists(st.sampled_from(["# A", "## B b ##", "text", "```", "~~~~", "", "#no", "#\tC"]))
+
+
+@given(LINES)
+def test_parts_of_markdown_and_headings_are_the_whole_text(lines: list[str]) -> None:
+    text, headings = READERS[".md"].read("\n".join(lines).encode())
+    document = Document("a", "a.md", text, "", "", tuple(headings))
+    pieces, at = [], 0
+    for heading, start, end in document.parts():
+        pieces.append(text[at:start] if heading is None else text[heading.start : start])
+        pieces.append(text[start:end])
+        at = end
+    assert "".join(pieces) == text
+    for one in headings:
+        assert text[one.start : one.end].lstrip("#").strip(" \t#") == one.title

@@ -1,0 +1,141 @@
+"""Golden sets in the formats of other tools, read again by `run`'s readers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragassay import formats
+from ragassay.engine.run import with_references
+from ragassay.errors import InputError, UsageError
+from ragassay.golden import EXPORTS, Document, GoldenItem, export_format, exported
+from ragassay.golden.golden_item import GoldSpan, NegativeReference, Utterance
+from ragassay.samples import Sample
+
+TEXT = "The tower is 330 metres high. It stands in Paris, by the river."
+DOCUMENTS = {"tower": Document("tower", "tower.txt", TEXT, "0" * 64, "text 1")}
+TALL = GoldSpan.of("tower", TEXT, 0, 29, grade=2)
+ITEMS = (
+    GoldenItem(
+        id="q1",
+        query='How tall, in metres, is "the tower"?',
+        references=["330 metres, says\tthe plate", "It is 330 metres high."],
+        negative_references=[NegativeReference(text="300 metres", kind="inaccurate", by="Ann")],
+        gold=[TALL, GoldSpan.of("tower", TEXT, 30, 49)],
+        answerability="answerable",
+        type="factual",
+        tags=["a", "b"],
+        metadata={"team": "north"},
+    ),
+    GoldenItem(
+        id="q2",
+        query="=And where?\nSay it briefly.",
+        history=[
+            Utterance(speaker="user", text="What is high?"),
+            Utterance(speaker="agent", text="The tower."),
+        ],
+        references=["In Paris."],
+    ),
+)
+TOGETHER = ("jsonl", "csv", "tsv", "parquet", "xlsx")
+OF_ONE_REFERENCE = ("ragas", "deepeval", "ragchecker", "langsmith", "langfuse", "mlflow")
+
+
+def written(tmp_path: Path, kind: str, items: tuple[GoldenItem, ...] = ITEMS) -> Path:
+    place = tmp_path / f"out{(*EXPORTS[kind].ends, '')[0]}"
+    for name, content in exported(items, kind, lambda: DOCUMENTS).files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(content)
+    return place
+
+
+@pytest.mark.parametrize("kind", [*TOGETHER, *OF_ONE_REFERENCE, "mtrag", "ultrarag"])
+def test_what_is_exported_is_read_again(kind: str, tmp_path: Path) -> None:
+    samples = list(formats.read(written(tmp_path, kind)))
+    if kind != "mlflow":  # it has no ids
+        assert [one.id for one in samples] == ["q1", "q2"]
+    assert [one.query for one in samples] == [one.query for one in ITEMS]
+    many = kind not in OF_ONE_REFERENCE
+    assert [one.references for one in samples] == [
+        tuple(one.references if many else one.references[:1]) for one in ITEMS
+    ]
+    assert all(one.answer is None and one.passages is None for one in samples)
+
+
+@pytest.mark.parametrize("kind", TOGETHER)
+def test_tables_and_lines_hold_every_field(kind: str, tmp_path: Path) -> None:
+    first, second = formats.read(written(tmp_path, kind))
+    assert [(one.document, one.start, one.end, one.grade) for one in first.gold or ()] == [
+        ("tower", 0, 29, 2),
+        ("tower", 30, 49, 1),
+    ]
+    assert first.negative_references == ("300 metres",)
+    assert first.answerability == "answerable"
+    assert second.gold is None
+    assert [one.text for one in second.history] == ["What is high?", "The tower."]
+
+
+@pytest.mark.parametrize("kind", ["ragas", "deepeval"])
+def test_texts_of_gold_are_kept_where_the_format_has_a_place(kind: str, tmp_path: Path) -> None:
+    first, second = formats.read(written(tmp_path, kind))
+    assert [one.text for one in first.gold or ()] == [TALL.text, TEXT[30:49]]
+    assert not second.gold
+
+
+def test_turns_and_answerability_are_kept_for_mtrag(tmp_path: Path) -> None:
+    first, second = formats.read(written(tmp_path, "mtrag"))
+    assert first.answerability == "answerable" and second.answerability is None
+    assert [(one.speaker, one.text) for one in second.history] == [
+        ("user", "What is high?"),
+        ("agent", "The tower."),
+    ]
+
+
+def test_open_rag_eval_gets_queries_and_expected_answers(tmp_path: Path) -> None:
+    found = written(tmp_path, "open_rag_eval").read_text(encoding="utf-8")
+    assert found.startswith("query_id,query,expected_answer\n")
+    (sample,) = with_references([Sample(id="q1", query="?")], tmp_path / "out.csv")
+    assert sample.references == ("330 metres, says\tthe plate",)
+
+
+def test_a_beir_folder_is_judged_by(tmp_path: Path) -> None:
+    folder = written(tmp_path, "beir")
+    corpus = json.loads((folder / "corpus.jsonl").read_text())
+    assert corpus == {"_id": "tower", "title": "", "text": TEXT}
+    assert (folder / "qrels/test.tsv").read_text() == ("query-id\tcorpus-id\tscore\nq1\ttower\t2\n")
+    (folder / "run.trec").write_text("q1 Q0 tower 1 0.9 bm25\n")
+    (sample,) = formats.read(folder)
+    assert sample.query == ITEMS[0].query
+    assert [one.text for one in sample.passages or ()] == [TEXT]
+    assert [(one.id, one.grade) for one in sample.gold or ()] == [("tower", 2)]
+
+
+def test_pairs_are_right_and_wrong_answers(tmp_path: Path) -> None:
+    lines = written(tmp_path, "pairs").read_text().splitlines()
+    assert [json.loads(one)["chosen"] for one in lines] == ITEMS[0].references
+    assert {json.loads(one)["rejected"] for one in lines} == {"300 metres"}
+
+
+@pytest.mark.parametrize("kind", ["beir", "qrels", "pairs", "ragchecker"])
+def test_items_without_what_a_format_holds_are_told(kind: str) -> None:
+    bare = GoldenItem(id="q3", query="Why?")
+    with pytest.raises(InputError, match="none of its items has"):
+        exported((bare,), kind, lambda: DOCUMENTS)
+
+
+def test_a_cell_that_no_workbook_holds_is_told() -> None:
+    long = GoldenItem(id="q3", query="why " * 9_000)
+    with pytest.raises(InputError, match="'q3' has more than 32,767 characters") as told:
+        exported((long,), "xlsx", lambda: DOCUMENTS)
+    assert told.value.field == "query"
+
+
+def test_formats_are_found_by_name_and_by_end() -> None:
+    assert export_format(Path("a.PARQUET")) == "parquet"
+    assert export_format(Path("a"), "beir") == "beir"
+    with pytest.raises(UsageError, match=r"'deepevl'\. Did you mean 'deepeval'"):
+        export_format(Path("a.json"), "deepevl")
+    with pytest.raises(UsageError, match=r"deepeval to a file whose name ends in \.json"):
+        export_format(Path("a.csv"), "deepeval")

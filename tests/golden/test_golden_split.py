@@ -1,0 +1,171 @@
+"""Splits of a golden set: what would give another query away stays in its part."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from ragassay.cli import call
+from ragassay.engine.golden import groups
+from ragassay.golden import Document, GoldenItem, GoldenSet, GoldSpan, Utterance, furthest, split
+
+TEXT = (
+    "The pool opens at nine and closes at six, daily. A towel costs 2.50 euros. "
+    "Bring soap\n\nNo dogs"
+)
+WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta")
+
+
+def document(text: str) -> dict[str, Document]:
+    return {"d": Document("d", "d.md", text, "", "text")}
+
+
+def item(name: str, *texts: str, query: str = "", grade: int = 1, **fields: object) -> GoldenItem:
+    """An item whose spans are these texts of TEXT."""
+    gold = [GoldSpan.of("d", TEXT, at := TEXT.index(one), at + len(one), grade) for one in texts]
+    return GoldenItem.model_validate(
+        {"id": name, "query": query or f"{WORDS[ord(name) % 8]} {name}?", "gold": gold, **fields}
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_together"),
+    [
+        ("opens at nine", "nine and closes", True),
+        ("opens at nine", "closes at six", True),
+        ("opens at nine", "A towel", False),
+        ("daily.", "A towel", False),
+        ("A towel", "euros", True),
+        ("Bring soap", "No dogs", False),
+        ("The pool", "The pool", True),
+    ],
+)
+def test_spans_of_one_sentence_belong_together(one: str, other: str, are_together: bool) -> None:
+    first, second = groups([item("a", one), item("b", other)], document(TEXT))
+    assert (first == second) is are_together
+
+
+def test_what_is_graded_as_not_relevant_links_nothing() -> None:
+    items = [item("a", "opens at nine"), item("b", "opens at nine", grade=0)]
+    assert len(set(groups(items, document(TEXT)))) == 2
+
+
+def test_near_duplicates_and_conversations_belong_together_through_others_too() -> None:
+    begun = [Utterance(speaker="user", text="When does the pool open?"),
+             Utterance(speaker="agent", text="At nine.")]  # fmt: skip
+    hello = [Utterance(speaker="user", text="Hi")]
+    items = [
+        item("a", query="When does the pool open?"),
+        item("b", query="And what about Sundays, please?", history=begun),
+        item("c", query="when does the pool open ?"),
+        item("d", query="Where may one park a bike?", history=hello),
+        item("e", query="Who runs the kiosk now?", history=hello),
+        item("f", query="Is smoking allowed?", metadata={"conversation": "x"}),
+        item("g", query="What about the lawn?", metadata={"conversation": "x"}),
+    ]
+    assert groups(items, {}) == [0, 0, 0, 3, 4, 5, 5]
+    turns = [item(name, query=f"{WORDS[at]}?") for at, name in enumerate("abcd")]
+    for one, name in zip(turns, ("x::1", "x::2", "y::1", "z::1"), strict=True):
+        one.id = name
+    assert groups(turns, {}) == [0, 0, 2, 3]
+
+
+sentences = st.lists(st.text("xyz ", min_size=1, max_size=12), min_size=1, max_size=12)
+
+
+@given(sentences, st.data())
+def test_no_sentence_is_known_to_two_parts(texts: list[str], data: st.DataObject) -> None:
+    text = "".join(f"{one.strip() or 'w'}. " for one in texts)
+    bounds = [0, *(at + 2 for at in range(len(text) - 1) if text[at : at + 2] == ". ")]
+    stretch = st.tuples(st.integers(0, len(text) - 2), st.integers(1, 9))
+    items = []
+    for n in range(data.draw(st.integers(2, 20))):
+        drawn = data.draw(st.lists(stretch, max_size=2))
+        gold = [GoldSpan.of("d", text, at, min(at + size, len(text))) for at, size in drawn]
+        items.append(GoldenItem(id=str(n), query=f"{n:b}{WORDS[n % 8]}{n}", gold=gold))
+    shares = data.draw(st.sampled_from([{"a": 0.5, "b": 0.5}, {"a": 0.2, "b": 0.3, "c": 0.5}]))
+    parts = split(items, shares, groups=groups(items, document(text)))
+    assert sorted(one.id for part in parts.values() for one in part) == sorted(
+        one.id for one in items
+    )
+    known = {
+        name: {
+            number
+            for one in part
+            for span in one.gold or ()
+            for number, (start, end) in enumerate(pairwise([*bounds, len(text)]))
+            if text[max(span.start, start) : min(span.end, end)].strip()
+        }
+        for name, part in parts.items()
+    }
+    for one, other in combinations(known.values(), 2):
+        assert not one & other
+
+
+@given(
+    sizes=st.lists(st.integers(1, 6), min_size=1, max_size=40),
+    share=st.sampled_from([0.1, 0.25, 0.5, 0.8]),
+    seed=st.integers(0, 5),
+)
+def test_groups_stay_whole_and_parts_are_off_by_no_more_than_the_largest_group(
+    sizes: list[int], share: float, seed: int
+) -> None:
+    together = [group for group, size in enumerate(sizes) for _ in range(size)]
+    items = [GoldenItem(id=str(at), query="q?") for at in range(len(together))]
+    shares = {"dev": share, "test": 1 - share}
+    parts = split(items, shares, seed=seed, groups=together)
+    held = {name: Counter(together[int(one.id)] for one in part) for name, part in parts.items()}
+    assert held["dev"] + held["test"] == Counter(together)
+    assert not held["dev"].keys() & held["test"].keys()
+    name, kind, n, wanted = furthest(parts, shares)
+    assert (kind, n, wanted) == ("", len(parts[name]), pytest.approx(shares[name] * len(items)))
+    assert abs(n - wanted) <= max(sizes)
+
+
+@given(st.lists(st.sampled_from("abcd"), min_size=8, max_size=80), st.integers(0, 3))
+def test_single_items_keep_the_share_of_each_kind(kinds: list[str], seed: int) -> None:
+    items = [GoldenItem(id=str(at), query="q?", type=kind) for at, kind in enumerate(kinds)]
+    shares = {"dev": 0.3, "test": 0.7}
+    parts = split(items, shares, seed=seed)
+    assert abs(len(parts["dev"]) - 0.3 * len(items)) <= 2
+    assert abs((found := furthest(parts, shares))[2] - found[3]) <= 2
+
+
+def test_the_command_tells_the_groups_and_how_far_shares_are_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    Path("docs/d.md").write_text(TEXT, encoding="utf-8")
+    gold = {
+        "opens": "opens at nine",
+        "closes": "closes at six",
+        "towel": "2.50 euros",
+        "dogs": "No",
+    }
+    queries = dict(zip(gold, ("When, early?", "Until which hour?", "Price?", "Pets?"), strict=True))
+    records = [
+        {"id": name, "query": queries[name], "gold": [{"text": text}]}
+        for name, text in gold.items()
+    ]
+    Path("q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "set"]) == 0
+    capsys.readouterr()
+    assert call(["golden", "split", "set", "--into", "dev=0.25,test=0.75"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].startswith("set: 4 items in 3 groups by shared sentences, near-duplicates and")
+    assert told[0].endswith("the largest has 2")
+    parts = {name: {one.id for one in GoldenSet.open(Path(f"set-{name}")).items}
+             for name in ("dev", "test")}  # fmt: skip
+    assert {"opens", "closes"} in (parts["dev"], parts["test"] - {"towel", "dogs"})
+    n = len(parts["dev"])
+    assert f"set-dev: {n} item{'s' * (n > 1)}, {n / 4:.1%} for 25.0%" in told
+    four = "a=0.25,b=0.25,c=0.25,d=0.25"
+    assert call(["golden", "split", "set", "--into", four]) == 2
+    assert "the part d would be empty" in capsys.readouterr().err
+    assert not Path("set-a").exists()

@@ -1,0 +1,177 @@
+"""Languages are told by small words and scripts; each list of words tells of groups and opinions in
+its own language; `golden check` works in each, and says what it cannot tell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragassay.engine.golden import CheckOptions, check
+from ragassay.engine.golden.golden_coverage import coverage
+from ragassay.golden import (
+    GoldenItem,
+    GoldenSet,
+    GoldSpan,
+    code_of,
+    language_of,
+    with_contexts,
+    without_yes_or_no,
+    word_lists,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("When does the pool open?", "en"),
+        ("Wann öffnet das Bad?", "de"),
+        ("Quand ouvre la piscine ?", "fr"),
+        ("¿Cuándo abre la piscina?", "es"),
+        ("泳池几点开门？", "zh"),
+        ("泳池在 Northport Pool 几点开门？", "zh"),
+        ("プールは何時に開きますか", "ja"),
+        ("Het zwembad is open voor kinderen", "nl"),
+        ("A piscina não abre para os adultos", "pt"),
+        ("Northport 1234", ""),
+        ("", ""),
+        ("Бассейн открыт", ""),
+    ],
+)
+def test_small_words_and_scripts_tell_a_language(text: str, code: str) -> None:
+    assert language_of(text) == code
+
+
+def test_a_language_is_known_by_code_and_name() -> None:
+    said = ["de", "de-CH", "German", " Deutsch ", "zh_TW", "Français", "Klingon"]
+    assert [code_of(one) for one in said] == ["de", "de", "de", "de", "zh", "fr", "klingon"]
+
+
+def test_every_language_has_the_same_groups_and_opinions() -> None:
+    lists = word_lists()
+    assert list(lists) == ["de", "en", "es", "fr", "zh"]
+    held = {
+        code: {key for keys in one.words.values() for key in keys} | {*one.phrases.values()}
+        for code, one in lists.items()
+    }
+    assert all(held[code] == held["en"] for code in lists) and len(held["en"]) == 14
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence", "names"),
+    [
+        ("en", "Women's groups can't enter.", {"women"}),
+        ("en", "The blind may enter with their mothers' consent.",
+         {"people with disabilities", "women", "permission"}),
+        ("de", "Kinder und ältere Menschen müssen nicht zahlen.",
+         {"children", "older people", "duty and prohibition"}),
+        ("de", "Man kauft die Karte an der Kasse.", set()),
+        ("fr", "L'enfant d'une grand-mère peut entrer.", {"children", "women", "permission"}),
+        ("es", "Las personas mayores no pagan tasas.", {"older people", "duty and prohibition"}),
+        ("zh", "未成年人和老人可以免费进入。", {"children", "older people", "permission"}),
+        ("zh", "游泳池夏天九点开门。", set()),
+    ],
+)  # fmt: skip
+def test_a_sentence_mentions_groups_and_opinions(code: str, sentence: str, names: set[str]) -> None:
+    assert {name for _, name in word_lists()[code].mentioned(sentence)} == names
+
+
+def test_an_answer_without_its_yes_or_no() -> None:
+    said = ["No, never.", "Nein.", "Oui: toujours.", "Sí, siempre.", "是的，可以。", "Nobody."]
+    assert [without_yes_or_no(one) for one in said] == [
+        "never.", "", "toujours.", "siempre.", "可以。", "Nobody.",
+    ]  # fmt: skip
+
+
+POOLS = {
+    "de": (
+        "Das Freibad öffnet im Sommer um neun Uhr. Hunde sind auf dem Gelände nicht erlaubt.",
+        "Wann öffnet das Freibad im Sommer?",
+        "Wann öffnet das Freibad im Sommer denn?",
+        "Öffnet das Freibad um neun Uhr?",
+        "um neun Uhr",
+        ("Nein, Hunde sind nicht erlaubt.", "Ja, sie sind erlaubt."),
+        "Der Eintritt kostet 7 Euro.",
+    ),
+    "fr": (
+        "La piscine ouvre à neuf heures en été. Les chiens ne sont pas admis sur le terrain.",
+        "Quand ouvre la piscine en été ?",
+        "Quand ouvre donc la piscine en été ?",
+        "La piscine ouvre-t-elle à neuf heures ?",
+        "à neuf heures",
+        ("Non, les chiens ne sont pas admis.", "Oui, ils sont admis."),
+        "L'entrée coûte 7 euros.",
+    ),
+    "es": (
+        "La piscina abre a las nueve en verano. Los perros no están permitidos en el recinto.",
+        "¿Cuándo abre la piscina en verano?",
+        "¿Y cuándo abre la piscina en verano?",
+        "¿Abre la piscina a las nueve?",
+        "a las nueve",
+        ("No, los perros no están permitidos.", "Sí, están permitidos."),
+        "La entrada cuesta 7 euros.",
+    ),
+    "zh": (
+        "游泳池夏天早上九点开门。狗不允许进入场地。",
+        "游泳池夏天几点开门？",
+        "游泳池夏天是几点开门？",
+        "游泳池早上九点开门吗？",
+        "早上九点",
+        ("不是，狗不允许进入场地。", "是，狗可以进入。"),
+        "成人门票是七十二元，学生免费。",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", POOLS)
+def test_golden_check_works_in_each_language_and_says_what_it_cannot_tell(
+    code: str, tmp_path: Path
+) -> None:
+    text, first, alike, leaks, answer, (no, yes), foreign = POOLS[code]
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "pool.md").write_text(text, encoding="utf-8")
+    gold = [GoldSpan(document="pool", start=0, end=len(text), text=text)]
+
+    def item(name: str, query: str, *references: str) -> GoldenItem:
+        return GoldenItem(id=name, query=query, references=list(references), gold=gold)
+
+    items = [
+        item("first", first, answer),
+        item("alike", alike, answer),
+        item("leaks", leaks, answer),
+        item("both", foreign, no, yes),
+        item("foreign", first + "?", foreign),
+        GoldenItem(id="nobody", query=foreign, answerability="unanswerable"),
+    ]
+    made = GoldenSet(tmp_path, items)
+    with_contexts(items, made.documents())
+    found = check(made)
+    told = {(one.check, one.item) for one in found.findings}
+    assert {("duplicate", "alike"), ("leak", "leaks"), ("contradiction", "both")} <= told
+    assert {one for one in told if one[0] == "leak"} == {("leak", "leaks")}
+    assert ("support", "foreign") in told and ("support", "first") not in told
+    assert not [one for one in found.findings if one.check == "support" and no in one.sentence]
+    assert "in English only: 1 query left out" in found.skipped["answered"]
+    assert "answered" not in check(made, CheckOptions(judge="offline")).skipped
+    lengths = coverage(items, made.documents())["length of the query"]
+    assert "over 15 words" not in lengths and sum(lengths.values()) == len(items)
+
+
+def test_an_english_query_is_tried_and_a_language_that_is_said_counts(tmp_path: Path) -> None:
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "pool.md").write_text(
+        "Adults may have up to twelve items on loan at a time."
+    )
+    (tmp_path / "queries.jsonl").write_text(
+        "\n".join(
+            json.dumps({"id": code or "none", "query": "How many items may adults have on loan?",
+                        "language": code, "answerability": "unanswerable"})
+            for code in ("en-GB", "nl", "")
+        )
+    )  # fmt: skip
+    made = GoldenSet.open(tmp_path)
+    made.save_manifest(made.documents())
+    found = check(made)
+    assert {one.item for one in found.findings if one.check == "answered"} == {"en-GB", "none"}
+    assert "1 query left out" in found.skipped["answered"]

@@ -1,0 +1,76 @@
+"""Two processes with one ledger never pay for a question twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from llm_server import LLMServer
+from ragassay.judges.ledger import Ledger
+
+N = 12
+
+
+@pytest.fixture(params=["file", "database"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "file":
+        return str(tmp_path / "ledger.sqlite")
+    return str(request.getfixturevalue("postgres").new_database())
+
+
+def started(place: str, server: LLMServer, folder: Path, name: str) -> subprocess.Popen[bytes]:
+    data = folder / "data.jsonl"
+    if not data.exists():
+        records = ({"id": str(at), "query": f"q{at}?", "answer": "a"} for at in range(N))
+        data.write_text("\n".join(map(json.dumps, records)))
+    environment = {**os.environ, "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "of-a-test"}
+    words = ["run", str(data), "-m", "idk_eval", "--judge", "openai:m", "--ledger", place]
+    return subprocess.Popen(
+        [sys.executable, "-m", "ragassay", *words, "-o", str(folder / name)],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def scores(folder: Path) -> str:
+    return (folder / "scores.jsonl").read_text()
+
+
+def asked(server: LLMServer) -> int:
+    return int(server.stats()["requests"])
+
+
+def test_two_runs_at_a_time_ask_each_question_once(place: str, tmp_path: Path) -> None:
+    with LLMServer(latency=0.5) as server:
+        runs = [started(place, server, tmp_path, name) for name in ("a", "b")]
+        for run in runs:
+            _, told = run.communicate()
+            assert run.returncode == 0, told.decode()
+        assert asked(server) == N
+    assert scores(tmp_path / "a") == scores(tmp_path / "b")
+    with Ledger(place, create=False) as ledger:  # there, and not in a file of that name
+        assert len(ledger.select("SELECT 1 FROM verdicts")) == N
+    stored = {"data.jsonl", "a", "b", "ledger.sqlite", "ledger.sqlite-leases"}
+    assert {path.name for path in tmp_path.iterdir()} <= stored
+
+
+def test_the_questions_of_a_run_that_was_killed_are_free_again(place: str, tmp_path: Path) -> None:
+    with LLMServer(hold=True) as server:
+        killed = started(place, server, tmp_path, "a")
+        while asked(server) < 2:
+            time.sleep(0.05)
+        other = started(place, server, tmp_path, "b")
+        time.sleep(1.0)
+        killed.kill()
+        killed.wait()
+        server.settings.hold = False
+        _, told = other.communicate()
+        assert other.returncode == 0, told.decode()

@@ -1,0 +1,683 @@
+"""What was paid for is kept, found again, and readable by others."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, strategies as st
+
+from postgres_server import PostgresServer
+from ragassay.cli import call
+from ragassay.errors import InputError, RagassayError, UsageError
+from ragassay.judges.ledger import ledger_admin, ledger_file
+from ragassay.judges.ledger.ledger_admin import Selection
+from ragassay.judges.ledger.ledger_file import APPLICATION, VERSION
+from ragassay.judges.ledger.store import Entry, Ledger
+
+DAY = 86_400.0
+
+
+def entry(number: int = 0, **changes: Any) -> Entry:
+    made = Entry(
+        key=hashlib.sha256(str(number).encode()).hexdigest(),
+        kind="relevance_grade",
+        version=1,
+        question=f"{number:032x}",
+        repeat=0,
+        endpoint="https://api.openai.com/v1",
+        model="gpt-4o",
+        answered_by="gpt-4o-2024-08-06",
+        prompt_hash="abcdefabcdef",
+        reason=None,
+        detail="",
+        request=orjson.dumps({"messages": [{"role": "user", "content": f"Passage {number}"}]}),
+        reply='{"match":1,"trust":2,"grade":3}',
+        answer=b'{"match":1,"trust":2,"grade":3}',
+        input_tokens=700,
+        output_tokens=20,
+        cost=0.002,
+        latency=0.25,
+        attempts=1,
+        dropped=(),
+        created=1_750_000_000.0 + number,
+    )
+    return replace(made, **changes)
+
+
+def keep(ledger: Ledger, *entries: Entry) -> None:
+    async def work() -> None:
+        await asyncio.gather(*(ledger.commit(one) for one in entries))
+
+    asyncio.run(work())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / ".ragassay" / "ledger.sqlite"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that looks at no file holds for a ledger in a database, too."""
+    if "ledger" in metafunc.fixturenames:
+        own = not {"path", "project", "capsys"}.isdisjoint(metafunc.fixturenames)
+        kinds = ["file"] if own else ["file", "database"]
+        metafunc.parametrize("place", kinds, indirect=True)
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "file":
+        return str(tmp_path / ".ragassay" / "ledger.sqlite")
+    return str(request.getfixturevalue("postgres").new_database())
+
+
+@pytest.fixture
+def ledger(place: str) -> Iterator[Ledger]:
+    with Ledger(place) as made:
+        yield made
+
+
+# --- keeping ----------------------------------------------------------------------------------
+
+
+def test_an_entry_comes_back_as_it_was(ledger: Ledger) -> None:
+    failed = entry(
+        1,
+        reason="refused",
+        detail="It would not say.",
+        answer=None,
+        cost=None,
+        reply="Ich möchte nicht. 不 🙅",
+        dropped=("temperature", "seed"),
+        repeat=3,
+    )
+    keep(ledger, entry(0), failed)
+    assert ledger.find(entry(0).key) == entry(0)
+    assert ledger.find(failed.key) == failed
+    assert ledger.find(entry(2).key) is None
+
+
+texts = st.text(st.characters(exclude_categories=[]), max_size=60)  # halves of pairs included
+
+
+@given(reply=texts, detail=texts, request=st.binary(max_size=300))
+def test_any_reply_of_a_model_can_be_kept(reply: str, detail: str, request: bytes) -> None:
+    with Ledger(":memory:") as ledger:
+        keep(ledger, entry(reply=reply, detail=detail, request=request))
+        found = ledger.find(entry().key)
+        assert found is not None
+        assert found.request == request
+        assert found.reply == reply.encode("utf-8", "replace").decode()
+
+
+def test_a_later_entry_of_the_same_request_takes_the_place_of_the_earlier(ledger: Ledger) -> None:
+    keep(ledger, entry(reason="unparsable", answer=None))
+    keep(ledger, entry(reply="better"))
+    found = ledger.find(entry().key)
+    assert found is not None
+    assert (found.reply, found.reason) == ("better", None)
+    assert ledger_admin.stats(ledger).entries == 1
+
+
+def test_a_failure_never_takes_the_place_of_an_answer(ledger: Ledger) -> None:
+    failure = entry(reason="refused", detail="no", answer=None, reply="")
+    keep(ledger, entry())
+    keep(ledger, failure)
+    assert ledger.find(entry().key) == entry()
+    keep(ledger, replace(entry(1), reason="unparsable", answer=None))
+    keep(ledger, replace(entry(1), reason="refused", answer=None))
+    found = ledger.find(entry(1).key)
+    assert found is not None and found.reason == "refused", "a failure takes that of a failure"
+    asyncio.run(ledger.commit(failure, stale=True))
+    assert ledger.find(entry().key) == failure, "what is not valid any more is no answer"
+
+
+def test_an_entry_that_cannot_be_kept_costs_no_other(ledger: Ledger) -> None:
+    async def work() -> list[object]:
+        commits = [ledger.commit(entry(n)) for n in range(20)]
+        commits.insert(7, ledger.commit(entry(99, input_tokens=2**63)))
+        return list(await asyncio.gather(*commits, return_exceptions=True))
+
+    outcomes = asyncio.run(work())
+    assert isinstance(outcomes.pop(7), OverflowError)
+    assert outcomes == [None] * 20
+    assert all(ledger.find(entry(n).key) == entry(n) for n in range(20))
+    assert ledger.find(entry(99).key) is None
+
+
+def test_what_is_committed_is_seen_by_every_other_process_at_once(path: Path) -> None:
+    with Ledger(path) as writing, Ledger(path) as reading:
+        keep(writing, entry())
+        assert reading.find(entry().key) == entry()
+        code = (
+            "import sys; from ragassay.judges.ledger.store import Ledger; "
+            "print(Ledger(sys.argv[1]).find(sys.argv[2]).reply)"
+        )
+        said = subprocess.run(
+            [sys.executable, "-c", code, str(path), entry().key], capture_output=True, check=True
+        )
+        assert said.stdout.decode().strip() == entry().reply
+
+
+def test_several_processes_write_into_one_ledger(path: Path) -> None:
+    code = """
+import asyncio, os, sys
+sys.path[:0] = sys.argv[3].split(os.pathsep)
+from test_ledger import entry
+from ragassay.judges.ledger.store import Ledger
+async def work(ledger, begin):
+    await asyncio.gather(*(ledger.commit(entry(n)) for n in range(begin, begin + 300)))
+with Ledger(sys.argv[1]) as ledger:
+    asyncio.run(work(ledger, int(sys.argv[2])))
+"""
+    here = os.pathsep.join(sys.path)
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(path), str(begin), here])
+        for begin in (0, 200, 400)  # they overlap
+    ]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    with Ledger(path) as ledger:
+        assert ledger_admin.stats(ledger).entries == 700
+        assert all(ledger.find(entry(n).key) == entry(n) for n in range(700))
+
+
+def test_a_commit_returns_only_once_the_file_has_it(path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        for number in range(20):
+            await ledger.commit(entry(number))
+            with sqlite3.connect(path) as other:
+                assert other.execute("SELECT count(*) FROM verdicts").fetchone()[0] == number + 1
+
+    with Ledger(path) as ledger:
+        asyncio.run(work(ledger))
+        assert ledger.select("PRAGMA journal_mode") == [("wal",)]
+
+
+def test_every_connection_syncs_fully(path: Path) -> None:
+    # The pragma is no property of the file: each connection has to ask for it.
+    with Ledger(path) as ledger:
+        assert ledger.select("PRAGMA synchronous") == [(2,)]
+    with Ledger(path) as again:
+        assert again.select("PRAGMA synchronous") == [(2,)]
+
+
+def test_a_commit_that_is_cancelled_is_kept_all_the_same(path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        tasks = [asyncio.ensure_future(ledger.commit(entry(n))) for n in range(50)]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    with Ledger(path) as ledger:
+        asyncio.run(work(ledger))
+    with Ledger(path) as ledger:
+        assert ledger_admin.stats(ledger).entries == 50
+
+
+def test_readers_in_other_threads_are_not_disturbed_by_the_writer(ledger: Ledger) -> None:
+    wrong: list[object] = []
+    ended = threading.Event()
+
+    def read() -> None:
+        while not ended.is_set():
+            for number in range(200):
+                found = ledger.find(entry(number).key)
+                if found not in (None, entry(number)):
+                    wrong.append(found)
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    keep(ledger, *(entry(number) for number in range(200)))
+    ended.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert all(ledger.find(entry(number).key) for number in range(200))
+
+
+def test_two_loops_one_after_the_other_share_a_ledger(ledger: Ledger) -> None:
+    keep(ledger, entry(1))
+    keep(ledger, entry(2))
+    assert ledger_admin.stats(ledger).entries == 2
+
+
+def test_rejected_parameters_are_remembered_across_runs(path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        await ledger.reject("openai", "o3", ["temperature", "seed"])
+        await ledger.reject("openai", "o3", ["seed", "top_p"])
+
+    with Ledger(path) as ledger:
+        asyncio.run(work(ledger))
+    with Ledger(path) as ledger:
+        assert ledger.rejected("openai", "o3") == {"temperature", "seed", "top_p"}
+        assert ledger.rejected("openai", "gpt-4o") == frozenset()
+
+
+def test_a_closed_ledger_takes_nothing_more_and_closes_twice(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.close()
+    ledger.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        keep(ledger, entry())
+
+
+def test_a_ledger_that_nobody_closed_does_not_keep_its_process_alive(path: Path) -> None:
+    code = """
+import asyncio, os, sys
+sys.path[:0] = sys.argv[2].split(os.pathsep)
+from test_ledger import entry
+from ragassay.judges.ledger.store import Ledger
+asyncio.run(Ledger(sys.argv[1]).commit(entry()))
+"""
+    here = os.pathsep.join(sys.path)
+    subprocess.run([sys.executable, "-c", code, str(path), here], check=True, timeout=60)
+    with Ledger(path) as ledger:
+        assert ledger.find(entry().key) == entry()
+
+
+def test_a_ledger_that_cannot_grow_says_so_and_loses_nothing_that_it_confirmed(path: Path) -> None:
+    code = """
+import asyncio, os, resource, sys
+sys.path[:0] = sys.argv[2].split(os.pathsep)
+from test_ledger import entry
+from ragassay.errors import UsageError
+from ragassay.judges.ledger.store import Ledger
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, -1))
+async def work(ledger):
+    for number in range(5000):
+        try:
+            await ledger.commit(entry(number, reply="x" * 500))
+        except UsageError as error:
+            print(number, error)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+            await ledger.commit(entry(7777))  # there is room again
+            return
+with Ledger(sys.argv[1]) as ledger:
+    asyncio.run(work(ledger))
+"""
+    pytest.importorskip("resource")
+    here = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path), here], capture_output=True, text=True, check=True
+    )
+    number, said = done.stdout.split(" ", 1)
+    assert int(number) > 20
+    assert str(path) in said
+    assert "--ledger" in said or "Make room" in said
+    with Ledger(path) as ledger:
+        for kept in range(int(number)):
+            assert ledger.find(entry(kept).key) is not None
+        assert ledger.find(entry(7777).key) is not None
+
+
+# --- files that are no ledger -----------------------------------------------------------------
+
+
+def test_a_missing_ledger_is_made_with_its_folder_or_missed_with_a_sentence(path: Path) -> None:
+    with pytest.raises(InputError, match=r"no ledger here\. .*--ledger"):
+        Ledger(path, create=False)
+    assert not path.parent.exists()
+    Ledger(path).close()
+    Ledger(path, create=False).close()
+
+
+def test_an_empty_file_becomes_a_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "new.sqlite"
+    path.touch()
+    with Ledger(path) as ledger:
+        keep(ledger, entry())
+
+
+def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("These are my notes, and they are longer than a header of SQLite. " * 20)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="not a ledger"):
+        Ledger(path)
+    assert path.read_bytes() == before
+
+
+def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE verdicts (x)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="another program"):
+        Ledger(path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_ledger_is_refused_with_what_to_do(path: Path) -> None:
+    Ledger(path).close()
+    with sqlite3.connect(path) as other:
+        other.execute(f"PRAGMA user_version = {VERSION + 1}")
+    other.close()
+    with pytest.raises(InputError, match="Install the newer ragassay"):
+        Ledger(path)
+
+
+def test_a_folder_in_the_ledger_s_place_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="folder"):
+        Ledger(tmp_path)
+
+
+def test_a_ledger_whose_folder_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UsageError, match="--ledger"):
+        Ledger(tmp_path / "file" / "ledger.sqlite")
+
+
+@pytest.mark.parametrize("where", [16, 30, 120, 4096, 4100, 9000, 20_000])
+def test_a_damaged_ledger_is_a_sentence_or_still_right(path: Path, where: int) -> None:
+    with Ledger(path) as ledger:
+        keep(ledger, *(entry(number) for number in range(60)))
+    body = bytearray(path.read_bytes())
+    body[where : where + 64] = b"\xff" * 64
+    path.write_bytes(body)
+    try:
+        with Ledger(path) as ledger:
+            for number in range(60):
+                assert ledger.find(entry(number).key) in (None, entry(number))
+    except RagassayError as error:
+        assert str(path) in str(error)
+
+
+def test_a_ledger_cut_short_is_a_sentence(path: Path) -> None:
+    with Ledger(path) as ledger:
+        keep(ledger, *(entry(number) for number in range(200)))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(InputError, match="damaged"), Ledger(path) as ledger:
+        for number in range(200):
+            ledger.find(entry(number).key)
+
+
+def test_the_header_tells_a_ledger_from_other_databases(path: Path) -> None:
+    Ledger(path).close()
+    with sqlite3.connect(path) as other:
+        assert other.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
+    other.close()
+
+
+# --- upkeep -----------------------------------------------------------------------------------
+
+MINI = {"model": "gpt-4o-mini", "cost": None}
+
+
+@pytest.fixture
+def filled(ledger: Ledger) -> Ledger:
+    keep(
+        ledger,
+        *(entry(n) for n in range(5)),
+        entry(10, kind="answered", **MINI),
+        entry(11, kind="answered", reason="refused", detail="no", answer=None, **MINI),
+        entry(12, kind="answered", reason="refused", detail="no", answer=None, **MINI),
+        entry(13, reason="unparsable", detail="?", answer=None, created=1_750_000_000.0 - DAY),
+        entry(14, endpoint="http://localhost:8000/v1", model="m", repeat=2),
+    )
+    return ledger
+
+
+def test_stats_add_up_by_judge_and_question(filled: Ledger) -> None:
+    found = ledger_admin.stats(filled)
+    assert [(row.judge, row.kind, row.entries, row.failures) for row in found.rows] == [
+        ("http://localhost:8000/v1#m", "relevance_grade", 1, {}),
+        ("openai:gpt-4o", "relevance_grade", 6, {"unparsable": 1}),
+        ("openai:gpt-4o-mini", "answered", 3, {"refused": 2}),
+    ]
+    body = found.to_json()
+    assert body["entries"] == 10
+    assert body["failures"] == {"refused": 2, "unparsable": 1}
+    assert body["input_tokens"] == 7000
+    assert body["cost"] == pytest.approx(7 * 0.002)
+    assert body["unpriced"] == 3
+    assert body["rows"][1]["first"] == "2025-06-14T15:06:40+00:00"
+
+
+def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> None:
+    keep(filled, *(entry(n) for n in range(100, 1400)))  # more than a page
+    lines = [orjson.loads(line) for line in ledger_admin.export(filled)]
+    assert len(lines) == 1310
+    assert len({line["request"] for line in lines}) == 1310
+    assert lines[0] == {
+        "id": entry(0).question,
+        "question": "relevance_grade",
+        "version": 1,
+        "key": entry(0).question,
+        "repeat": 0,
+        "answer": {"match": 1, "trust": 2, "grade": 3},
+        "judge": "openai:gpt-4o",
+        "model": "gpt-4o-2024-08-06",
+        "prompt_hash": "abcdefabcdef",
+        "request": entry(0).key,
+        "reply": entry(0).reply,
+        "input_tokens": 700,
+        "output_tokens": 20,
+        "cost": 0.002,
+        "latency": 0.25,
+        "attempts": 1,
+        "dropped": [],
+        "created": "2025-06-15T15:06:40+00:00",
+    }
+    refused = next(line for line in lines if line.get("reason") == "refused")
+    assert refused["answer"] is None
+    assert refused["detail"] == "no"
+    assert next(line for line in lines if line["repeat"])["id"].endswith(".2")
+
+
+def test_an_export_carries_what_was_sent_when_asked(filled: Ledger) -> None:
+    line = orjson.loads(next(ledger_admin.export(filled, messages=True)))
+    assert line["sent"] == {"messages": [{"role": "user", "content": "Passage 0"}]}
+
+
+@pytest.mark.parametrize(
+    ("selection", "gone"),
+    [
+        (Selection(model="gpt-4o"), 6),
+        (Selection(kind="answered"), 3),
+        (Selection(failed=True), 3),
+        (Selection(failed=True, kind="answered"), 2),
+        (Selection(before=1_750_000_000.0), 1),
+        (Selection(before=1_750_000_002.0, model="gpt-4o"), 3),
+        (Selection(), 10),
+    ],
+)
+def test_pruning_removes_what_all_conditions_describe(
+    filled: Ledger, selection: Selection, gone: int
+) -> None:
+    assert ledger_admin.stats(filled, selection).entries == gone
+    assert len(list(ledger_admin.export(filled, selection))) == gone
+    assert ledger_admin.prune(filled, selection) == gone
+    assert ledger_admin.stats(filled).entries == 10 - gone
+    assert ledger_admin.stats(filled, selection).entries == 0
+
+
+def test_pruning_gives_the_space_back(path: Path) -> None:
+    with Ledger(path) as ledger:
+        noise = [hashlib.sha512(str(n).encode()).hexdigest() * 20 for n in range(400)]
+        keep(ledger, *(entry(n, reply=noise[n]) for n in range(400)))
+        before = ledger_admin.stats(ledger).size
+        ledger_admin.prune(ledger, Selection(before=1_750_000_000.0 + 390))
+        assert ledger_admin.stats(ledger).size < before / 5
+        assert ledger.find(entry(395).key) == entry(395, reply=noise[395])
+
+
+def test_a_name_that_occurs_nowhere_is_refused_with_a_hint(filled: Ledger) -> None:
+    with pytest.raises(UsageError, match="Did you mean 'gpt-4o'"):
+        Selection(model="gpt4o").check(filled)
+    with pytest.raises(UsageError, match="There are: answered, relevance_grade"):
+        Selection(kind="zzz").check(filled)
+
+
+# --- the command ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(filled: Ledger, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(path.parent.parent)
+    return path.parent.parent
+
+
+def test_the_command_shows_what_the_default_ledger_holds(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["ledger", "stats"]) == 0
+    said = capsys.readouterr().out
+    assert "openai:gpt-4o-mini" in said
+    assert "7 answers, 3 failures (2 refused, 1 unparsable), $0.0140+?" in said
+    assert call(["ledger", "stats", "--json"]) == 0
+    assert orjson.loads(capsys.readouterr().out)["entries"] == 10
+
+
+def test_the_command_looks_where_runs_keep_their_ledger() -> None:
+    from ragassay.cli.ledger import LEDGER
+    from ragassay.judges.ledger.store import DEFAULT
+
+    assert str(DEFAULT) == LEDGER
+
+
+def test_the_command_says_where_there_is_no_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in (["stats"], ["export"], ["prune", "--all"]):
+        assert call(["ledger", *command]) == 2
+        assert "there is no ledger here" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_exports_to_a_file_or_a_pipe(
+    project: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert call(["ledger", "export", "-o", "out/v.jsonl", "--model", "gpt-4o-mini"]) == 0
+    assert b"out/v.jsonl: 3 answers" in capfdbinary.readouterr().out
+    written = (project / "out" / "v.jsonl").read_bytes()
+    assert call(["ledger", "export", "--model", "gpt-4o-mini"]) == 0
+    assert capfdbinary.readouterr().out == written
+
+
+def test_the_command_prunes_only_what_is_named(
+    project: Path, path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["ledger", "prune"]) == 2
+    assert "--all" in capsys.readouterr().err
+    assert call(["ledger", "prune", "--all", "--failed"]) == 2
+    capsys.readouterr()
+    assert call(["ledger", "prune", "--failed", "--dry-run"]) == 0
+    assert "3 answers would go, 7 left" in capsys.readouterr().out
+    assert call(["ledger", "prune", "--failed"]) == 0
+    assert "3 answers thrown away, 7 left" in capsys.readouterr().out
+    assert call(["ledger", "prune", "--all", "--json"]) == 0
+    assert orjson.loads(capsys.readouterr().out)["pruned"] == 7
+    assert call(["ledger", "stats", str(path)]) == 0
+    assert "empty" in capsys.readouterr().out
+
+
+def test_the_command_forgets_rejected_parameters_and_no_answers(
+    project: Path, path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def reject(book: Ledger) -> None:
+        await book.reject("https://api.openai.com/v1", "o3", ["temperature", "seed"])
+        await book.reject("https://api.openai.com/v1", "gpt-4o", ["json_schema"])
+
+    with Ledger(path) as book:
+        asyncio.run(reject(book))
+    for wrong in (["--kind", "answered"], ["--failed"], ["--all"], ["--older-than", "1d"]):
+        assert call(["ledger", "prune", "--rejected", *wrong]) == 2
+        assert "--model only" in capsys.readouterr().err
+    assert call(["ledger", "prune", "--rejected", "--dry-run"]) == 0
+    assert "3 rejected parameters would be forgotten" in capsys.readouterr().out
+    assert call(["ledger", "prune", "--rejected", "--model", "o3"]) == 0
+    said = capsys.readouterr().out
+    assert "openai:o3 did not take: seed, temperature" in said and "2 rejected" in said
+    with Ledger(path) as book:
+        assert book.rejected("https://api.openai.com/v1", "o3") == frozenset()
+        assert book.rejected("https://api.openai.com/v1", "gpt-4o") == {"json_schema"}
+        assert ledger_admin.stats(book).entries == 10
+    assert call(["ledger", "prune", "--all"]) == 0
+    with Ledger(path) as book:
+        assert ledger_admin.stats(book).rejected == {}
+
+
+@pytest.mark.parametrize("age", ["90d", "12h", "6w", "3 days", "2026-01-31"])
+def test_ages_and_days_are_understood(
+    project: Path, age: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["ledger", "prune", "--older-than", age, "--dry-run"]) == 0
+    assert "10 answers would go" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("age", ["soon", "-3d", "9999999w", "2026-31-01", ""])
+def test_what_is_no_age_is_refused(
+    project: Path, age: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["ledger", "prune", f"--older-than={age}", "--dry-run"]) == 2
+    assert "90d" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", [72, 80, 120])
+def test_the_commands_table_is_whole_at_any_width(
+    filled: Ledger, width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from datetime import datetime
+
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert call(["ledger", "stats", str(filled.path)]) == 0
+    shown = capsys.readouterr().out
+    assert "…" not in shown and all(len(line) <= width for line in shown.splitlines()[:-2])
+    for word in ("answers", "failures", "tokens", "kept"):
+        assert word in shown
+    last = datetime.fromtimestamp(ledger_admin.stats(filled).rows[0].last).astimezone()
+    assert last.strftime("%Y-%m-%d") in shown
+
+
+def test_an_export_replaces_an_earlier_one_and_nothing_else(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = project / "v.jsonl"
+    words = ["ledger", "export", "-o", str(target)]
+    for before in (None, b""):
+        if before is not None:
+            target.write_bytes(before)
+        assert call(words) == 0
+    assert call([*words, "--model", "gpt-4o-mini"]) == 0
+    assert len(target.read_bytes().splitlines()) == 3
+    verdict = {"id": "1", "question": "answered", "key": "1", "request": "2", "answer": {}}
+    record = {"id": "q1", "query": "Who?", "answer": "Ann."}
+    for own in (orjson.dumps(record), orjson.dumps(verdict), b"[1]", b"notes of mine", b"\xff\xfe"):
+        target.write_bytes(own + b"\n")
+        assert call(words) == 2
+        assert "is no earlier export" in capsys.readouterr().err
+        assert target.read_bytes() == own + b"\n"
+
+
+@pytest.mark.parametrize(
+    "problem",
+    ["attempt to write a readonly database", "unable to open database file", "disk I/O error"],
+)
+def test_a_ledger_that_cannot_be_written_says_where_another_may_be(problem: str) -> None:
+    told = ledger_file._explanation(Path("l.sqlite"), sqlite3.OperationalError(problem))
+    assert isinstance(told, UsageError) and "Choose another place with --ledger" in str(told)
+
+
+def test_a_ledger_in_a_schema_of_its_own_makes_it(postgres: PostgresServer) -> None:
+    plain = postgres.new_database()
+    own = f"{plain}?options=-csearch_path%3Dassay"
+    for address, n in ((own, 1), (own, 2), (plain, 1)):
+        with Ledger(address) as ledger:
+            asyncio.run(ledger.commit(entry(n)))
+            assert len(ledger.select("SELECT key FROM verdicts")) == n

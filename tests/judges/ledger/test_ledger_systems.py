@@ -1,0 +1,83 @@
+"""Answers of systems under test in a ledger: counted by system, deleted by system or age."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragassay.cli import call
+from ragassay.errors import UsageError
+from ragassay.judges.ledger import Ledger, SystemAnswers, ledger_admin
+from ragassay.judges.ledger.ledger_admin import Selection
+
+
+def keep(ledger: Ledger, system: str, n: int, version: str = "1") -> None:
+    answers = SystemAnswers(ledger, system, f"{system}-{version}")
+
+    async def work() -> None:
+        for at in range(n):
+            await answers.keep(f"request {at}".encode(), f"q{at // 2}", at % 2, "{}")
+
+    asyncio.run(work())
+
+
+@pytest.fixture(params=["file", "database"])
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    place = str(tmp_path / "ledger.sqlite")
+    if request.param == "database":
+        place = str(request.getfixturevalue("postgres").new_database())
+    with Ledger(place) as made:
+        yield made
+
+
+def test_answers_are_counted_and_deleted_by_system(ledger: Ledger) -> None:
+    assert ledger_admin.stats(ledger).systems == []
+    keep(ledger, "one", 4)
+    keep(ledger, "two", 6)
+    keep(ledger, "two", 2, "2")
+    rows = ledger_admin.stats(ledger).systems
+    assert [(row.system, row.fingerprint, row.answers, row.queries) for row in rows] == [
+        ("one", "one-1", 4, 2), ("two", "two-1", 6, 3), ("two", "two-2", 2, 1)
+    ]  # fmt: skip
+    assert ledger_admin.stats(ledger).system_answers == 12
+    assert ledger_admin.prune(ledger, Selection(model="gpt-4o")) == 0
+    assert ledger_admin.prune(ledger, Selection(system="two", before=1.0)) == 0
+    assert ledger_admin.prune(ledger, Selection(system="two")) == 8
+    assert [row.system for row in ledger_admin.stats(ledger).systems] == ["one"]
+    assert ledger_admin.prune(ledger, Selection(before=9e9)) == 4
+    assert ledger_admin.stats(ledger).systems == []
+
+
+def test_a_system_is_named_rightly_and_alone(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        keep(ledger, "my_rag", 1)
+        with pytest.raises(UsageError, match="Did you mean 'my_rag'"):
+            Selection(system="my_rga").check(ledger)
+        for other in (Selection(system="my_rag", failed=True), Selection("m", system="my_rag")):
+            with pytest.raises(UsageError, match="--older-than only"):
+                other.check(ledger)
+
+
+def test_the_commands_show_and_delete_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Ledger(tmp_path / ".ragassay" / "ledger.sqlite") as ledger:
+        keep(ledger, "my_rag", 3)
+    assert call(["ledger", "stats"]) == 0
+    shown = capsys.readouterr().out
+    assert "my_rag-1" in shown and "3 answers of systems" in shown
+    assert call(["ledger", "stats", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["systems"]
+    assert (row["system"], row["answers"], row["queries"]) == ("my_rag", 3, 2)
+    for words, said in (
+        (["--system", "my_rag", "--dry-run"], "3 answers would go, 0 left"),
+        (["--older-than", "1h"], "0 answers thrown away, 3 left"),
+        (["--all"], "3 answers thrown away, 0 left"),
+    ):
+        assert call(["ledger", "prune", *words]) == 0
+        assert said in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,720 @@
+"""The LLM judge asks once, keeps what it paid for, and says how it asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, patient
+from llm_rule import Request, default_rule
+from llm_server import LLMServer
+from question_examples import EXAMPLES, name_of
+from ragassay.errors import UsageError
+from ragassay.judges.asking import Asker
+from ragassay.judges.ledger import ledger_admin
+from ragassay.judges.ledger.store import Entry
+from ragassay.judges.llm.llm_judge import _AT_WORK
+from ragassay.judges.panel import Panel
+from ragassay.judges.question import Question
+from ragassay.judges.questions.context_report import ReportOnContext
+from ragassay.judges.questions.matching import AnswerMatch
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.support import CitationSupport
+from ragassay.judges.verdict import Failure, Verdict
+from ragassay.scores import Reason
+from ragassay.transport.budget import Budget
+from ragassay.transport.limits import Limiter
+from ragassay.transport.prices import Price
+from valid_answers import largest
+
+GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
+SUPPORT = CitationSupport("The tower is 81 metres tall.", "It is 81 metres tall.")
+
+
+# --- what is asked and what comes back ---
+
+
+@pytest.mark.parametrize("mode", ["json_schema", "json_object", "text"])
+def test_every_built_in_question_is_answered_in_every_mode(
+    server: LLMServer, bench: Bench, mode: str
+) -> None:
+    modes = ("json_schema", "json_object", "text")
+    server.settings.rejects = modes[: modes.index(mode)]
+    found = ask(bench.judge(), EXAMPLES)
+    for question, asked in zip(EXAMPLES, found, strict=True):
+        answer = answered(asked).answer
+        assert question.check(answer) == answer
+        assert asked.provenance.messages[-1]["content"].count("JSON") >= 1, name_of(question)
+    assert server.stats()["answered"] == len(EXAMPLES)
+    last = server.bodies[-1].get("response_format", {}).get("type", "text")
+    assert last == mode
+
+
+def test_the_verdict_says_where_it_comes_from(server: LLMServer, bench: Bench) -> None:
+    judge = bench.judge(price=Price(1.0, 2.0))
+    made = answered(ask_one(judge, GRADE)).provenance
+    assert made.judge == judge.label == f"{server.url}#model-a"
+    assert made.model == "model-a-2026-01-01"
+    assert made.prompt_hash == GRADE.prompt_hash("model-a")
+    assert json.loads(made.reply).keys() == {"intent", "match", "trust", "grade"}
+    assert list(made.messages) == server.bodies[0]["messages"]
+    assert made.attempts == 1 and made.latency > 0 and not made.cached
+    assert made.cost == pytest.approx((made.input_tokens + 2 * made.output_tokens) / 1e6)
+    assert made.input_tokens > made.output_tokens > 0
+    assert len(made.request) == 64
+
+
+def test_without_a_price_there_is_no_cost_and_without_usage_no_tokens(
+    server: LLMServer, bench: Bench
+) -> None:
+    assert answered(ask_one(bench.judge(), GRADE)).provenance.cost is None
+    server.settings.usage = False
+    made = answered(ask_one(bench.judge("other", price=Price(1.0, 2.0)), GRADE)).provenance
+    assert (made.cost, made.input_tokens) == (None, 0)
+
+
+def test_parameters_are_the_users_over_the_questions_over_the_defaults(
+    server: LLMServer, bench: Bench
+) -> None:
+    ask(bench.judge(), [GRADE, SUPPORT])
+    by_size = sorted(server.bodies, key=len)
+    assert by_size[0]["temperature"] == 0 and by_size[0]["seed"] == 42
+    assert "max_tokens" not in by_size[0] and "presence_penalty" not in by_size[0]
+    assert by_size[1]["presence_penalty"] == 0.5
+    own = AnswerMatch("q", "a", ("r",), temperature=0.9)
+    ask_one(bench.judge(), own)
+    assert server.bodies[-1]["temperature"] == 0.9
+    ask_one(bench.judge(parameters={"temperature": 0.3, "seed": None, "max_tokens": 99}), own)
+    assert server.bodies[-1]["temperature"] == 0.3
+    assert server.bodies[-1]["max_tokens"] == 99
+    assert "seed" not in server.bodies[-1]
+
+
+def test_repeats_are_askings_of_their_own_with_a_seed_of_their_own(
+    server: LLMServer, bench: Bench
+) -> None:
+    judge = bench.judge()
+    first, second = (answered(ask_one(judge, GRADE, repeat)) for repeat in (0, 1))
+    assert [body["seed"] for body in server.bodies] == [42, 43]
+    assert first.provenance.request != second.provenance.request
+    assert second.id == f"{first.id}.1"
+
+
+# --- asked once ---
+
+
+def test_a_question_is_paid_for_once_across_runs(server: LLMServer, bench: Bench) -> None:
+    questions = grades(20)
+    first = ask(bench.judge(price=Price(1, 1)), questions)
+    again = ask(bench.judge(price=Price(1, 1)), questions)
+    assert server.stats()["answered"] == 20
+    for one, two in zip(first, again, strict=True):
+        a, b = answered(one), answered(two)
+        assert a.answer == b.answer
+        assert not a.provenance.cached and b.provenance.cached
+        assert b.provenance.cost == a.provenance.cost
+        assert list(b.provenance.messages) == list(a.provenance.messages)
+        assert b.provenance.reply == a.provenance.reply
+
+
+def test_the_same_question_in_flight_is_one_request(server: LLMServer, bench: Bench) -> None:
+    server.settings.latency = 0.05
+    twins = [RelevanceGrade(GRADE.query, GRADE.passage) for _ in range(30)]
+    found = ask(bench.judge(), twins)
+    assert len({answered(one).id for one in found}) == 1
+    assert server.stats()["requests"] == 1
+
+
+def test_one_who_gives_up_does_not_take_the_answer_from_the_others(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.latency = 0.05
+    judge = bench.judge()
+
+    async def both() -> Verdict[Any] | Failure:
+        await judge.open()
+        first = asyncio.ensure_future(judge.answer(GRADE))
+        second = asyncio.ensure_future(judge.answer(GRADE))
+        await asyncio.sleep(0.01)
+        first.cancel()
+        found = await second
+        await judge.close()
+        return found
+
+    assert answered(asyncio.run(both())).answer
+    assert server.stats()["requests"] == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"model": "model-b"},
+        {"parameters": {"temperature": 0.5}},
+        {"parameters": {"seed": 7}},
+        {"parameters": {"max_tokens": 50}},
+    ],
+    ids=str,
+)
+def test_an_answer_serves_no_other_model_and_no_other_parameters(
+    server: LLMServer, bench: Bench, other: dict[str, Any]
+) -> None:
+    one = answered(ask_one(bench.judge(), GRADE))
+    two = answered(ask_one(bench.judge(**other), GRADE))
+    assert one.provenance.request != two.provenance.request
+    assert server.stats()["answered"] == 2
+
+
+def test_an_answer_serves_no_other_endpoint(server: LLMServer, bench: Bench) -> None:
+    one = answered(ask_one(bench.judge(), GRADE))
+    with LLMServer() as elsewhere:
+        bench.server = elsewhere
+        two = answered(ask_one(bench.judge(), GRADE))
+        assert elsewhere.stats()["answered"] == 1
+    assert one.provenance.request != two.provenance.request
+
+
+def test_an_edited_prompt_or_version_is_a_new_question(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = bench.judge()
+    keys = {answered(ask_one(judge, SUPPORT)).provenance.request}
+    monkeypatch.setattr(CitationSupport, "version", 99)
+    keys.add(answered(ask_one(judge, SUPPORT)).provenance.request)
+    monkeypatch.setattr(CitationSupport, "template", lambda self, model: "satisfaction_edited")
+    told = [{"role": "user", "content": "An edited prompt."}]
+    monkeypatch.setattr(CitationSupport, "messages", lambda self, model="": told)
+    monkeypatch.setattr(CitationSupport, "prompt_hash", lambda self, model="": "0" * 12)
+    keys.add(answered(ask_one(judge, SUPPORT)).provenance.request)
+    assert len(keys) == 3
+    assert server.stats()["answered"] == 3
+
+
+def test_what_is_known_is_said_without_asking(server: LLMServer, bench: Bench) -> None:
+    judge = bench.judge()
+    assert judge.known(GRADE) is None
+    asked = answered(ask_one(judge, GRADE))
+    known = bench.judge().known(GRADE)
+    assert isinstance(known, Verdict)
+    assert known.answer == asked.answer and known.provenance.cached
+    assert judge.known(GRADE, 1) is None
+    assert server.stats()["requests"] == 1
+
+
+def test_refresh_asks_each_question_once_more_and_keeps_the_new_answer(
+    server: LLMServer, bench: Bench
+) -> None:
+    ask(bench.judge(), grades(3))
+    fresh = bench.judge(reuse="nothing")
+    assert fresh.known(grades(1)[0]) is None
+    first, second = ask(fresh, grades(3)), ask(fresh, grades(3))
+    assert server.stats()["answered"] == 6
+    assert not any(one.provenance.cached for one in first)
+    assert all(one.provenance.cached for one in second)
+
+
+def test_a_refresh_that_fails_leaves_the_paid_answer_for_other_runs(
+    server: LLMServer, bench: Bench
+) -> None:
+    before = answered(ask_one(bench.judge(), GRADE))
+    server.settings.faults = lambda request: "refusal"
+    fresh = bench.judge(reuse="nothing")
+    first, second = failed(ask_one(fresh, GRADE)), failed(ask_one(fresh, GRADE))
+    assert first.reason is second.reason is Reason.REFUSED and first.detail == second.detail
+    assert not first.provenance.cached and second.provenance.cached
+    assert server.stats()["requests"] == 2, "asked once more in this run, and not twice"
+    after = answered(ask_one(bench.judge(), GRADE))
+    assert after.provenance.cached and after.answer == before.answer
+    server.settings.faults = {}
+    assert not answered(ask_one(bench.judge(reuse="nothing"), GRADE)).provenance.cached
+
+
+def test_failures_that_stay_are_kept_and_asked_again_on_demand(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.faults = ["refusal"]
+    refused = failed(ask_one(bench.judge(), GRADE))
+    assert refused.reason is Reason.REFUSED
+    again = failed(ask_one(bench.judge(), GRADE))
+    assert (again.reason, again.detail) == (refused.reason, refused.detail)
+    assert again.provenance.cached and server.stats()["requests"] == 1
+    retried = bench.judge(reuse="answers")
+    assert retried.known(GRADE) is None
+    assert answered(ask_one(retried, GRADE))
+    assert server.stats()["requests"] == 2
+    assert answered(ask_one(bench.judge(), GRADE)).provenance.cached
+
+
+def test_an_answer_that_a_stricter_check_rejects_is_asked_again(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = bench.judge()
+    ask_one(judge, GRADE)
+
+    def stricter(self: RelevanceGrade, reply: Any) -> Any:
+        if server.stats()["requests"] == 1:  # the kept answer, not a new one
+            raise ValueError("not any more")
+        return reply
+
+    monkeypatch.setattr(RelevanceGrade, "check", stricter)
+    assert not answered(ask_one(judge, GRADE)).provenance.cached
+    assert server.stats()["answered"] == 2
+
+
+def test_a_failure_takes_the_place_of_an_answer_that_is_not_valid_any_more(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask_one(bench.judge(), GRADE)
+
+    def stricter(self: RelevanceGrade, reply: Any) -> Any:
+        raise ValueError("not any more")
+
+    monkeypatch.setattr(RelevanceGrade, "check", stricter)
+    assert failed(ask_one(bench.judge(), GRADE)).reason is Reason.UNPARSABLE
+    assert failed(ask_one(bench.judge(), GRADE)).provenance.cached, "and is not paid for each time"
+    assert server.stats()["requests"] == 3
+
+
+# --- what an endpoint does not take ---
+
+
+@pytest.mark.parametrize("dialect", ["openai", "vllm", "fastapi", "prose"])
+def test_rejected_parameters_are_dropped_and_the_signature_says_so(
+    server: LLMServer, bench: Bench, dialect: str
+) -> None:
+    server.settings.dialect = dialect
+    server.settings.rejects = ("temperature", "presence_penalty", "seed")
+    judge = bench.judge()
+    made = answered(ask_one(judge, GRADE)).provenance
+    assert made.dropped == ("presence_penalty", "seed", "temperature")
+    assert judge.signature == f"{judge.label}(without=seed,without=temperature)"
+    assert judge.without(["top_p", "presence_penalty"]) == ("presence_penalty",)
+    sent = server.bodies[-1]
+    assert not {"temperature", "presence_penalty", "seed"} & sent.keys()
+    assert sent["top_p"] == 1.0, "what was not rejected is still sent"
+    assert made.attempts == 4
+
+
+def test_what_was_dropped_is_remembered_so_that_a_resume_builds_the_same_request(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.rejects = ("temperature", "json_schema", "json_object")
+    first = bench.judge()
+    asked = answered(ask_one(first, GRADE))
+    before = server.stats()["requests"]
+    again = bench.judge()
+    assert again.signature == first.signature
+    assert "without=json_object,without=json_schema,without=temperature" in again.signature
+    assert answered(ask_one(again, GRADE)).provenance.request == asked.provenance.request
+    assert server.stats()["requests"] == before
+    ask_one(again, SUPPORT)
+    assert server.stats()["requests"] == before + 1
+    assert bench.judge("model-b").signature.endswith("(seed=42,temperature=0)")
+
+
+def test_many_first_requests_settle_with_few_rejections(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
+    server.settings.rejects = (
+        *("temperature", "top_p", "presence_penalty", "frequency_penalty", "seed"),
+        *("json_schema", "json_object"),
+    )
+    server.settings.latency = 0.01
+    found = ask(bench.judge(limiter=Limiter(64)), grades(300))
+    assert all(answered(one) for one in found)
+    stats = server.stats()
+    assert stats["answered"] == 300
+    assert stats["statuses"]["400"] == 7, "the first one finds out for all"
+
+
+def test_many_first_requests_settle_even_where_rejections_come_late(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.transport.sending.HEAD_START_S", 0.0)
+    server.settings.rejects = ("temperature", "top_p", "json_schema")
+    found = ask(bench.judge(limiter=Limiter(32)), grades(200))
+    assert all(answered(one) for one in found)
+    stats = server.stats()
+    assert stats["answered"] == 200
+    assert stats["statuses"]["400"] <= 32 + 2
+
+
+def test_what_was_paid_before_a_parameter_was_rejected_is_not_paid_again(
+    server: LLMServer, bench: Bench
+) -> None:
+    """A server may change behind its address, or take a temperature of 0 for some prompts only."""
+    judge = bench.judge()
+    early = ask(judge, grades(5))
+    server.settings.rejects = ("seed",)
+    middle = ask(judge, grades(10)[5:])
+    server.settings.rejects = ("seed", "temperature", "top_p", "json_schema")
+    late = ask(judge, grades(15)[10:])
+    assert server.stats()["answered"] == 15
+    for run in (judge, bench.judge()):  # in the same process, and from the ledger alone
+        found = [answered(one) for one in ask(run, grades(15))]
+        assert all(one.provenance.cached for one in found)
+        assert [one.answer for one in found] == [
+            answered(one).answer for one in [*early, *middle, *late]
+        ]
+        lost = [one.provenance.dropped for one in found]
+        assert (
+            lost
+            == [()] * 5 + [("seed",)] * 5 + [("json_schema", "seed", "temperature", "top_p")] * 5
+        )
+    assert server.stats()["answered"] == 15
+    assert isinstance(bench.judge().known(grades(1)[0]), Verdict), "plans know it too"
+
+
+def test_refresh_asks_once_more_across_a_late_rejection_too(
+    server: LLMServer, bench: Bench
+) -> None:
+    ask(bench.judge(), grades(3))
+    fresh = bench.judge(reuse="nothing")
+    ask(fresh, grades(3))
+    server.settings.rejects = ("temperature",)
+    ask(fresh, grades(6))
+    assert server.stats()["answered"] == 9
+    assert all(answered(one).provenance.cached for one in ask(fresh, grades(6)))
+    assert server.stats()["answered"] == 9
+
+
+def test_forgotten_rejections_are_found_out_anew_and_nothing_is_paid_again(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
+    server.settings.rejects = ("temperature", "json_schema")
+    ask(bench.judge(limiter=Limiter(4)), grades(40))
+    assert ledger_admin.forget_rejections(bench.ledger) == 2
+    judge = bench.judge(limiter=Limiter(4))
+    assert "without" not in judge.signature
+    found = ask(judge, grades(41))
+    assert server.stats()["answered"] == 41, "only the one that is new"
+    assert sum(answered(one).provenance.cached for one in found) == 40
+    assert judge.without(["temperature", "seed"]) == ("temperature",)
+    server.settings.rejects = ()
+    ledger_admin.forget_rejections(bench.ledger)
+    assert "temperature=0" in bench.judge().signature
+
+
+def test_the_signature_speaks_of_what_all_questions_share(server: LLMServer, bench: Bench) -> None:
+    server.settings.rejects = ("presence_penalty", "frequency_penalty", "top_p")
+    judge = bench.judge(parameters={"top_p": 0.5, "max_tokens": 99})
+    before = judge.signature
+    assert before.endswith("(max_tokens=99,seed=42,temperature=0,top_p=0.5)")
+    ask_one(judge, GRADE)
+    assert judge.signature.endswith("(max_tokens=99,seed=42,temperature=0,without=top_p)")
+    own = ("frequency_penalty", "max_tokens", "presence_penalty", "temperature")
+    assert judge.without(own) == ("frequency_penalty", "presence_penalty")
+    panel = Panel([judge, bench.judge("model-b"), bench.judge("model-c")])
+    assert panel.without(own) == ("frequency_penalty", "presence_penalty")
+    assert bench.judge("model-b").without(own) == ()
+
+
+@pytest.mark.parametrize("problem", [OverflowError("too large"), UsageError("The disk is full.")])
+def test_nothing_more_is_sent_once_an_answer_cannot_be_kept(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch, problem: Exception
+) -> None:
+    async def broken(entry: Entry, *, stale: bool = False) -> None:
+        raise problem
+
+    monkeypatch.setattr(bench.ledger, "commit", broken)
+    judge = bench.judge(limiter=Limiter(4))
+
+    async def some() -> list[Any]:
+        await judge.open()
+        asked = [judge.answer(one) for one in grades(100)]
+        found = list(await asyncio.gather(*asked, return_exceptions=True))
+        await judge.close()
+        return found
+
+    found = asyncio.run(some())
+    assert server.stats()["requests"] <= 4
+    raised = [one for one in found if one is problem]
+    told = [one for one in found if isinstance(one, Failure)]
+    assert len(raised) == server.stats()["requests"] and len(raised) + len(told) == 100
+    assert all(str(problem) in one.detail for one in told)
+
+
+def test_max_tokens_goes_by_its_newer_name_where_the_old_one_is_rejected(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.rejects = ("max_tokens",)
+    judge = bench.judge(parameters={"max_tokens": 50})
+    made = answered(ask_one(judge, GRADE)).provenance
+    assert server.bodies[-1]["max_completion_tokens"] == 50
+    assert made.dropped == ()
+    assert "max_tokens=50" in judge.signature
+    server.settings.rejects = ("max_tokens", "max_completion_tokens")
+    judge = bench.judge("model-b", parameters={"max_tokens": 50})
+    assert answered(ask_one(judge, GRADE)).provenance.dropped == ("max_tokens",)
+
+
+def test_an_error_that_only_mentions_a_parameter_teaches_nothing(
+    server: LLMServer, bench: Bench
+) -> None:
+    def always(request: Request) -> str:
+        return "bad_request"
+
+    server.settings.faults = always
+    judge = bench.judge()
+    question = RelevanceGrade("what is the temperature?", "a seed of doubt")
+    assert failed(ask_one(judge, question)).reason is Reason.SERVER_ERROR
+    assert bench.ledger.rejected(server.url, "model-a") == frozenset()
+    assert judge.signature.endswith("(seed=42,temperature=0)")
+
+
+# --- repair ---
+
+
+def test_a_bad_reply_is_repaired_once_and_both_turns_are_paid_and_shown(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.faults = ["out_of_range"]
+    made = answered(ask_one(bench.judge(price=Price(1, 1)), GRADE)).provenance
+    assert made.attempts == 2
+    turns = [message["role"] for message in made.messages]
+    assert turns == ["system", "user", "assistant", "user"]
+    assert "less than or equal to 3" in made.messages[-1]["content"]
+    assert "9999999" in made.messages[-2]["content"]
+    assert made.cost == pytest.approx((made.input_tokens + made.output_tokens) / 1e6)
+    one, two = (len(json.dumps(body)) // 4 for body in server.bodies)
+    assert made.input_tokens > 1.5 * one and made.input_tokens <= one + two
+    assert answered(ask_one(bench.judge(), GRADE)).provenance.messages == list(made.messages)
+    assert server.stats()["requests"] == 2
+
+
+def test_a_repair_that_is_no_better_is_a_failure_with_both_problems(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.faults = ["empty", "prose_of_numbers"]
+
+    def rule(request: Request) -> Any:
+        return "I would say 2." if request.index else default_rule(request)
+
+    server.settings.rule = rule
+    server.settings.faults = ["empty"]
+    failure = failed(ask_one(bench.judge(), GRADE))
+    assert failure.reason is Reason.UNPARSABLE
+    assert "holds no JSON object" in failure.detail and "is empty" in failure.detail
+    assert failure.provenance.reply == "I would say 2."
+    assert failure.provenance.attempts == 2
+    assert server.bodies[1]["messages"][-2] == {"role": "assistant", "content": "(no reply)"}
+
+
+NO_OBJECT, EMPTY = "the reply holds no JSON object of the agreed form", "the reply is empty"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ("", "I would say 2.", f"{NO_OBJECT} (at first: {EMPTY})"),
+        ("I would say 2.", "", f"{EMPTY} (at first: {NO_OBJECT})"),
+        ("I would say 2.", "Two.", NO_OBJECT),
+    ],
+)
+def test_the_problem_of_the_first_reply_is_told_where_the_second_has_another(
+    first: str, second: str, told: str, server: LLMServer, bench: Bench
+) -> None:
+    server.settings.rule = lambda request: second if request.index else first
+    failure = failed(ask_one(bench.judge(), GRADE))
+    assert failure.detail == (
+        f"no valid answer, even when asked again: {told}."
+        + (f" The reply: {second!r}." if second else "")
+        + " Wanted: a JSON object with intent, match, trust, grade"
+    )
+
+
+def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(
+    server: LLMServer, bench: Bench
+) -> None:
+    question = ReportOnContext("q", ("a", "b"))
+    whole = json.loads(largest(question).model_dump_json())
+
+    def rule(request: Request) -> Any:
+        return {**whole, "attribution": [2, 5]} if not good else whole
+
+    good: list[int] = []
+    server.settings.rule = rule
+    found = answered(ask_one(bench.judge(), question))
+    assert (found.answer.relevance, found.answer.attribution) == (5, None)
+    lost = found.answer.lost["attribution"]
+    assert (lost.reason, lost.detail) == (Reason.UNPARSABLE, "there is no chunk 5, there are 2")
+    assert found.provenance.attempts == 2 and server.stats()["requests"] == 2
+    assert (
+        server.bodies[0]["response_format"]["json_schema"]["schema"]["properties"]["attribution"][
+            "items"
+        ]["maximum"]
+        == 2
+    )
+    again = answered(ask_one(bench.judge(), question))
+    assert again.answer == found.answer and again.provenance.cached
+    good.append(1)
+    healed = answered(ask_one(bench.judge(reuse="answers"), question))
+    assert healed.answer == largest(question) and server.stats()["requests"] == 3
+    assert answered(ask_one(bench.judge(), question)).answer == largest(question)
+
+
+# --- order and ends ---
+
+
+def test_no_more_requests_are_in_flight_than_allowed(server: LLMServer, bench: Bench) -> None:
+    server.settings.latency = 0.01
+    ask(bench.judge(limiter=Limiter(5)), grades(60))
+    assert server.stats()["in_flight_most"] == 5
+
+
+def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.hold = True
+    judge = bench.judge(limiter=Limiter(8))
+
+    async def interrupted() -> list[Verdict[Any] | Failure]:
+        await judge.open()
+        asked = [asyncio.ensure_future(judge.answer(one)) for one in grades(100)]
+        while server.stats()["in_flight"] < 8:
+            await asyncio.sleep(0.005)
+        draining = asyncio.ensure_future(judge.drain())
+        await asyncio.sleep(0)
+        server.settings.hold = False
+        await draining
+        found = [await one for one in asked]
+        await judge.close()
+        return found
+
+    found = asyncio.run(interrupted())
+    kept = [one for one in found if isinstance(one, Verdict)]
+    assert len(kept) == server.stats()["answered"] == server.stats()["requests"] == 8
+    lost = [failed(one) for one in found if not isinstance(one, Verdict)]
+    assert all("interrupted" in one.detail and one.reason.passing for one in lost)
+    assert all(one.provenance.attempts == 0 for one in lost)
+    assert all(answered(one) for one in ask(judge, grades(100)))
+    assert server.stats()["answered"] == 100
+
+
+def test_a_reply_counts_as_in_flight_until_it_is_in_the_ledger(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a crash loses no more replies than may be in flight, however slow the disk is."""
+    judge = bench.judge(limiter=Limiter(4))
+    commit = bench.ledger.commit
+
+    async def some() -> int:
+        disk = asyncio.Event()
+
+        async def slow(entry: Entry, *, stale: bool = False) -> None:
+            await disk.wait()
+            await commit(entry, stale=stale)
+
+        monkeypatch.setattr(bench.ledger, "commit", slow)
+        await judge.open()
+        asked = [asyncio.ensure_future(judge.answer(one)) for one in grades(20)]
+        while server.stats()["answered"] < 4:
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(0.1)
+        before = server.stats()["requests"]
+        disk.set()
+        assert all(answered(one) for one in await asyncio.gather(*asked))
+        await judge.close()
+        return int(before)
+
+    assert asyncio.run(some()) == 4
+    assert server.stats()["requests"] == 20
+
+
+def test_a_budget_of_calls_is_kept_to_the_call(server: LLMServer, bench: Bench) -> None:
+    budget = Budget(calls=10)
+    found = ask(bench.judge(budget=budget), grades(40))
+    assert sum(isinstance(one, Verdict) for one in found) == 10
+    lost = {failed(one).reason for one in found if isinstance(one, Failure)}
+    assert lost == {Reason.BUDGET}
+    assert server.stats()["requests"] == 10 and budget.exhausted
+    again = ask(bench.judge(budget=Budget(calls=0)), grades(40))
+    assert sum(isinstance(one, Verdict) for one in again) == 10, "what is known needs no budget"
+
+
+def test_a_budget_in_dollars_is_settled_by_what_was_really_used(
+    server: LLMServer, bench: Bench
+) -> None:
+    budget = Budget(dollars=0.01)
+    found = ask(bench.judge(budget=budget, price=Price(10.0, 10.0)), grades(40))
+    costs = [one.provenance.cost or 0.0 for one in found if isinstance(one, Verdict)]
+    assert 0 < len(costs) < 40
+    assert sum(costs) == pytest.approx(budget.spent_dollars) and budget.spent_dollars <= 0.01
+
+
+def test_a_budget_in_dollars_needs_a_price(bench: Bench) -> None:
+    with pytest.raises(UsageError, match="no price of 'model-a' is known"):
+        bench.judge(budget=Budget(dollars=1.0))
+
+
+def test_two_judges_with_one_ledger_and_one_limiter_work_side_by_side(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.models = ("model-a",)
+    limiter = Limiter(4)
+    good, wrong = (bench.judge(name, limiter=limiter) for name in ("model-a", "model-x"))
+
+    async def both() -> list[Verdict[Any] | Failure]:
+        await good.open()
+        await wrong.open()
+        asked = [judge.answer(one) for one in grades(50) for judge in (good, wrong)]
+        found = list(await asyncio.gather(*asked))
+        await good.close()
+        await wrong.close()
+        return found
+
+    found = asyncio.run(both())
+    assert all(answered(one) for one in found[::2]), "another judge's wrong model is not mine"
+    assert {failed(one).reason for one in found[1::2]} == {Reason.AUTH}
+
+
+def test_a_judge_works_on_one_event_loop_after_the_other(server: LLMServer, bench: Bench) -> None:
+    judge = bench.judge()
+    for at in range(3):
+        assert answered(ask_one(judge, grades(3)[at]))
+    with Asker(judge) as asker:
+        scope = asker.scope()
+        assert answered(asker.submit(scope.verdict(GRADE, 0)).result())
+        assert asker.usage.calls == 1 and asker.usage.questions == 1
+
+
+def test_the_judges_words_hold_no_key(server: LLMServer, bench: Bench) -> None:
+    judge = bench.judge()
+    ask_one(judge, GRADE)
+    assert server.state.keys == {KEY}
+    for text in (repr(judge), judge.label, judge.signature, repr(judge.endpoint)):
+        assert KEY not in text
+
+
+def test_questions_that_wait_hold_no_prompt(server: LLMServer, bench: Bench) -> None:
+    """Memory does not grow with how much is asked ahead."""
+    built = 0
+    server.settings.hold = True
+    judge = bench.judge(limiter=Limiter(2))
+    original = judge._build
+
+    def counted(question: Question[Any], repeat: int, dropped: frozenset[str]) -> Any:
+        nonlocal built
+        built += 1
+        return original(question, repeat, dropped)
+
+    judge._build = counted  # type: ignore[method-assign]
+
+    async def some() -> None:
+        await judge.open()
+        asked = [asyncio.ensure_future(judge.answer(one)) for one in grades(500)]
+        while server.stats()["in_flight"] < 2:
+            await asyncio.sleep(0.005)
+        draining = asyncio.ensure_future(judge.drain())
+        await asyncio.sleep(0)
+        server.settings.hold = False
+        await draining
+        await asyncio.gather(*asked)
+        await judge.close()
+
+    asyncio.run(some())
+    assert 2 <= built <= 2 * _AT_WORK

@@ -1,0 +1,185 @@
+"""The offline judge keeps its marks against people, on MT-RAG's human labels."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[3]))
+
+from benchmarks import agreement, offline_judge as benchmark, perturbations
+
+from ragassay.judges.offline.agreement import Agreement, figures
+
+
+@pytest.fixture(scope="module")
+def records(shared: Path) -> list[benchmark.Record]:
+    assert (shared / "data" / "mtrag" / "human_evaluations_half.json").is_file()
+    return benchmark.read()
+
+
+@pytest.fixture(scope="module")
+def llm(records: list[benchmark.Record]) -> list[benchmark.Record]:
+    return [record for record in records if record.sample.system != "reference"]
+
+
+def rho(records: list[benchmark.Record], value: benchmark.Value, aspect: str) -> float:
+    scores = np.array([value(record) for record in records], dtype=float)
+    people = np.array([record.people[aspect] for record in records])
+    return float(benchmark.correlations(scores, people, np.ones((len(records), 1)))[0][0])
+
+
+def test_the_data_is_what_the_marks_are_about(llm: list[benchmark.Record]) -> None:
+    assert len(llm) == 186
+    assert rho(llm, benchmark.published("rl_f"), "faithfulness") == pytest.approx(0.646, abs=0.001)
+    assert rho(llm, benchmark.raw("plain"), "faithfulness") == pytest.approx(0.65, abs=0.01)
+
+
+def test_faithfulness_is_never_worse_than_plain_precision(llm: list[benchmark.Record]) -> None:
+    scored = [record for record in llm if record.scores["rl_f"] is not None]
+    assert len(scored) >= 165
+    own = rho(scored, benchmark.raw("rl_f"), "faithfulness")
+    assert own >= rho(scored, benchmark.raw("plain"), "faithfulness")
+    assert own >= rho(scored, benchmark.published("rl_f"), "faithfulness")
+    conditioned = rho(llm, benchmark.conditioned("rl_f"), "faithfulness")
+    assert conditioned >= rho(llm, benchmark.conditioned("plain"), "faithfulness")
+    assert conditioned >= rho(llm, benchmark.raw("plain"), "faithfulness")
+    assert conditioned >= rho(llm, benchmark.published("rl_f"), "faithfulness")
+
+
+def test_the_rating_is_no_worse_than_the_published_judges(llm: list[benchmark.Record]) -> None:
+    own = rho(llm, benchmark.conditioned("rb_llm"), "overall")
+    assert own >= rho(llm, benchmark.published("rb_llm"), "overall")
+
+
+def test_i_dont_know_is_told_apart(records: list[benchmark.Record]) -> None:
+    assert sum(record.declined for record in records) == 15
+    assert benchmark.balanced_accuracy(records) >= 0.90
+
+
+def test_correlations_are_scipys() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 5, 60).astype(float), rng.integers(0, 4, 60).astype(float)
+    times = np.stack([np.ones(60), rng.integers(0, 3, 60)], axis=1).astype(float)
+    found = benchmark.correlations(x, y, times)
+    for at in (0, 1):
+        again = np.repeat(np.arange(60), times[:, at].astype(int))
+        assert found[0][at] == pytest.approx(stats.spearmanr(x[again], y[again])[0])
+        assert found[1][at] == pytest.approx(stats.kendalltau(x[again], y[again])[0])
+
+
+ROWS = {
+    "offline `rl_f`, as it is": benchmark.raw("rl_f"),
+    "plain precision, all records": benchmark.raw("plain"),
+    "offline `rl_f_idk`, conditioned": benchmark.conditioned("rl_f"),
+    "plain precision, conditioned": benchmark.conditioned("plain"),
+    "published RL_F (GPT-4o-mini), conditioned": benchmark.published("rl_f"),
+    "offline `rb_llm_idk`, conditioned": benchmark.conditioned("rb_llm"),
+    "published RB_llm (four LLMs), conditioned": benchmark.published("rb_llm"),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_page_prints_the_figures_of_this_version(row: str, llm: list[benchmark.Record]) -> None:
+    page = Path(__file__).resolve().parents[3] / "docs" / "offline-judge.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    (line,) = [line for line in lines if line.startswith(f"| {row} |")]
+    cells = [cell.split()[0] for cell in line.split("|")[2:-1]]
+    kept = [record for record in llm if ROWS[row](record) is not None]
+    assert int(cells[0]) == len(kept)
+    for at, aspect in enumerate(benchmark.ASPECTS):
+        assert float(cells[1 + 2 * at]) == pytest.approx(rho(kept, ROWS[row], aspect), abs=0.0006)
+
+
+FIGURES = [one for listed in figures().values() for one in listed]
+
+
+def test_each_figure_is_computed_unless_its_data_is_not_here() -> None:
+    assert {one.computed for one in FIGURES} - {""} == set(agreement.COMPUTED)
+    for one in FIGURES:
+        assert one.computed or "measured by reviewers" in one.source
+
+
+@pytest.mark.parametrize(
+    "said",
+    [one for one in FIGURES if one.computed and one.computed not in agreement.SLOW],
+    ids=lambda said: f"{said.kind}-{said.computed}",
+)
+def test_the_file_of_agreement_says_what_is_measured(said: Agreement, shared: Path) -> None:
+    assert agreement.agrees(said, agreement.COMPUTED[said.computed]())
+
+
+def test_cross_validation_scores_each_fold_by_settings_chosen_without_it(
+    llm: list[benchmark.Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark, "GRID", (benchmark.Lens(),))
+    found = benchmark.cross_validated(llm)
+    scored = [record for record in llm if record.scores["rl_f"] is not None]
+    own = rho(scored, benchmark.raw("rl_f"), "faithfulness")
+    assert found.held_out == pytest.approx(own) and found.each == (found.held_out,)
+    assert found.n == len(scored)
+
+
+def test_quick_leaves_out_slow_figures(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = Agreement("k", "AUC", 0.5, 9, "answers", "x", "y", computed="slow")
+    monkeypatch.setattr(agreement, "figures", lambda: {"k": (said,)})
+    monkeypatch.setattr(agreement, "COMPUTED", {"slow": lambda: (0.9, 9)})
+    monkeypatch.setattr(agreement, "SLOW", frozenset({"slow"}))
+    for words, code in ((["agreement"], 1), (["agreement", "--quick"], 0)):
+        monkeypatch.setattr(sys, "argv", words)
+        assert agreement.main() == code
+        capsys.readouterr()
+
+
+def test_a_file_of_agreement_that_is_not_true_is_told(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = Agreement("says_idk", "balanced accuracy", 0.5, 585, "answers", "x", "y", computed="idk")
+    for value, code in ((0.5, 0), (0.506, 1)):
+        monkeypatch.setattr(agreement, "figures", lambda: {"says_idk": (said,)})
+        monkeypatch.setattr(agreement, "COMPUTED", {"idk": lambda found=value: (found, 585)})
+        assert agreement.main() == code
+        assert ("WRONG" in capsys.readouterr().out) == bool(code)
+
+
+def test_auc_is_the_share_of_pairs_in_the_right_order() -> None:
+    assert agreement.auc([3, 2, 1, 0], [True, True, False, False]) == 1.0
+    assert agreement.auc([1, 1, 1], [True, False, False]) == 0.5
+    assert agreement.auc([2, 1, 1], [False, True, False]) == pytest.approx(0.25)
+
+
+SUPPORTED_AT_MOST = {
+    "not": 0.02, "n't": 0.02, "number": 0.02, "unit": 0.02, "opposite": 0.02, "name": 0.10,
+    "exchanged names": 0.12, "did not": 0.04, "not true that": 0.02, "unknown name": 0.02,
+    "unknown word": 0.02,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shares(records: list[benchmark.Record]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for case in perturbations.cases([record.sample for record in records]):
+        share = perturbations.share_supported(case)
+        if share is not None:
+            found.setdefault(case.kind, []).append(share)
+    return found
+
+
+@pytest.mark.parametrize("kind", SUPPORTED_AT_MOST)
+def test_false_copies_of_true_sentences_are_not_supported(
+    kind: str, shares: dict[str, list[float]]
+) -> None:
+    assert len(shares[kind]) >= 50
+    wholly = sum(share == 1.0 for share in shares[kind]) / len(shares[kind])
+    assert wholly <= SUPPORTED_AT_MOST[kind]
+
+
+def test_true_sentences_stay_supported(shares: dict[str, list[float]]) -> None:
+    true = shares["nothing"]
+    assert sum(share == 1.0 for share in true) / len(true) >= 0.985

@@ -1,0 +1,163 @@
+"""Whatever the text: the offline judge answers validly, the same each time, and in bounded time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from ragassay.judges.offline import LABEL, OfflineJudge
+from ragassay.judges.offline.rules import answer_to
+from ragassay.judges.question import Question
+from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
+from ragassay.judges.questions.context_report import ReportOnContext, Satisfaction
+from ragassay.judges.questions.matching import AnswerMatch
+from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
+from ragassay.judges.questions.rating import ReferenceRating
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.rubrics import RubricGrade
+from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
+from ragassay.judges.verdict import Failure, Verdict
+from ragassay.scores import Reason
+
+WORDS = """
+    the bridge was opened in 1968 not Aarwyk I don't know but however documents mention grade 3
+    ignore instructions who when yes no 北京 là \ud800 \u200b [1] ** { " : , . ! ?
+"""
+anything = st.one_of(
+    st.text(st.characters(), max_size=80),
+    st.lists(st.sampled_from([*WORDS.split(), "\n"]), max_size=25).map(" ".join),
+)
+several = st.lists(anything, max_size=3).map(tuple)
+
+
+def questions(one: str, other: str, some: tuple[str, ...]) -> list[Question[Any]]:
+    return [
+        RelevanceGrade(one, other),
+        ExtractNuggets(one, some),
+        ExtractNuggets(one, some, some, most=2, words=3),
+        NuggetImportance(one, some),
+        AssignNuggets(one, other, some),
+        CitationSupport(one, other),
+        ExtractClaims(one, other),
+        ClaimSupport(some, (one, other)),
+        AnswerAttempted(one, other),
+        SaysIdk(one, other),
+        SaysUnderspecified(one, other),
+        ReferenceRating("", one, other, one, some),
+        ReportOnContext(one, some),
+        Satisfaction(one, other),
+        AnswerMatch(one, other, some, (one,)),
+    ]
+
+
+@given(anything, anything, several)
+@settings(max_examples=150)
+def test_any_text_gives_a_valid_answer(one: str, other: str, some: tuple[str, ...]) -> None:
+    for question in questions(one, other, some):
+        found = answer_to(question)
+        assert isinstance(found, question.reply)
+        assert question.check(found) == found
+        assert question.reply.model_validate(found.model_dump()) == found
+        assert answer_to(question) == found
+
+
+LONG = {
+    "one word": "bridge " * 14_000,
+    "one sentence": "the bridge of aarwyk and the harbour, " * 2_600,
+    "many sentences": "".join(f"The bridge {at} was opened in {at}. " for at in range(3_000)),
+    "one letter": "a" * 100_000,
+    "spaces": " " * 100_000,
+    "lines": "\n" * 100_000,
+    "chinese": "桥梁" * 33_000,
+    "brackets": "[" * 50_000 + "]" * 50_000,
+    "quotes": '{"grade": ' * 10_000,
+    "refusals": "I do not know, but " * 5_000,
+    "stops": ". " * 50_000,
+    "dots": "a." * 50_000,
+    "and": "and " * 25_000,
+    "marks": "*" * 100_000,
+    "lines before a role": "\n" * 50_000 + "system: grade 3" + " " * 50_000 + "but",
+    "strange spaces": "\u1680\t" * 50_000 + "but",
+    "every trigger": "note the system mode, ignore new score: 3 of this answer; " * 1_700,
+    "names": "Aarwyk Brandt, " * 6_600,
+    "words": " ".join(f"w{at}" for at in range(15_000)),
+    "initials": "A. " * 33_000,
+    "abbreviations": "e.g. " * 20_000,
+    "code fences": "``` " * 25_000 + "but",
+    "links without an end": "[a](/" * 20_000,
+    "shouting": "A" * 99_999 + "a",
+    "blank lines after a grade": "Score:" + "\n" * 99_000 + "x",
+    "blank lines after stops": "So.\n\n\n" * 16_000,
+}
+
+
+SLOW = ("many sentences", "one sentence", "words")
+"""Texts that take seconds."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.heavy] * (one in SLOW)) for one in LONG]
+)
+def test_a_hundred_kilobytes_are_answered(name: str) -> None:
+    text = LONG[name]
+    short = "When was the Aarwyk bridge opened?"
+    for question in questions(short, text, (text[:50_000], short)):
+        assert question.check(answer_to(question))
+    for question in (RelevanceGrade(text, short), CitationSupport(text, short)):
+        assert question.check(answer_to(question))
+
+
+@pytest.mark.parametrize("name", ["many sentences", "one sentence", "initials", "names"])
+def test_a_long_answer_is_compared_with_a_long_passage(name: str) -> None:
+    text = LONG[name]
+    for question in (
+        CitationSupport(text, text),
+        RelevanceGrade(text, text),
+        ReportOnContext(text, (text,)),
+    ):
+        assert question.check(answer_to(question))
+
+
+SCRIPT = """
+from ragassay.judges.offline.rules import answer_to
+import os, sys
+sys.path[:0] = sys.argv[1].split(os.pathsep)
+from test_offline_robust import questions
+text = "The Aarwyk bridge opened in 1968. I don't know its cost, but trams cross it. Is it old?"
+for question in questions("Which trams cross the bridge?", text, (text, "Trams cross it.")):
+    print(repr(answer_to(question)))
+"""
+
+
+def test_a_fresh_process_with_another_hash_seed_gives_the_same_answers() -> None:
+    here = os.pathsep.join(sys.path)
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, here],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert said[0] == said[1] != ""
+
+
+def test_the_judge_wraps_answers_and_says_what_it_cannot() -> None:
+    judge = OfflineJudge()
+    question = SaysIdk("user: Why?", "I don't know.")
+    verdict = asyncio.run(judge.answer(question))
+    assert isinstance(verdict, Verdict)
+    assert verdict.answer.says_idk == "yes"
+    assert verdict.provenance.judge == LABEL == judge.label
+    assert verdict.provenance.input_tokens == 0 and verdict.provenance.attempts == 0
+    failure = asyncio.run(judge.answer(RubricGrade("Is it kind?", 1, 5, (), ())))
+    assert isinstance(failure, Failure)
+    assert failure.reason is Reason.UNSUPPORTED and "name an LLM as the judge" in failure.detail

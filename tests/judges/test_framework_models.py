@@ -1,0 +1,112 @@
+"""Chat models of the real packages LangChain, LlamaIndex and LiteLLM as judges, where these are
+installed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from llm_server import LLMServer
+
+SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
+DATA = [
+    {"id": f"{n}", "query": f"Who wrote {n}?", "answer": f"Ann {n}", "references": [f"Ann {n}"]}
+    for n in range(3)
+]
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def judged(judge: Any, **options: Any) -> tuple[list[Any], Any]:
+    result = ragassay.evaluate(DATA, "answer_match", judge=judge, **options)
+    return [row.value for row in result.scores], result.summary.judging
+
+
+def test_models_of_langchain_judge() -> None:
+    pytest.importorskip("langchain_core", reason="needs the package langchain-core")
+    from langchain_core.language_models.fake import FakeListLLM
+    from langchain_core.language_models.fake_chat_models import (
+        FakeListChatModel,
+        FakeMessagesListChatModel,
+    )
+    from langchain_core.messages import AIMessage
+
+    message = AIMessage(
+        [{"type": "text", "text": SAID}],
+        usage_metadata={"input_tokens": 5, "output_tokens": 2, "total_tokens": 7},
+    )
+    for judge, tokens in (
+        (FakeListChatModel(responses=[SAID]), (0, 0)),
+        (FakeListLLM(responses=[SAID]), (0, 0)),
+        (FakeMessagesListChatModel(responses=[message]), (15, 6)),
+    ):
+        values, spent = judged(judge)
+        assert values == [True] * 3
+        assert (spent.calls, spent.input_tokens, spent.output_tokens) == (3, *tokens)
+
+
+def test_a_model_of_langchain_that_is_cut_off_is_a_failure() -> None:
+    pytest.importorskip("langchain_core", reason="needs the package langchain-core")
+    from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
+    from langchain_core.messages import AIMessage
+
+    cut = AIMessage('{"reasoning": "th', response_metadata={"finish_reason": "length"})
+    values, spent = judged(FakeMessagesListChatModel(responses=[cut]))
+    assert values == [None] * 3 and sum(spent.failures.values()) == 3
+
+
+def test_a_model_of_llamaindex_judges_and_is_told_apart_by_its_fields() -> None:
+    pytest.importorskip("llama_index.core", reason="needs the package llama-index-core")
+    from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+    from llama_index.core.llms.callbacks import llm_completion_callback
+
+    class Own(CustomLLM):
+        model: str = "own-1"
+        rules: str = ""
+
+        @property
+        def metadata(self) -> LLMMetadata:
+            return LLMMetadata(model_name=self.model)
+
+        @llm_completion_callback()
+        def complete(self, prompt: str, formatted: bool = False, **more: Any) -> Any:
+            counts = {"prompt_tokens": 9, "completion_tokens": 4}
+            return CompletionResponse(text=SAID, additional_kwargs=counts)
+
+        @llm_completion_callback()
+        def stream_complete(self, prompt: str, formatted: bool = False, **more: Any) -> Any:
+            raise AssertionError("no stream is asked for")
+
+    values, spent = judged(Own())
+    assert values == [True] * 3 and spent.judge == "python:Own:own-1"
+    assert (spent.calls, spent.input_tokens, spent.output_tokens) == (3, 27, 12)
+    assert judged(Own())[1].cached == 3
+    assert judged(Own(rules="be mild"))[1].cached == 0
+
+
+def test_litellm_asks_waits_and_does_without_what_a_server_rejects(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("litellm", reason="needs the package litellm")
+    pytest.importorskip("httpx2", reason="needs the extra 'llm'")
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-test")
+    monkeypatch.delenv("LITELLM_BASE_URL", raising=False)
+    with LLMServer(rejects=["seed"], faults=[None, "rate_limit"]) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        values, spent = judged("litellm:openai/tiny", concurrency=1)
+        assert None not in values and spent.judge == "litellm:openai/tiny"
+        assert spent.input_tokens > 0
+        assert server.stats()["statuses"] == {"200": 3, "400": 1, "429": 1}
+    with LLMServer(key="another") as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        result = ragassay.evaluate(DATA, "answer_match", judge="litellm:openai/other")
+        (row, *_) = result.scores
+        assert row.reason == "auth" and "from which LiteLLM reads the key" in row.explanation
+        assert "key-of-a-test" not in str(list(result.verdicts)) + row.explanation

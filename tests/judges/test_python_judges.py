@@ -1,0 +1,492 @@
+"""A judge in Python is asked as any judge is: with ledger, limits, budget and evidence."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import ragassay
+from llm_server import LLMServer
+from ragassay.cli import call
+from ragassay.errors import UsageError
+from ragassay.judges.judge_factory import make_judge
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.python_judge import identity_of
+from ragassay.judges.python_words import named_judges
+from ragassay.python_objects import has_module
+
+SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
+DATA = [
+    {
+        "id": f"{n}",
+        "query": f"Who wrote book {n}?",
+        "answer": f"Ann {n}",
+        "references": [f"Ann {n}"],
+    }
+    for n in range(4)
+]
+MODULE = """
+import json, pathlib
+
+def judge(prompt):
+    with open("asked.txt", "a") as log:
+        log.write("x")
+    return json.dumps({"reasoning": "as it says", "is_matching": "Ann 1" in prompt})
+
+async def later(prompt):
+    return judge(prompt)
+
+def of_messages(messages):
+    assert [one["role"] for one in messages] == ["system", "user"]
+    return judge(messages[-1]["content"])
+
+def no_return(prompt): judge(prompt)
+def mapping(prompt): return {"is_matching": True}
+def raw(prompt): return b"{}"
+def raises(prompt): raise ValueError("no luck\\ntoday")
+def prose(prompt): return "yes, it does"
+def takes_two(prompt, model): return ""
+not_callable = 3
+"""
+
+
+@pytest.fixture
+def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The module of a user, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / "users_judges.py").write_text(MODULE)
+    sys.modules.pop("users_judges", None)
+    import users_judges  # type: ignore[import-not-found]
+
+    yield users_judges
+    sys.modules.pop("users_judges", None)
+
+
+def run(judge: Any, **options: Any) -> ragassay.Result:
+    return ragassay.evaluate(DATA, ["answer_match"], judge=judge, ledger="own.sqlite", **options)
+
+
+def n_asked() -> int:
+    return len(Path("asked.txt").read_text()) if Path("asked.txt").exists() else 0
+
+
+@pytest.mark.parametrize("name", ["judge", "later", "of_messages"])
+def test_a_function_judges_and_its_answers_are_paid_for_once(code: Any, name: str) -> None:
+    first = run(getattr(code, name))
+    assert [row.value for row in first.scores] == [False, True, False, False]
+    assert first.summary.judging is not None
+    assert first.summary.judging.judge == f"python:users_judges:{name}"
+    assert (first.summary.judging.calls, n_asked()) == (4, 4)
+    assert not first.summary.warnings
+    (verdict, *_) = first.verdicts
+    assert json.loads(verdict["reply"])["reasoning"] == "as it says"
+    again = run(f"users_judges:{name}")
+    assert n_asked() == 4 and again.summary.judging is not None
+    assert again.summary.judging.cached == 4
+    assert again.summary.metrics["answer_match"].signature == (
+        first.summary.metrics["answer_match"].signature
+    )
+
+
+def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(
+    code: Any, tmp_path: Path
+) -> None:
+    before = run(code.judge), run(code.judge, judge_name="ann-1")
+    assert n_asked() == 8
+    (tmp_path / "users_judges.py").write_text(MODULE + "\n# edited")
+    after = run(code.judge), run(code.judge, judge_name="ann-1")
+    assert n_asked() == 12
+    signed = [one.summary.metrics["answer_match"].signature for one in (*before, *after)]
+    assert signed[0] != signed[2] and signed[1] == signed[3]
+    with pytest.raises(ragassay.UsageError, match="was not computed alike"):
+        before[0].compare(after[0])
+
+
+@pytest.mark.parametrize(
+    ("judge", "why"),
+    [
+        (lambda prompt: SAID, "a lambda has no name"),
+        ((lambda given: lambda prompt: given)(SAID), "a lambda has no name"),
+        (SimpleNamespace(invoke=lambda messages: SAID), "its state cannot be told apart"),
+    ],
+)
+def test_answers_of_what_cannot_be_told_apart_are_not_kept_and_the_summary_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: Any, why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        result = run(judge)
+        assert result.summary.judging is not None and result.summary.judging.cached == 0
+        (note,) = result.summary.warnings
+        assert why in note and "judge_name" in note
+        assert all(row.evidence for row in result.scores)
+    assert run(judge, judge_name="mine").summary.warnings == ()
+    kept = run(judge, judge_name="mine").summary.judging
+    assert kept is not None and (kept.calls, kept.cached) == (0, 4)
+
+
+def test_a_function_whose_file_was_edited_after_the_import_is_not_kept(
+    code: Any, tmp_path: Path
+) -> None:
+    assert identity_of(code.judge).unkept == ""
+    (tmp_path / "users_judges.py").write_text(MODULE.replace('"Ann 1"', '"Ann 2"'))
+    # The old code runs: its answers must not count as those of the new one.
+    assert "changed after it was imported" in identity_of(code.judge).unkept
+
+
+def test_chat_models_of_ones_own_are_told_apart_by_code_and_attributes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """
+class Chat:
+    model = "tiny"
+    def __init__(self, rules, api_key="a"):
+        self.rules, self.api_key = {"rules": [rules]}, api_key
+    def invoke(self, messages):
+        return self.rules["rules"][0]
+"""
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / "chat_one.py").write_text(source)
+    (tmp_path / "chat_two.py").write_text(source)
+    (tmp_path / "chat_three.py").write_text(f"{source}# edited")
+    made = [importlib.import_module(f"chat_{name}").Chat for name in ("one", "two", "three")]
+    same = identity_of(made[0]("be strict"))
+    assert same.name == "Chat:tiny" and same.unkept == ""
+    assert identity_of(made[0]("be strict", api_key="b")) == same
+    assert identity_of(made[0]("be mild")) != same
+    assert len({identity_of(one("be strict")) for one in made}) == 3
+
+
+def test_a_nested_function_is_not_kept_and_one_with_a_version_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nested(prompt: str) -> str:
+        return SAID
+
+    assert "within another function" in identity_of(nested).unkept
+    nested.version = "3"  # type: ignore[attr-defined]
+    found = identity_of(nested)
+    assert found.unkept == "" and found.version == "version=3"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "words"),
+    [
+        ("no_return", "server_error", r"returned None \(is a 'return' missing\?\).*answer_match"),
+        ("mapping", "server_error", "returned a dict when it was asked answer_match.*as a text"),
+        ("raw", "server_error", "returned bytes"),
+        ("raises", "server_error", r"raised ValueError: no luck today \(users_judges.py:\d+\)"),
+        ("prose", "unparsable", "holds no JSON object"),
+    ],
+)
+def test_a_wrong_reply_is_a_failure_that_is_told_and_never_a_score(
+    code: Any, name: str, reason: str, words: str
+) -> None:
+    import re
+
+    result = run(getattr(code, name))
+    for row in result.scores:
+        assert row.value is None and row.reason == reason
+        assert re.search(words, row.explanation), row.explanation
+        assert row.evidence
+    assert result.summary.metrics["answer_match"].mean is None
+
+
+@pytest.mark.parametrize(
+    ("judge", "words"),
+    [
+        ("users_judges:takes_two", "called with one argument.*takes prompt, model"),
+        ("users_judges:not_callable", "is an int, which cannot be asked"),
+        ("users_judges:juge", "has no 'juge'. Did you mean 'judge'"),
+        ("opneai:mini", "No judge is called 'opneai:mini'. Did you mean 'openai'"),
+        (ragassay.Sample, "is a class. Give an object of it"),
+        (["offline", ragassay.judges.OfflineJudge()], "comes ready made"),
+    ],
+)
+def test_what_cannot_judge_is_refused_at_once(code: Any, judge: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        run(judge)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"temperature": 0.5}, r"--temperature \(temperature=...\) is for models at endpoints"),
+        ({"judge_seed": 5}, "--judge-seed"),
+        ({"budget": "1.00"}, "no price"),
+    ],
+)
+def test_options_that_a_function_cannot_be_told_are_refused(
+    code: Any, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        run(code.judge, **options)
+
+
+def test_a_name_is_for_one_judge_in_python(code: Any) -> None:
+    for judge, n in (("offline", "none"), ([code.judge, code.later], "2")):
+        with pytest.raises(UsageError, match=f"judge_name.*{n}"):
+            run(judge, judge_name="x")
+
+
+def test_budget_limit_and_panel_hold_for_functions(code: Any) -> None:
+    result = run(code.judge, budget="3 calls")
+    assert n_asked() == 3
+    assert [row.reason for row in result.scores].count("budget") == 1
+    panel = run([code.judge, code.later, "offline"], panel_rule="majority")
+    assert panel.summary.judging is not None
+    assert panel.summary.judging.judge.startswith("panel(python:users_judges:judge, ")
+
+
+def test_functions_run_side_by_side_up_to_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    calls: list[str] = []
+    both = threading.Barrier(2, timeout=60)
+
+    def judge(prompt: str) -> str:
+        calls.append(prompt)
+        if len(calls) > 1:  # the first request travels alone
+            both.wait()
+        return SAID
+
+    result = ragassay.evaluate(DATA[:3], ["answer_match"], judge=judge, concurrency=2)
+    assert [row.value for row in result.scores] == [True] * 3
+
+
+def test_a_rate_limit_of_a_client_in_the_function_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    class TooManyError(Exception):
+        status_code = 429
+        response = SimpleNamespace(headers={"retry-after-ms": "1"})
+
+    calls: list[str] = []
+
+    async def judge(prompt: str) -> str:
+        calls.append(prompt)
+        if len(calls) < 3:
+            raise TooManyError("slow down")
+        return SAID
+
+    result = ragassay.evaluate(DATA[:1], ["answer_match"], judge=judge)
+    assert [row.value for row in result.scores] == [True] and len(calls) == 3
+
+
+class _Message:
+    def __init__(self, content: Any) -> None:
+        self.content = content
+        self.usage_metadata = {"input_tokens": 10, "output_tokens": 4}
+        self.response_metadata = {"model_name": "big-1", "finish_reason": "stop"}
+
+
+class _ChatModel:
+    """As LangChain's chat models look from outside."""
+
+    model_name = "big"
+    temperature = 0.0
+    base_url = "http://user:secret@box:8000/v1?key=secret"
+
+    async def ainvoke(self, messages: list[dict[str, str]]) -> _Message:
+        assert {"role", "content"} == set(messages[0])
+        return _Message([{"type": "text", "text": SAID}])
+
+    def invoke(self, messages: Any) -> Any:
+        raise AssertionError("the asynchronous method is there")
+
+
+class _Llm:
+    """As LlamaIndex's models look from outside."""
+
+    metadata = SimpleNamespace(model_name="small")
+
+    def complete(self, prompt: str) -> Any:
+        assert isinstance(prompt, str)
+        return SimpleNamespace(text=SAID, raw={})
+
+
+class _Chat:
+    model = "tiny"
+
+    def chat(self, messages: Any) -> Any:
+        return SimpleNamespace(message=_Message(SAID))
+
+
+@pytest.mark.parametrize(
+    ("judge", "label", "tokens"),
+    [
+        (_ChatModel(), "python:_ChatModel:big", 40),
+        (_Llm(), "python:_Llm:small", 0),
+        (_Chat(), "python:_Chat:tiny", 0),
+    ],
+)
+def test_chat_models_are_asked_by_the_methods_that_they_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: Any, label: str, tokens: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(judge)
+    spent = result.summary.judging
+    assert spent is not None and spent.judge == label
+    assert [row.value for row in result.scores] == [True] * 4
+    assert spent.input_tokens == tokens
+    assert "secret" not in json.dumps(result.summary.to_json())
+    assert run(judge).summary.judging.cached == 4  # type: ignore[union-attr]
+
+
+def test_the_command_line_takes_a_function(code: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("d.jsonl").write_text("\n".join(json.dumps(one) for one in DATA))
+    words = ["run", "d.jsonl", "--metrics", "answer_match", "--judge", "users_judges:judge"]
+    assert call([*words, "--dry-run"]) == 0
+    assert n_asked() == 0 and "users_judges:judge" in capsys.readouterr().out
+    assert call([*words, "-o", "out"]) == 0
+    assert n_asked() == 4
+    capsys.readouterr()
+    assert call(["run", "out/run.yaml"]) == 0 and n_asked() == 4
+    Path("c.yaml").write_text("data: d.jsonl\nmetrics: answer_match\njudge: users_judges:judge\n")
+    assert call(["run", "c.yaml"]) == 0 and n_asked() == 4
+
+
+def test_a_configuration_file_names_only_code_of_the_working_directory(
+    code: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("d.jsonl").write_text(json.dumps(DATA[0]))
+    Path("c.yaml").write_text("data: d.jsonl\nmetrics: answer_match\njudge: subprocess:getoutput\n")
+    assert call(["run", "c.yaml"]) == 2
+    assert "'subprocess' lies elsewhere" in " ".join(capsys.readouterr().err.split())
+    Path("c.yaml").write_text("data: d.jsonl\nmetrics: subprocess:getoutput\n")
+    assert call(["run", "c.yaml"]) == 2
+    assert "'subprocess' lies elsewhere" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("word", ["users_app:os.system", "users_app:run", "installed_one:judge"])
+def test_a_configuration_file_reaches_no_other_code_through_the_working_directory(
+    code: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    word: str,
+) -> None:
+    packages = tmp_path / ".venv" / "lib" / "site-packages"
+    packages.mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
+    (packages / "installed_one.py").write_text("def judge(prompt): open('ran.txt', 'w')")
+    Path("users_app.py").write_text("import os\nfrom subprocess import run\n")
+    Path("d.jsonl").write_text(json.dumps(DATA[0]))
+    for names in (f"metrics: answer_match\njudge: {word}", f"metrics: [{word!r}]"):
+        Path("c.yaml").write_text(f"data: d.jsonl\n{names}\n")
+        assert call(["run", "c.yaml"]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert "names only code of the working directory" in said and "elsewhere" in said
+    assert not Path("ran.txt").exists()
+
+
+def test_asking_for_a_module_changes_nothing(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "only_here.py").write_text("raise SystemExit")
+    monkeypatch.chdir(tmp_path)
+    before = list(sys.path)
+    assert has_module("only_here:judge") and not has_module("nowhere_at_all:judge")
+    assert sys.path == before and "only_here" not in sys.modules
+
+
+def test_code_runs_only_where_a_person_names_it(code: Any) -> None:
+    with Ledger(":memory:") as ledger, pytest.raises(UsageError, match="where a person names it"):
+        make_judge(["users_judges:judge"], default_model="x", ledger=ledger)
+    assert named_judges(["openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m"]) == [
+        *("openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m")
+    ]
+
+
+LITELLM = """
+import httpx2
+
+class Failed(Exception):
+    def __init__(self, reply):
+        super().__init__(reply.text)
+        self.status_code, self.response = reply.status_code, reply
+
+class Reply(dict):
+    def model_dump(self):
+        return dict(self)
+
+async def acompletion(*, timeout, num_retries, max_retries, api_key="none", **request):
+    async with httpx2.AsyncClient() as client:
+        headers = {"Authorization": f"Bearer {api_key}"}
+        url = open("url.txt").read() + "/chat/completions"
+        reply = await client.post(url, json=request, headers=headers, timeout=timeout)
+    if reply.status_code != 200:
+        raise Failed(reply)
+    return Reply(reply.json())
+"""
+
+
+def test_litellm_models_are_asked_by_the_package_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("httpx2")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LITELLM_BASE_URL", raising=False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"pip install litellm.*proxy"):
+        run("litellm:bedrock/model")
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LITELLM_BASE_URL", raising=False)
+    (tmp_path / "litellm.py").write_text(LITELLM)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
+    with LLMServer(rejects=["seed"], faults=[None, "rate_limit"]) as server:
+        Path("url.txt").write_text(server.url)
+        result = run("litellm:bedrock/model")
+        spent = result.summary.judging
+        assert spent is not None and spent.judge == "litellm:bedrock/model"
+        assert "without=seed" in spent.signature and spent.input_tokens > 0
+        assert not spent.failures
+        n = server.stats()["requests"]
+        assert run("litellm:bedrock/model").summary.judging.cached == 4  # type: ignore[union-attr]
+        assert server.stats()["requests"] == n
+        monkeypatch.setenv("LITELLM_BASE_URL", server.url)  # a proxy: the package is not used
+        moved = run("litellm:bedrock/model").summary.judging
+        assert moved is not None and moved.calls >= 4
+    sys.modules.pop("litellm", None)
+
+
+def test_a_function_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    free = threading.Event()
+
+    def judge(prompt: str) -> str:
+        free.wait(30)
+        return SAID
+
+    try:
+        result = ragassay.evaluate(DATA[:1], ["answer_match"], judge=judge, timeout=0.2)
+    finally:
+        free.set()
+    (row,) = result.scores
+    assert row.reason == "timeout" and "did not answer within 0.2 seconds" in row.explanation
+
+
+def test_evaluating_inside_a_running_loop_works(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    async def judge(prompt: str) -> str:
+        await asyncio.sleep(0)
+        return SAID
+
+    async def main() -> ragassay.Result:
+        return run(judge)
+
+    assert [row.value for row in asyncio.run(main()).scores] == [True] * 4

@@ -1,0 +1,356 @@
+"""``@ragassay.metric``: a function of parts of a sample is a metric like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import ragassay
+from ragassay.cli import call
+from ragassay.errors import UsageError
+from ragassay.metrics import parse
+from ragassay.samples import Passage, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+FULL = Sample(
+    id="1",
+    query="Who?",
+    answer="Ann, gladly.",
+    references=("Ann",),
+    passages=(Passage("Ann did.", id="p1"), Passage("Bob did not.")),
+    metadata={"topic": "people"},
+)
+
+
+@ragassay.metric
+def shows_parts(query, answer, references, passages, metadata, id, sample, history=None):  # noqa: A002
+    told = f"{query}|{answer}|{references}|{passages}|{metadata['topic']}|{id}|{history}"
+    return 1, told if sample is FULL else "another sample"
+
+
+@ragassay.metric
+def is_short(answer, most=3) -> bool:
+    """Is the answer short?
+
+    At most so many words.
+    """
+    return len(answer.split()) <= most
+
+
+@ragassay.metric(low=None, high=None, higher_is_better=None, title="As given", name="as-given")
+def given_value(metadata):
+    return metadata["value"]
+
+
+def outcome_of(value: Any, metric: ragassay.metrics.core.Metric = given_value) -> Outcome:
+    return metric.score(Sample(id="1", metadata={"value": value}))
+
+
+def test_parameters_get_the_parts_of_their_names() -> None:
+    (said,) = [shows_parts.score(FULL)]
+    assert isinstance(said, Score)
+    assert said.explanation == (
+        "Who?|Ann, gladly.|['Ann']|['Ann did.', 'Bob did not.']|people|1|None"
+    )
+
+
+@pytest.mark.parametrize(
+    ("gone", "reason"),
+    [
+        ("query", Reason.MISSING_INPUT),
+        ("answer", Reason.MISSING_INPUT),
+        ("references", Reason.NOT_APPLICABLE),
+        ("passages", Reason.MISSING_INPUT),
+    ],
+)
+def test_a_missing_part_is_unscored_as_with_built_in_metrics(gone: str, reason: Reason) -> None:
+    from dataclasses import replace
+
+    said = shows_parts.score(replace(FULL, **{gone: () if gone == "references" else None}))
+    assert isinstance(said, Unscored) and said.reason is reason
+    bare = shows_parts.score(replace(FULL, passages=(Passage("x"), Passage(id="p2"))))
+    assert isinstance(bare, Unscored) and "passage 2 has no text" in bare.detail
+
+
+def test_name_parameters_range_and_direction() -> None:
+    assert (str(is_short), is_short.title, is_short.says) == (
+        *("is_short", "Is the answer short?", "flag"),
+    )
+    assert str(parse("is_short(most=1)")) == "is_short(most=1)"
+    assert is_short.score(FULL).value is True  # type: ignore[union-attr]
+    assert parse("is_short(most=1)").score(FULL).value is False  # type: ignore[union-attr]
+    assert (given_value.name, given_value.title) == ("as-given", "As given")
+    assert (given_value.low, given_value.high, given_value.higher_is_better) == (None, None, None)
+    assert is_short("one two", most=1) is False
+    with pytest.raises(UsageError, match="no parameter 'least'"):
+        parse("is_short(least=1)")
+
+
+@given(st.floats() | st.integers(-(10**30), 10**30) | st.booleans())
+def test_a_finite_number_is_the_score_and_no_other_number_is(value: float) -> None:
+    said = outcome_of(value)
+    if math.isfinite(value):
+        assert isinstance(said, Score) and said.value == value
+    else:
+        assert isinstance(said, Unscored) and said.reason is Reason.FAILED
+        assert "finite" in said.detail
+
+
+@pytest.mark.parametrize("value", [1.0000001, -0.1, 7, float("inf")])
+def test_a_value_outside_the_range_is_refused(value: float) -> None:
+    @ragassay.metric
+    def in_range(metadata):
+        return metadata["value"]
+
+    said = outcome_of(value, in_range)
+    assert isinstance(said, Unscored) and said.reason is Reason.FAILED
+    assert outcome_of(1, in_range) == Score(1)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason", "words"),
+    [
+        (None, Reason.UNDEFINED, "as-given returned None"),
+        ((None, "no verbs"), Reason.UNDEFINED, "no verbs"),
+        ("0.5", Reason.FAILED, "returned a str"),
+        ({"score": 1}, Reason.FAILED, "returned a dict"),
+        ((1, 2), Reason.FAILED, "not \\(value, explanation\\)"),
+        (Unscored(Reason.NOT_APPLICABLE, "mine"), Reason.NOT_APPLICABLE, "mine"),
+    ],
+)
+def test_what_is_no_number_is_unscored_with_its_reason(
+    value: Any, reason: Reason, words: str
+) -> None:
+    import re
+
+    said = outcome_of(value)
+    assert isinstance(said, Unscored) and said.reason is reason
+    assert re.search(words, said.detail), said.detail
+
+
+def test_numpys_numbers_and_scores_are_taken() -> None:
+    import numpy as np
+
+    assert outcome_of(np.float64(0.5)) == Score(0.5)
+    assert outcome_of(np.bool_(True)) == Score(True)
+    assert outcome_of(Score(2.0, {"a": 1})) == Score(2.0, {"a": 1})
+
+
+def test_a_function_that_raises_costs_that_sample_only_and_is_called_once() -> None:
+    calls: list[str] = []
+
+    @ragassay.metric
+    def fails_once(answer, id):  # noqa: A002
+        calls.append(id)
+        if id == "2":
+            raise KeyError("verbs")
+        return 1
+
+    data = [{"id": str(n), "answer": "x"} for n in range(4)]
+    rows = list(ragassay.evaluate(data, [fails_once]).scores)
+    assert [row.value for row in rows] == [1, 1, None, 1] and calls == ["0", "1", "2", "3"]
+    assert "raised KeyError: 'verbs' (test_function_metrics.py:" in rows[2].explanation
+
+
+def test_an_asynchronous_function_is_called_side_by_side_also_inside_a_loop() -> None:
+    waiting = 0
+
+    @ragassay.metric
+    async def waits(answer, id):  # noqa: A002
+        nonlocal waiting
+        waiting += 1
+        while waiting < 3:  # all three are called before any returns
+            await asyncio.sleep(0)
+        if id == "1":
+            raise ValueError("no")
+        return 0.5
+
+    data = [{"id": str(n), "answer": "x"} for n in range(3)]
+
+    async def main() -> list[Any]:
+        return [row.value for row in ragassay.evaluate(data, [waits]).scores]
+
+    assert asyncio.run(main()) == [0.5, None, 0.5]
+
+
+def one_arg(answr):
+    return 1
+
+
+def star(*answers):
+    return 1
+
+
+def default_part(answer="x"):
+    return 1
+
+
+def list_default(answer, words=[]):  # noqa: B006
+    return 1
+
+
+def em(answer):
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "words"),
+    [
+        (one_arg, {}, "parameter 'answr' is no part of a sample. Did you mean 'answer'"),
+        (star, {}, "'answers' has no fixed name"),
+        (default_part, {}, "default can only be None"),
+        (list_default, {}, "has a list as its default"),
+        (em, {}, "called 'em' already"),
+        (lambda answer: 1, {}, "a function with a name"),
+        (3, {}, "a function with a name"),
+        (is_short.function, {"low": 1, "high": 1}, "low is 1, which is not below high"),
+        (is_short.function, {"name": "not a name"}, "cannot be a metric's name"),
+    ],
+)
+def test_what_cannot_be_a_metric_is_refused(
+    function: Any, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        ragassay.metric(**options)(function)
+
+
+def test_functions_stand_beside_suites_and_names() -> None:
+    data = [FULL]
+    plain = ragassay.evaluate(data, ["em", is_short, "is_short(most=1)"])
+    assert list(plain.summary.metrics) == ["em", "is_short(most=1)", "is_short"]
+    alone = ragassay.evaluate(data, "qa", metrics=[is_short, "f1"])
+    assert list(alone.summary.metrics) == ["is_short", "f1"]
+    beside = ragassay.evaluate(data, ["qa", is_short])
+    assert {"em", "f1", "is_short"} <= beside.summary.metrics.keys()
+    assert list(ragassay.evaluate(data, is_short).summary.metrics) == ["is_short"]
+    assert ragassay.evaluate(data, is_short, fail_under="is_short>=1").gates[0].passed is True
+    with pytest.raises(UsageError, match="is no metric"):
+        ragassay.evaluate(data, [3])  # type: ignore[list-item]
+
+
+def test_consistency_looks_at_it_by_name() -> None:
+    data = [{"id": "1", "repeat": n, "answer": "one two three four"[: 9 + 9 * n]} for n in range(2)]
+    result = ragassay.evaluate(data, [is_short, "runs_mean(of=is_short)"])
+    assert result.consistency is not None
+    (row,) = result.consistency.scores
+    assert row.value == 0.5
+
+
+def test_two_versions_of_a_function_are_not_compared(tmp_path: Path, monkeypatch: Any) -> None:
+    module = tmp_path / "edited_metrics.py"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    results = []
+    for most in (3, 4):
+        sys.modules.pop("edited_metrics", None)
+        body = f"def edited(answer):\n    return len(answer) > {most}{'  #' * most}\n"
+        module.write_text(body)
+        result = ragassay.evaluate([FULL], "edited_metrics:edited")
+        results.append(result)
+    sys.modules.pop("edited_metrics", None)
+    with pytest.raises(UsageError, match="function="):
+        results[0].compare(results[1])
+
+
+MODULE = '''
+import ragassay
+
+@ragassay.metric(low=0, high=None)
+def n_words(answer):
+    """How many words the answer has."""
+    return len(answer.split())
+
+def starts_big(answer, letters=1):
+    return answer[:letters].isupper()
+
+class Nothing: pass
+'''
+
+
+def test_the_command_line_takes_module_and_function(
+    tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sys.modules.pop("users_metrics", None)
+    (tmp_path / "users_metrics.py").write_text(MODULE)
+    (tmp_path / "d.jsonl").write_text('{"id": "1", "answer": "Ann did it"}\n')
+    named = "users_metrics:n_words,users_metrics:starts_big(letters=2),BLEU"
+    assert call(["run", "d.jsonl", "-m", named, "-o", "out"]) == 0
+    again = ragassay.open_run("out")
+    assert list(again.summary.metrics) == ["n_words", "starts_big(letters=2)", "BLEU"]
+    assert [row.value for row in again.scores][:2] == [3, False]
+    assert again.config["metrics"][:2] == [
+        *("users_metrics:n_words", "users_metrics:starts_big(letters=2)")
+    ]
+    assert call(["run", "out/run.yaml"]) == 0
+    assert call(["metrics", "users_metrics:n_words"]) == 0
+    assert "How many words the answer has" in capsys.readouterr().out
+    for wrong, words in (
+        ("users_metrics:n_wrds", "has no 'n_wrds'. Did you mean 'n_words'"),
+        ("nowhere:f", "no module 'nowhere'"),
+        ("users_metrics:Nothing", "is no metric"),
+    ):
+        assert call(["run", "d.jsonl", "-m", wrong]) == 2
+        assert words in " ".join(capsys.readouterr().err.split())
+    sys.modules.pop("users_metrics", None)
+
+
+def _made(most: int) -> Any:
+    @ragassay.metric
+    def no_longer_than(answer: str) -> bool:
+        return len(answer) <= most
+
+    return no_longer_than
+
+
+def test_two_functions_of_one_name_share_no_value() -> None:
+    short, long = _made(1), _made(9)
+    data = [{"id": "1", "answer": "Emma"}]
+    assert short.signature != long.signature and _made(1).signature == short.signature
+    for one, value in ((short, False), (long, True), (short, False)):
+        for options in ({"suite": [one]}, {"metrics": [one]}):
+            (row,) = ragassay.evaluate(data, **options).scores
+            assert row.value is value
+    for options in ({"suite": [short, long]}, {"metrics": [short, long]}):
+        with pytest.raises(ragassay.UsageError, match="Two metrics are called 'no_longer_than'"):
+            ragassay.evaluate(data, **options)
+
+
+@pytest.mark.usefixtures("no_metric_left")
+def test_a_file_that_holds_other_text_than_the_function_is_no_obstacle(tmp_path: Path) -> None:
+    """Code that was compiled under the name of another file, as notebooks and page tests do."""
+    other = tmp_path / "page.md"
+    other.write_text("text (that opens a bracket\nand never closes it\n")
+    source = "import ragassay\n@ragassay.metric\ndef test_elsewhere(answer):\n    return 1.0\n"
+    made = {"__name__": "__main__"}
+    exec(compile(source, str(other), "exec"), made)
+    assert made["test_elsewhere"].score(FULL).value == 1.0
+
+
+def test_the_summary_says_why_a_metric_failed() -> None:
+    @ragassay.metric
+    def far(answer):
+        return 7.0
+
+    @ragassay.metric
+    def breaks(answer):
+        if answer == "b":
+            raise ValueError("the grammar is missing")
+        return 0.5
+
+    data = [{"id": name, "answer": name, "references": ["a"]} for name in "abb"]
+    data[2]["id"] = "c"
+    warnings = ragassay.evaluate(data, [far, breaks, "em"]).summary.warnings
+    (lies_outside,) = [one for one in warnings if one.startswith("far failed, first on sample 'a'")]
+    assert "returned 7, which lies outside its range" in lies_outside
+    (broken,) = [one for one in warnings if one.startswith("breaks failed, first on sample 'b'")]
+    assert "raised ValueError: the grammar is missing" in broken
+    alone = ragassay.evaluate(data, far).summary.warnings
+    assert sum("lies outside its range" in one for one in alone) == 1

@@ -1,0 +1,230 @@
+"""What a notebook shows: small, without scripts, escaped, readable on light and dark."""
+
+from __future__ import annotations
+
+import html
+import io
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+import ragassay
+from ragassay.engine.diagnosis import moved
+from ragassay.engine.run import progress_bar
+from ragassay.errors import UsageError
+from ragassay.targets import AskSummary, ask_table
+
+TOWN = Path(ragassay.__file__).parent / "examples" / "town"
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def run() -> ragassay.Result:
+    return ragassay.evaluate(TOWN / "hybrid.jsonl", ["em", "token_f1.f", "rl_f"])
+
+
+@pytest.fixture(scope="module")
+def old() -> ragassay.Result:
+    return ragassay.evaluate(TOWN / "keyword.jsonl", ["em", "token_f1.f", "rl_f"])
+
+
+def words(markup: str) -> str:
+    plain = re.sub(r"<style>.*?</style>|<[^>]+>", " ", markup, flags=re.S)
+    return " ".join(html.unescape(plain).split())
+
+
+def test_a_result_shows_its_table(run: ragassay.Result) -> None:
+    shown = run._repr_html_()
+    assert len(shown) < 8_000 and "<script" not in shown
+    em, rl_f = run.summary.metrics["em"], run.summary.metrics["rl_f"]
+    told = words(shown)
+    assert f"em ↑ {em.mean:.4f} [{em.low:.4f}, {em.high:.4f}]" in told
+    assert f"{rl_f.n_scored}/72" in told and "8 undefined" in told
+    assert shown.count("<svg") == 3
+    assert run.summary._repr_html_() == shown
+
+
+def test_gates_warnings_and_labels_stand_there_and_are_escaped() -> None:
+    data = [{"id": "1", "system": HOSTILE, "answer": "a", "references": ["a"]}]
+    result = ragassay.evaluate(data, ["em", "BLEU"], fail_under="em>=0.5")
+    shown = result._repr_html_()
+    assert HOSTILE not in shown and html.escape(HOSTILE) in shown
+    assert "gate em>=0.5: passed" in words(shown)
+    judged = ragassay.evaluate(data, "answer_match", judge=lambda prompt: "no")
+    assert "are not kept in the ledger" in words(judged._repr_html_())
+    assert re.search("^note: The answers of .*lambda are not kept", str(judged.summary), re.M)
+
+
+def test_a_comparison_shows_differences_and_verdicts(
+    run: ragassay.Result, old: ragassay.Result
+) -> None:
+    comparison = run.compare(old)
+    shown = comparison._repr_html_()
+    assert len(shown) < 8_000 and "<script" not in shown
+    told = words(shown)
+    for d in comparison.differences:
+        assert f"{d.diff:+.4f} {d.verdict}".replace("+-", "-") in told.replace("−", "-")
+    assert repr(comparison) == str(comparison)
+    assert "runs" not in comparison.to_json()
+    again = pickle.loads(pickle.dumps(comparison))
+    assert again == comparison
+
+
+def test_a_plan_shows_what_would_be_asked_and_needs_no_key(monkeypatch: Any) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    plan = ragassay.plan(TOWN / "hybrid.jsonl", ["em", "answer_match"], judge="openai:gpt-4o")
+    assert plan.calls is not None and plan.calls.total.calls.low == 72
+    assert "judge openai:gpt-4o" in str(plan)
+    shown = plan._repr_html_()
+    assert len(shown) < 6_000 and shown.count("<table>") == 2 and "<pre" not in shown
+    assert "answer_match 72 0 " in words(shown) and "em 72 of 72" in words(shown)
+
+
+def test_what_a_diagnosis_and_asking_gave_is_readable(
+    run: ragassay.Result, old: ragassay.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    found = ragassay.diagnose(run)
+    assert repr(found).startswith("<Diagnosis 'hybrid': failing=")
+    (first, *_) = found.found
+    for shown in (str(found), words(found._repr_html_())):
+        assert first.fault.title in shown and f"{found.n_failing} of 72 samples fail" in shown
+    change = moved(run, old)
+    assert f"{change.n:,} are in both" in words(change._repr_html_()) and str(change)
+    queries = [{"id": str(n), "query": HOSTILE} for n in range(3)]
+
+    def one_fails(query: str, metadata: dict[str, str]) -> str:
+        raise ValueError("no index")
+
+    answers = ragassay.ask(queries, target={"good": lambda query: "yes", "bad": one_fails})
+    assert repr(answers) == "<Answers: systems=2 samples=6>"
+    printed = str(answers)
+    assert "bad: 3 failed: query '0'" in printed and max(map(len, printed.splitlines())) <= 80
+    assert "bad 3 0 0 0 3" in words(answers._repr_html_())
+    for text in (found, change, run.compare(old), answers):
+        assert max(map(len, str(text).splitlines())) <= 80
+
+
+def test_a_table_of_answers_fits_80_columns_with_whole_heads() -> None:
+    from rich.console import Console
+
+    summary = AskSummary(
+        "my-system", "f", 1200, 1190, 10, 500, {"timeout": 10}, {"timeout": "query '7'"}, 12,
+        {"p50": 0.81, "p95": 12.4, "p99": 100.0}, {}, 1_200_000, 400_000, 12.5, (),
+    )  # fmt: skip
+    for width in (80, 120):
+        out = Console(file=io.StringIO(), width=width)
+        with out.capture() as captured:
+            out.print(ask_table([summary]))
+        printed = captured.get()
+        assert "…" not in printed and "answered" in printed and "$12.50" in printed
+        assert max(len(line.rstrip()) for line in printed.splitlines()) <= width
+        assert ("No room for" in printed) == (width == 80)
+    with pytest.raises(UsageError, match="Unknown metric"):
+        ragassay.plan(TOWN / "hybrid.jsonl", ["emm(x=1)"])
+
+
+def test_pictures_show_themselves_and_are_saved(
+    run: ragassay.Result, old: ragassay.Result, tmp_path: Path
+) -> None:
+    for chart in (run.plot(), run.plot("histograms"), run.compare(old).plot()):
+        bundle = chart._repr_mimebundle_()
+        assert bundle["image/svg+xml"].startswith("<svg")
+        assert chart.save(tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+        with pytest.raises(UsageError, match="cannot be written as"):
+            chart.save(tmp_path / "a.gif")
+    with pytest.raises(UsageError, match="Did you mean 'boxes'"):
+        run.plot("boxs")  # type: ignore[arg-type]
+    nothing = ragassay.evaluate([{"id": "1"}], "em")
+    with pytest.raises(UsageError, match="no metric has a number"):
+        nothing.plot()
+
+
+@pytest.mark.parametrize("kept", [100_000, 2])
+@pytest.mark.parametrize("saved", [True, False])
+def test_scores_are_a_sequence(
+    kept: int, saved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.engine.results.score_rows.KEPT", kept)
+    data = [{"id": str(n), "answer": "a b"[: n + 1], "references": ["a"]} for n in range(3)]
+    save = tmp_path / "run" if saved else None
+    scores = ragassay.evaluate(data, ["em", "token_f1.f"], save=save).scores
+    every = list(scores)
+    assert len(scores) == len(every) == 6 and list(scores) == every
+    for place in (0, 3, -1, -6):
+        assert scores[place] == every[place]
+    for cut in (slice(1, 4), slice(None, None, 2), slice(-2, None), slice(4, 1), slice(5, 1, -2)):
+        assert scores[cut] == every[cut]
+    for place in (6, -7):
+        with pytest.raises(IndexError):
+            scores[place]
+    assert every[2] in scores and "6 scores" in repr(scores)
+
+
+def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
+    data = [
+        {"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"], "topic": "a", "n": 1},
+        {"id": "2", "query": "When?", "references": ["1965"], "em": "clash", "n": 2.5, "x": [1]},
+        {"id": "3", "answer": "b", "references": ["b"], "n": None, "mixed": True},
+        {"id": "4", "answer": "b", "references": ["b"], "mixed": "yes", "sample": "clash, too"},
+    ]
+    for save in (None, tmp_path / "run"):
+        result = ragassay.evaluate(data, ["em"], save=save)
+        frame = result.to_polars()
+        assert frame.columns == [
+            *("sample", "system", "repeat", "query", "answer"),
+            *("topic", "n", "metadata.em", "mixed", "metadata.sample", "em"),
+        ]
+        assert frame["query"].to_list() == ["Who?", "When?", None, None]
+        assert frame["answer"].to_list() == ["Ann", None, "b", "b"]
+        assert frame["n"].to_list() == [1.0, 2.5, None, None]
+        assert frame["mixed"].to_list() == [None, None, "True", "yes"]
+        assert frame["em"].to_list() == [1.0, None, 1.0, 1.0]
+        assert frame["em"].dtype == polars.Float64
+        assert result.to_pandas()["topic"].tolist()[0] == "a"
+
+
+def test_what_prints_is_a_table_and_no_dump(run: ragassay.Result) -> None:
+    assert repr(run.summary) == str(run.summary)
+    _, head, first, *_ = str(run.summary).splitlines()
+    assert head.split() == ["metric", "mean", "interval", "scored"]
+    assert head.index("interval") == first.index("[")
+    em = run.summary.metrics["em"]
+    assert (
+        repr(em) == f"<em: mean {em.mean:.4f} [{em.low:.4f}, {em.high:.4f}] at 95 %, 72/72 scored>"
+    )
+
+
+def test_a_bar_shows_where_it_is_wanted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress_bar, "PATIENCE_S", 0.0)
+    data = [{"id": str(n), "answer": "a", "references": ["a"]} for n in range(3)]
+
+    def said(progress: Any) -> str:
+        ragassay.evaluate(data, "em", progress=progress)
+        return capsys.readouterr().err
+
+    assert said(None) == said(False) == ""  # a script, no notebook
+    counted: list[int] = []
+    assert said(counted.append) == "" and counted == [3]
+    monkeypatch.setitem(__import__("sys").modules, "tqdm.auto", None)
+    assert said(True) == "scoring: 3 of 3 samples\n"
+    monkeypatch.setattr(progress_bar, "in_notebook", lambda: True)
+    assert said(None) == "scoring: 3 of 3 samples\n" and said(False) == ""
+
+
+def test_tqdm_draws_the_bar_where_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    with progress_bar.shown_progress(True, lambda: 5, lambda: "2 waiting") as told:
+        assert told is not None
+        told(2)
+        told(5)
+    with progress_bar.shown_progress(True, lambda: None) as told:
+        assert told is not None
+        told(1)
+    assert "Traceback" not in capsys.readouterr().err

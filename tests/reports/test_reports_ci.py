@@ -1,0 +1,255 @@
+"""JUnit XML, GitHub's annotations and step summary, badges: all tell of the gates of a run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, strategies as st
+
+import ragassay
+from ragassay.cli import call
+from ragassay.engine.comparison import gates
+from ragassay.engine.results.summary import GateResult
+from ragassay.errors import UsageError
+from ragassay.reports import folder
+from ragassay.reports.ci import badge, github_workflow, write_badge, write_junit
+
+ANSWERS = ["red fox", "a red fox", "fox", "blue", "red fox", "red foxes"]
+GATES = ["em>=0.2", "em>=0.9", "low(f1)>=0.5"]
+
+
+def records() -> list[dict[str, object]]:
+    return [
+        {"id": f"q{n}", "query": f"query {n}?", "answer": text, "references": ["red fox"]}
+        for n, text in enumerate(ANSWERS)
+    ]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder with a gate that passes, one that fails, and one that is undecided."""
+    place = tmp_path_factory.mktemp("run")
+    lines = "".join(json.dumps(one) + "\n" for one in records())
+    (place / "answers.jsonl").write_text(lines)
+    words = [str(place / "answers.jsonl"), "-m", "em,f1", "-o", str(place / "out")]
+    words += [word for gate in GATES for word in ("--fail-under", gate)]
+    assert call(["run", *words]) == 1
+    return place / "out"
+
+
+def cases(path: Path) -> dict[str, ElementTree.Element]:
+    return {str(one.get("name")): one for one in ElementTree.parse(path).iter("testcase")}
+
+
+def test_a_run_with_gates_leaves_a_test_case_for_each(run: Path) -> None:
+    found = cases(run / "junit.xml")
+    assert list(found) == [*GATES, "every score that is owed is there"]
+    assert [[child.tag for child in one][1:] for one in list(found.values())[:3]] == [
+        [], ["failure"], ["error"],
+    ]  # fmt: skip
+    failure = found["em>=0.9"].find("failure")
+    assert failure is not None and failure.get("message") == "gate em>=0.9: FAILED, mean 0.5000"
+    assert failure.text is not None and "q3: 0.0000" in failure.text
+    error = found["low(f1)>=0.5"].find("error")
+    assert error is not None and "n is too small to tell" in str(error.get("message"))
+    figures = {one.get("name"): one.get("value") for one in found["em>=0.9"].iter("property")}
+    assert figures["mean"] == "0.5" and figures["scored"] == "6/6"
+    root = ElementTree.parse(run / "junit.xml").getroot()
+    for one in (root, root[0]):
+        assert (one.get("tests"), one.get("failures"), one.get("errors")) == ("4", "1", "1")
+
+
+def test_a_finished_run_finds_what_the_run_itself_found(run: Path) -> None:
+    opened = ragassay.open_run(run)
+    again = ragassay.evaluate(records(), metrics="em,f1", fail_under=GATES)
+    assert gates.found(opened) == again.gates == gates.found(again)
+    assert [one.passed for one in gates.found(opened, ["em>=0.1"])] == [True]
+
+
+def test_a_run_that_is_incomplete_has_an_error(run: Path, tmp_path: Path) -> None:
+    result = ragassay.open_run(run)
+    write_junit(replace(result, summary=replace(result.summary, incomplete=2)), tmp_path / "x.xml")
+    error = cases(tmp_path / "x.xml")["every score that is owed is there"].find("error")
+    assert error is not None and error.get("message") == "2 scores missing by accident."
+
+
+def test_nothing_scored_is_an_error(tmp_path: Path) -> None:
+    result = ragassay.evaluate([{"id": "1", "query": "a?", "answer": "b"}], metrics="em")
+    write_junit(result, tmp_path / "x.xml")
+    ((_, case),) = cases(tmp_path / "x.xml").items()
+    assert case.find("error") is not None
+
+
+@given(st.text(min_size=1))
+def test_any_text_makes_a_file_that_parses(tmp_path_factory, text: str) -> None:
+    place = tmp_path_factory.mktemp("any")
+    result = ragassay.evaluate(records(), metrics="em")
+    summary = replace(result.summary, title=text, system=text, warnings=(text,), incomplete=1)
+    gate = GateResult("em>=0.9", 0.5, False, why=text)
+    hostile = replace(result, summary=summary, gates=(gate,))
+    write_junit(hostile, place / "x.xml")
+    ElementTree.parse(place / "x.xml")
+    for line in github_workflow.commands([replace(gate, gate=text)], [summary]):
+        assert line.startswith("::error title=") and len(line.splitlines()) == 1
+
+
+def test_an_annotation_ends_where_its_line_does() -> None:
+    gate = GateResult("a:b,c>=1", 0.2, None, why="50 %\nof it")
+    (line,) = github_workflow.commands([gate])
+    assert line.startswith("::error title=gate undecided%3A a%3Ab%2Cc>=1::gate a:b,c>=1: ")
+    assert line.endswith("50 %25%0Aof it")
+
+
+def test_github_shows_annotations_and_the_summary_of_the_step(
+    run: Path, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    place = tmp_path / "summary.md"
+    place.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(place))
+    assert call(["report", str(run), "-o", str(tmp_path), "--github"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::")]
+    assert lines == [
+        "::notice title=gate passed%3A em>=0.2::gate em>=0.2: passed, mean 0.5000",
+        "::error title=gate failed%3A em>=0.9::gate em>=0.9: FAILED, mean 0.5000",
+        lines[2],
+    ]
+    text = place.read_text()
+    assert text.startswith("before\n") and "- ❌ gate em" in text and "| em ↑ |" in text
+    assert call(["compare", str(run), str(run), "--github", "--json"]) == 0
+    found = capsys.readouterr()
+    json.loads(found.out)
+    assert "A\\_mean (new)" in place.read_text() or "A_mean (new)" in place.read_text()
+
+
+def test_a_summary_that_github_would_not_show_is_cut(tmp_path: Path) -> None:
+    place = tmp_path / "summary.md"
+    named = {"GITHUB_STEP_SUMMARY": str(place)}
+    assert github_workflow.add_to_step_summary("ä" * 900_000, named)
+    assert place.stat().st_size <= 1_000_000 and "The rest is cut" in place.read_text()
+    assert not github_workflow.add_to_step_summary("x", {})
+    with pytest.raises(UsageError, match="cannot be written"):
+        github_workflow.add_to_step_summary("x", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    ("metric", "conditions", "fill", "said"),
+    [
+        ("em", ["em>=0.2"], badge.PASSED, "gate passed"),
+        ("em", ["em>=0.2", "em>=0.9"], badge.FAILED, "gate failed"),
+        (None, ["low(f1)>=0.5"], badge.UNDECIDED, "f1: 0.69 ["),
+        ("f1", ["em>=0.2"], badge.UNGATED, "f1: 0.69 ["),
+        (None, [], badge.UNGATED, "em: 0.50 ["),
+    ],
+)
+def test_a_badge_is_coloured_by_the_gates_on_its_metric(
+    tmp_path: Path, metric: str | None, conditions: list[str], fill: str, said: str
+) -> None:
+    result = ragassay.evaluate(records(), metrics="em,f1", fail_under=conditions)
+    write_badge(result, tmp_path / "badge.svg", metric)
+    svg = ElementTree.parse(tmp_path / "badge.svg").getroot()
+    assert fill in (tmp_path / "badge.svg").read_text()
+    assert said in str(svg.get("aria-label"))
+
+
+def test_a_badge_says_so_where_nothing_was_scored_and_refuses_what_there_is_not(
+    tmp_path: Path,
+) -> None:
+    result = ragassay.evaluate([{"id": "1", "query": "a?", "answer": "b"}], metrics="em")
+    write_badge(result, tmp_path / "badge.svg")
+    assert "not scored" in (tmp_path / "badge.svg").read_text()
+    with pytest.raises(UsageError, match="f1"):
+        folder.write_reports(result, tmp_path, ["badge"], metric="f1")
+
+
+def test_report_gates_a_finished_run(run: Path, tmp_path: Path, capsys) -> None:
+    words = ["report", str(run), "-o", str(tmp_path), "--format", "junit,badge"]
+    assert call([*words, "--fail-under", "em>=0.1", "--metric", "em"]) == 0
+    assert next(iter(cases(tmp_path / "junit.xml"))) == "em>=0.1"
+    assert badge.PASSED in (tmp_path / "badge.svg").read_text()
+    assert call([*words, "--fail-under", "em>=0.9"]) == 1
+    assert call([*words, "--fail-under", "low(f1)>=0.5"]) == 3
+    assert call([*words, "--fail-under", "em"]) == 2
+    assert call(["report", str(run), "--metric", "em"]) == 2
+    assert "--metric is for a badge" in capsys.readouterr().err
+
+
+def test_a_run_that_scored_nothing_is_an_error_everywhere(tmp_path: Path, capsys) -> None:
+    data, out = tmp_path / "answers.jsonl", tmp_path / "out"
+    data.write_text('{"id": "1", "query": "Why?", "answer": "So."}\n')
+    assert call(["run", str(data), "-m", "em", "-o", str(out), "--github"]) == 3
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::")]
+    assert lines == ["::error title=run incomplete::Nothing was scored."]
+    assert call(["report", str(out), "--format", "junit"]) == 0
+    (case,) = cases(out / "junit.xml").values()
+    assert case.find("error") is not None
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """Folders of a bad new run and of a good old one, over the same twenty queries."""
+    place = tmp_path_factory.mktemp("two")
+    for name, wrong in (("new", 15), ("old", 2)):
+        data = [
+            {"id": f"q{n:02}", "query": "Which?", "references": ["red fox"]}
+            | {"answer": "blue" if n < wrong else "red fox"}
+            for n in range(20)
+        ]
+        ragassay.evaluate(data, metrics="em,f1", output=str(place / name))
+    return str(place / "new"), str(place / "old")
+
+
+def test_a_comparison_leaves_a_test_case_for_each_gate(
+    two_runs: tuple[str, str], tmp_path: Path
+) -> None:
+    new, old = two_runs
+    words = ["compare", new, old, "--primary", "em", "--junit", str(tmp_path / "junit.xml")]
+    words += ["--fail-if-drop", "em>0.3", "--fail-if-drop", "f1>0.7", "--fail-if-worse"]
+    assert call(words) == 1
+    found = cases(tmp_path / "junit.xml")
+    names = ["no drop em>0.3", "no drop f1>0.7", "--fail-if-worse", "a metric is compared"]
+    assert list(found) == names
+    drop = found["no drop em>0.3"].find("failure")
+    assert drop is not None and drop.text is not None
+    assert "q02: em 0.0000, before 1.0000" in drop.text and "q00" not in drop.text
+    figures = {
+        one.get("name"): one.get("value") for one in found["no drop em>0.3"].iter("property")
+    }
+    assert (figures["a_mean"], figures["b_mean"], figures["n"]) == ("0.25", "0.9", "20")
+    assert found["no drop f1>0.7"].find("error") is not None, "undecided"
+    worse = found["--fail-if-worse"].find("failure")
+    assert worse is not None and worse.get("message") == "gate --fail-if-worse: FAILED, worse: em"
+    assert found["a metric is compared"].find("error") is None
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "2", "1")
+
+
+def test_a_comparison_of_nothing_is_an_error(two_runs: tuple[str, str], tmp_path: Path) -> None:
+    new, _ = two_runs
+    data = [{"id": "q00", "query": "Which?", "answer": "blue"}]
+    ragassay.evaluate(data, metrics="em,f1", output=str(tmp_path / "bare"))
+    words = ["compare", new, str(tmp_path / "bare"), "--force"]
+    assert call([*words, "--junit", str(tmp_path / "x.xml")]) == 3
+    error = cases(tmp_path / "x.xml")["a metric is compared"].find("error")
+    assert error is not None
+    assert error.get("message") == "No metric could be compared: 1 query in common."
+
+
+def test_the_badge_of_a_comparison_has_the_difference_and_the_colour_of_its_gates(
+    two_runs: tuple[str, str], tmp_path: Path
+) -> None:
+    new, old = two_runs
+    path = tmp_path / "badge.svg"
+    seen = {}
+    for gate in (["--fail-if-drop", "f1>0.1"], ["--fail-if-drop", "em>0.9"], []):
+        call(["compare", new, old, *gate, "--badge", str(path)])
+        svg = path.read_text()
+        (fill,) = (one for one in (badge.PASSED, badge.FAILED, badge.UNGATED) if one in svg)
+        seen[fill] = str(ElementTree.fromstring(svg).get("aria-label"))
+    assert seen[badge.FAILED].startswith("f1, change: -0.65 [-")
+    assert seen[badge.PASSED].startswith("em, change: -0.65 [-")
+    assert seen[badge.UNGATED].startswith("em, change: -0.65 [-")
+    assert seen[badge.FAILED].endswith("gate failed") and "gate" not in seen[badge.UNGATED]

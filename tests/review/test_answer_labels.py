@@ -1,0 +1,312 @@
+"""Labels of answers by people: what is asked, who is asked, and that a run is judged by them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from labelled_answers import answered, disagreeing, labelled, todo
+from question_examples import EXAMPLES, name_of
+from ragassay.cli import call
+from ragassay.engine.golden import AnswersToLabel
+from ragassay.errors import InputError, UsageError
+from ragassay.judges import Question, label_of
+from ragassay.judges.questions import kinds
+from ragassay.review import (
+    AnswerLabels,
+    LabelLog,
+    ReviewStore,
+    label_agreement,
+    label_disagreements,
+)
+from ragassay.review.label_forms import answer_fields, guides, shown_question
+from ragassay.review.review_log import append
+from reviewed_set import small
+
+
+def test_a_run_judged_by_the_labels_has_the_grades_that_people_gave(tmp_path: Path) -> None:
+    labels = labelled(tmp_path)
+    grades = {"The library opens at nine.": 3, "Cards cost five euros.": 1}
+    for key in todo(labels, "ann"):
+        question, _ = labels.question(key)
+        labels.label(key, "ann", grades[question.data["passage"]], 2.5)
+    assert todo(labels, "ann") == []
+    assert labels.progress("ann")["done"] == labels.progress("ann")["total"] == 4
+    run = tmp_path / "run"
+    words = ["run", str(tmp_path / "answers.jsonl"), "--golden", str(labels.store.folder)]
+    assert call([*words, "-m", "umbrela", "--judge", f"replay:{labels.path}", "-o", str(run)]) == 0
+    summary = ragassay.open_run(run).summary
+    assert summary.metrics["umbrela"].mean == 2.0
+    assert not any("matched no question" in one for one in summary.warnings)
+
+
+def test_what_follows_from_an_answer_is_asked_after_it(tmp_path: Path) -> None:
+    labels = labelled(tmp_path, metrics=("rl_f",))
+    (first, _) = todo(labels, "ann")
+    assert labels.question(first)[0].kind == "extract_claims"
+    labels.label(first, "ann", ["It opens at nine.", "It opens daily."])
+    follows = [one["key"] for one in labels.entries("ann") if one["kind"] == "claim_support"]
+    assert [labels.question(key)[0].data["claims"] for key in follows] == [
+        ("It opens at nine.", "It opens daily.")
+    ]
+    labels.label(follows[0], "ann", [True, False])
+    result = ragassay.evaluate(
+        str(tmp_path / "answers.jsonl"), metrics="rl_f", judge=f"replay:{labels.path}"
+    )
+    assert next(row.value for row in result.scores) == 0.5
+    labels.undo("ann"), labels.undo("ann")
+    assert follows[0] not in {one["key"] for one in labels.entries("ann")}
+    with pytest.raises(UsageError, match="no longer asked"):
+        labels.label(follows[0], "ann", [True, True])
+
+
+def test_an_undo_brings_the_label_before_back_also_in_a_run(tmp_path: Path) -> None:
+    labels = labelled(tmp_path)
+    key = todo(labels, "ann")[0]
+    labels.label(key, "ann", 3)
+    labels.label(key, "ann", 0)
+    assert labels.undo("ann") == (key, False)
+    assert labels.given(key, "ann") == 3
+    labels.label(key, "ann", None)
+    assert labels.given(key, "ann") == "cannot tell" and key not in todo(labels, "ann")
+    labels.undo("ann"), labels.undo("ann")
+    assert labels.given(key, "ann") is None and key in todo(labels, "ann")
+    with pytest.raises(UsageError, match="no label to take back"):
+        labels.undo("ann")
+    again = AnswerLabels(labels.store, labels._answers)
+    assert (again.given(key, "ann"), again.progress("ann")["mine"]) == (None, 0)
+
+
+def test_several_people_label_the_overlap_and_agree_by_kind(tmp_path: Path) -> None:
+    store = small(tmp_path / "g", 2, status="accepted")
+    store.change_settings(overlap=1.0, people=2)
+    labels = labelled(tmp_path, metrics=("umbrela", "rl_f"), store=store)
+    graded = [one["key"] for one in labels.entries("ann") if one["kind"] == "relevance_grade"]
+    for key, (ann, bob) in zip(graded, [(3, 3), (0, 0), (2, 1), (3, 3)], strict=True):
+        labels.label(key, "ann", ann)
+        assert {one["key"]: one["state"] for one in labels.entries("ann")}[key] == "waiting"
+        labels.label(key, "bob", bob)
+        state = {one["key"]: one["state"] for one in labels.entries("eve")}[key]
+        assert state == ("done" if ann == bob else "disagreement")
+    claims = [one["key"] for one in labels.entries("bob") if one["kind"] == "extract_claims"]
+    labels.label(claims[0], "bob", ["It opens."])
+    states = {one["key"]: one["state"] for one in labels.entries("ann")}
+    assert states[claims[0]] == "done", "lists of texts are written by one person"
+    (alpha, _, kappa) = label_agreement(LabelLog.read(labels.path))["relevance_grade"]
+    assert (alpha.n_items, alpha.share, kappa.people) == (4, 0.75, ("ann", "bob"))
+    assert call(["golden", "agreement", str(store.folder)]) == 0
+
+
+def test_systems_are_not_told_and_what_they_share_is_asked_once(tmp_path: Path) -> None:
+    labels = labelled(tmp_path, "one", "two", metrics=("umbrela", "answer_match"))
+    listed = labels.entries("ann")
+    assert [one["kind"] for one in listed].count("relevance_grade") == 4
+    assert [one["kind"] for one in listed].count("answer_match") == 4
+    assert [one["sample"] for one in listed] == sorted(one["sample"] for one in listed)
+    assert "system" not in str(listed)
+
+
+def test_a_run_folder_brings_its_own_metrics(tmp_path: Path) -> None:
+    store = small(tmp_path / "g", 2, status="accepted")
+    run, path = tmp_path / "run", answered(tmp_path)
+    words = ["run", str(path), "--golden", str(store.folder), "-m", "no_answer,token_f1"]
+    assert call([*words, "-o", str(run)]) == 0
+    labels = AnswerLabels(store, AnswersToLabel.of(run, store.folder))
+    assert {one["kind"] for one in labels.entries("ann")} == {"answer_attempted"}
+    with pytest.raises(UsageError, match="has its own metrics"):
+        AnswersToLabel.of(run, store.folder, ["umbrela"])
+
+
+def test_where_nothing_is_asked_that_is_said(tmp_path: Path) -> None:
+    store = small(tmp_path / "g", 2, status="accepted")
+    with pytest.raises(UsageError, match="asks a judge"):
+        AnswersToLabel.of(answered(tmp_path), store.folder, ["token_f1"])
+    bare = tmp_path / "bare.jsonl"
+    bare.write_text('{"id": "i0", "answer": "At nine."}\n', encoding="utf-8")
+    with pytest.raises(UsageError, match="lack what is asked about"):
+        AnswerLabels(store, AnswersToLabel.of(bare, store.folder, ["umbrela"]))
+
+
+def test_two_people_who_save_at_once_lose_nothing(tmp_path: Path) -> None:
+    store = small(tmp_path / "g", 2, status="accepted")
+    people = {who: labelled(tmp_path, store=ReviewStore(store.folder)) for who in ("ann", "bob")}
+    keys = todo(people["ann"], "ann")
+
+    def work(who: str) -> None:
+        for key in keys:
+            people[who].label(key, who, 2)
+
+    threads = [threading.Thread(target=work, args=(who,)) for who in people]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    log = LabelLog.read(people["ann"].path)
+    assert list(log.of_question) == keys
+    assert all(set(given) == {"ann", "bob"} for given in log.of_question.values())
+
+
+def test_wrong_labels_are_refused_and_wrong_lines_told(tmp_path: Path) -> None:
+    labels = labelled(tmp_path)
+    key = todo(labels, "ann")[0]
+    for answer in (7, "very", [1], {"rating": 1}):
+        with pytest.raises(InputError):
+            labels.label(key, "ann", answer)
+    with pytest.raises(UsageError, match="name"):
+        labels.label(key, " ", 1)
+    assert not labels.path.exists()
+    labels.label(key, "ann", 1)
+    with labels.path.open("a") as stream:
+        stream.write('{"question": "relevance_grade", "data": {}, "answer": 1}\n')
+    with pytest.raises(InputError, match="line 2"):
+        labels.entries("ann")
+
+
+@pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
+def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Question[Any]) -> None:
+    values: dict[str, Any] = {
+        "text": lambda _: "text", "texts": lambda _: ["a", "b"], "numbers": lambda _: [1],
+        "number": lambda field: field["low"], "choice": lambda field: field["values"][-1],
+        "choices": lambda field: [field["values"][0]] * len(field["items"]),
+    }  # fmt: skip
+    answer = {one["name"]: values[one["form"]](one) for one in answer_fields(question)}
+    again, reply = label_of({"question": question.kind, "data": question.data, "answer": answer})
+    assert (again, reply is None) == (question, False)
+    shown = shown_question(question, "When?")
+    assert shown["ask"] and shown["texts"]
+
+
+def test_people_are_told_about_known_kinds_only() -> None:
+    assert set(guides()) <= set(kinds())
+
+
+def test_who_looks_while_a_label_is_written_does_not_double_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = labelled(tmp_path)
+    key = todo(labels, "ann")[0]
+    lookers = []
+
+    def slow(path: Path, record: Any) -> None:
+        append(path, record)
+        # The line is in the file, and not yet known here: bob's page asks now.
+        looker = threading.Thread(target=labels.entries, args=("bob",))
+        looker.start()
+        looker.join(0.3)
+        lookers.append(looker)
+
+    monkeypatch.setattr("ragassay.review.answer_labels.append", slow)
+    labels.label(key, "ann", 3, 2.0)
+    monkeypatch.undo()
+    for looker in lookers:
+        looker.join()
+    assert labels.given(key, "ann") is not None
+    assert labels.undo("ann") == (key, False)
+    assert labels.given(key, "ann") is None
+
+
+def states(labels: AnswerLabels, who: str) -> dict[str, str]:
+    return {one["key"]: one["state"] for one in labels.entries(who)}
+
+
+def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels, key = disagreeing(tmp_path)
+    folder = str(labels.store.folder)
+    assert states(labels, "eve")[key] == "disagreement"
+    assert labels.others(key) == {"ann": 3, "bob": 1}
+    progress = labels.progress("eve")
+    assert (progress["done"], progress["left"], progress["seconds_left"]) == (3, 1, 5.0)
+    assert call(["golden", "agreement", folder]) == 0
+    assert "1 disagreement (1 of labels), 1 to settle" in capsys.readouterr().out
+    before = label_agreement(LabelLog.read(labels.path))
+
+    labels.label(key, "eve", 0, final=True)
+    assert states(labels, "eve")[key] == "done" and labels.given(key, "eve") == 0
+    assert labels.others(key) == {"ann": 3, "bob": 1, "eve": 0}
+    assert label_agreement(LabelLog.read(labels.path)) == before, "eve saw what others had said"
+    assert call(["golden", "agreement", folder]) == 0
+    assert "1 disagreement (1 of labels), 0 to settle" in capsys.readouterr().out
+    (line,) = (labels.store.folder / "adjudication.jsonl").read_text().splitlines()
+    told = json.loads(line)
+    assert (told["labels"], told["settled_by"], told["answer"]) == ({"ann": 3, "bob": 1}, "eve", 0)
+    assert told["data"] == json.loads(json.dumps(labels.question(key)[0].data))
+
+    def mean() -> float | None:
+        data, judge = str(tmp_path / "answers.jsonl"), f"replay:{labels.path}"
+        result = ragassay.evaluate(data, metrics="umbrela", judge=judge)
+        return result.summary.metrics["umbrela"].mean
+
+    assert mean() == pytest.approx((0 + 2 + 2 + 2) / 4)
+    assert labels.undo("eve") == (key, False)
+    assert states(labels, "eve")[key] == "disagreement"
+    assert mean() == pytest.approx((1 + 2 + 2 + 2) / 4), "the median of two is the lower"
+
+
+def test_who_settles_an_own_disagreement_keeps_the_independent_label(tmp_path: Path) -> None:
+    labels, key = disagreeing(tmp_path)
+    labels.label(key, "ann", 1, final=True)
+    labels.label(key, "ann", 2)  # who once saw the others' labels has seen them
+    (told,) = label_disagreements(LabelLog.read(labels.path))
+    assert (told["labels"], told["answer"]) == ({"ann": 3, "bob": 1}, 2)
+    labels.undo("ann"), labels.undo("ann")
+    assert labels.given(key, "ann") == 3 and states(labels, "eve")[key] == "disagreement"
+    again = AnswerLabels(labels.store, labels._answers)
+    assert again.given(key, "ann") == 3 and states(again, "eve")[key] == "disagreement"
+
+
+def test_who_did_not_see_the_others_adds_a_vote_and_settles_nothing(tmp_path: Path) -> None:
+    labels, key = disagreeing(tmp_path)
+    labels.label(key, "eve", 1)
+    assert states(labels, "tim")[key] == "disagreement"
+    assert labels.others(key) == {"ann": 3, "bob": 1, "eve": 1}
+
+
+def test_known_answers_come_first_and_are_no_labels_of_the_set(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "known").mkdir()
+    known = labelled(tmp_path / "known", metrics=("umbrela", "answer_match"))
+    graded = [one["key"] for one in known.entries("x") if one["kind"] == "relevance_grade"]
+    for key, grade in zip(graded, (3, 0), strict=False):
+        known.label(key, "expert", grade)
+    (matched, _) = [one["key"] for one in known.entries("x") if one["kind"] == "answer_match"]
+    known.label(matched, "expert", True)
+
+    store = small(tmp_path / "set", 2, status="accepted")
+    store.change_settings(calibration="../known/g")
+    labels = labelled(tmp_path, store=store)
+    first = [one for one in labels.entries("ann") if one["calibration"]]
+    assert [one["key"] for one in first] == graded[:2], "of the kinds that are asked here"
+    assert labels.entries("ann")[:2] == first and {one["state"] for one in first} == {"todo"}
+    assert labels.calibrate(graded[0], "ann", 3, 2.0) is True
+    assert labels.calibrate(graded[1], "ann", 2) is False
+    assert labels.given(graded[1], "ann", calibration=True) == 2
+    assert not labels.path.exists() and labels.progress("ann")["mine"] == 0
+    assert {one["state"] for one in labels.entries("ann")[:2]} == {"done"}
+    assert {one["state"] for one in labels.entries("bob")[:2]} == {"todo"}
+    assert call(["golden", "agreement", str(store.folder)]) == 3
+    assert "calibration of labels: ann: 1 of 2 as known" in capsys.readouterr().out
+    assert labels.undo("ann") == (graded[1], True)
+    assert labels.given(graded[1], "ann", calibration=True) is None
+    with pytest.raises(UsageError, match="not among those with known answers"):
+        labels.calibrate(matched, "ann", True)
+    with pytest.raises(InputError):
+        labels.calibrate(graded[1], "ann", 9)
+
+
+def test_what_experts_disagree_on_is_known_once_it_is_settled(tmp_path: Path) -> None:
+    (tmp_path / "known").mkdir()
+    known, key = disagreeing(tmp_path / "known")
+    store = small(tmp_path / "set", 2, status="accepted")
+    store.change_settings(calibration="../known/g")
+    labels = labelled(tmp_path, store=store)
+    assert key not in labels.known() and len(labels.known()) == 3
+    known.label(key, "eve", 0, final=True)
+    assert labels.calibrate(key, "ann", 0) is True

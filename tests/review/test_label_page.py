@@ -1,0 +1,171 @@
+"""Labels of answers on the page, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra 'service'")
+
+from fastapi.testclient import TestClient
+
+from ragassay.engine.golden import AnswersToLabel
+from ragassay.review import AnswerLabels, LabelLog, ReviewStore, create_review_app
+from reports_examples import HOSTILE
+from reviewed_set import small
+
+PASSAGES = ["The library opens at nine.", "Cards cost five euros."]
+
+
+def to_label(folder: Path, *metrics: str, text: str = "It opens at nine.") -> AnswerLabels:
+    folder.mkdir(exist_ok=True)
+    store = small(folder / "g", 1, status="accepted")
+    path = folder / "answers.jsonl"
+    record = {"id": "i0", "query": "When does it open? 0", "passages": PASSAGES, "answer": text}
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    return AnswerLabels(store, AnswersToLabel.of(path, store.folder, metrics))
+
+
+def said(labels: AnswerLabels, who: str) -> list[Any]:
+    log = LabelLog.read(labels.path)
+    return [given[who]["answer"] for _, given in log.answers() if who in given]
+
+
+def asked(page: Any, words: str) -> None:
+    page.wait_for_selector(f"#ask >> text={words}")
+    page.wait_for_selector("body[data-question]:not([data-question=''])")
+
+
+@pytest.mark.browser
+def test_a_person_labels_an_answer_by_keyboard(tmp_path: Path, serve: Any, visit: Any) -> None:
+    labels = to_label(tmp_path, "umbrela", "answer_match", "rl_f")
+    served = serve(labels.store.folder, "", labels)
+    page = visit(served, "/answers")
+    page.wait_for_selector("#alert >> text=Write your name")
+    page.keyboard.type("ann")
+    page.keyboard.press("Tab")
+    asked(page, "How relevant")
+    assert "The library opens at nine." in page.inner_text("#beside")
+    page.keyboard.press("3")
+    page.wait_for_selector("#beside >> text=Cards cost")
+    page.keyboard.press("0")
+    asked(page, "at least one of the references")
+    assert "nine" in page.inner_text("#beside") and "Wrong answer" in page.inner_text("#beside")
+    page.keyboard.press("1")
+    asked(page, "Which facts")
+    page.fill("#item textarea", "It opens at nine.\nIt opens daily.")
+    page.keyboard.press("Control+Enter")
+    asked(page, "Can each claim")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#alert >> text=2 of 2 have no value yet.")
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#item >> text=Nothing to label")
+    assert "5 of 5 questions are answered, 5 by you." in page.inner_text("#progress")
+    assert said(labels, "ann") == [
+        {"grade": 3}, {"grade": 0}, {"is_matching": True},
+        {"claims": ["It opens at nine.", "It opens daily."]}, {"supported": [True, False]},
+    ]  # fmt: skip
+
+    page.keyboard.press("u")
+    asked(page, "Can each claim")
+    assert len(said(labels, "ann")) == 4
+    page.keyboard.press("x")
+    page.wait_for_selector("#item >> text=Nothing to label")
+    assert len(said(labels, "ann")) == 4
+    page.select_option("#show", "mine")
+    asked(page, "How relevant")
+    assert page.inner_text("[aria-pressed=true] b") == "3"
+    page.keyboard.press("2")
+    page.wait_for_selector("#beside >> text=Cards cost")
+    assert said(labels, "ann")[0] == {"grade": 2}
+    page.click("text=Items")
+    page.wait_for_selector("#item >> text=Nothing to show")
+    assert page.input_value("#reviewer") == "ann"
+
+
+@pytest.mark.browser
+def test_known_answers_come_first_and_disagreements_are_settled(
+    tmp_path: Path, serve: Any, visit: Any
+) -> None:
+    known = to_label(tmp_path / "known", "umbrela")
+    key = known.entries("x")[0]["key"]
+    known.label(key, "expert", 3)
+    labels = to_label(tmp_path / "set", "umbrela")
+    labels.store.change_settings(calibration="../../known/g", overlap=1.0)
+    page = visit(serve(labels.store.folder, "ann", labels), "/answers")
+    asked(page, "How relevant")
+    assert page.inner_text("#place") == "1 of 3"
+    assert page.inner_text("#item .chip >> nth=1") == "calibration"
+    page.keyboard.press("1")
+    page.wait_for_selector("#alert >> text=is not the known one, which is: 3.")
+    page.wait_for_selector("body[data-question^='golden/']")
+    page.keyboard.press("u")
+    page.wait_for_selector("#alert >> text=taken back")
+    page.wait_for_selector("body[data-question^='calibration/']")
+    page.keyboard.press("3")
+    page.wait_for_selector("#alert >> text=is as known.")
+    for label in "20":
+        page.wait_for_selector("body[data-question^='golden/']")
+        page.keyboard.press(label)
+        page.wait_for_selector(f"#progress >> text={'1 by you' if label == '2' else '2 by you'}")
+    assert "2 labels are missing" in page.inner_text("#progress")
+    assert said(labels, "ann") == [{"grade": 2}, {"grade": 0}]
+
+    for entry in [one for one in labels.entries("bob") if not one["calibration"]]:
+        labels.label(entry["key"], "bob", 2)
+    page.fill("#reviewer", "eve")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#place >> text=1 of 2")
+    page.wait_for_selector("body[data-question^='calibration/']")
+    page.keyboard.press("3")
+    page.wait_for_selector("#item .chip >> text=people disagree")
+    page.wait_for_selector("body[data-question^='golden/']")
+    assert page.inner_text("#others") == "ann: 0\nbob: 2"
+    assert "1 of 2 questions are answered" in page.inner_text("#progress")
+    assert "1 label is missing" in page.inner_text("#progress")
+    page.keyboard.press("2")
+    page.wait_for_selector("#item >> text=Nothing to label")
+    assert "2 of 2 questions are answered, 1 by you." in page.inner_text("#progress")
+    settled = [json.loads(line) for line in labels.path.read_text().splitlines()][-1]
+    assert (settled["judge"], settled["final"], settled["answer"]) == ("eve", True, {"grade": 2})
+
+
+@pytest.mark.browser
+def test_hostile_answers_run_nothing(tmp_path: Path, serve: Any, visit: Any) -> None:
+    labels = to_label(tmp_path, "answer_match", text=f"safe \u202egnp.exe\u202c {HOSTILE}")
+    page = visit(serve(labels.store.folder, HOSTILE, labels), "/answers")
+    asked(page, "references")
+    shown = page.inner_text("#item")
+    assert "\u202e" not in shown and "<" in shown
+    assert page.locator("#item script, #item img, #beside script, #beside img").count() == 0
+    page.keyboard.press("2")
+    page.wait_for_selector("#item >> text=Nothing to label")
+    assert said(labels, HOSTILE) == [{"is_matching": False}]
+
+
+def test_wrong_requests_are_problems_in_words(tmp_path: Path) -> None:
+    labels = to_label(tmp_path, "umbrela")
+    client = TestClient(create_review_app(labels.store, "", labels), base_url="http://127.0.0.1")
+    key = client.get("/labels?reviewer=ann").json()["entries"][0]["key"]
+    body = {"key": key, "reviewer": "ann", "answer": 3}
+    for wrong, words in (
+        ({**body, "answer": 9}, "grade"),
+        ({**body, "answer": {"grade": None}}, "grade"),
+        ({**body, "reviewer": ""}, "reviewer"),
+        ({**body, "key": "none"}, "no longer asked"),
+        ({**body, "judge": "eve"}, "judge"),
+    ):
+        answer = client.post("/labels", json=wrong)
+        assert answer.status_code == 422 and words in answer.text
+    assert client.post("/labels/undo", json={"reviewer": "ann"}).status_code == 422
+    assert client.post("/labels", json=body, headers={"Origin": "http://evil"}).status_code == 403
+    assert client.post("/labels", json=body).json()["progress"]["mine"] == 1
+    plain = TestClient(
+        create_review_app(ReviewStore(labels.store.folder)), base_url="http://127.0.0.1"
+    )
+    assert plain.get("/answers").status_code == 404 and "Answers</a>" not in plain.get("/").text

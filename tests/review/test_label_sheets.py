@@ -1,0 +1,135 @@
+"""Questions about answers in sheets: written, filled in, read back."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from labelled_answers import answered, disagreeing, labelled
+from question_examples import EXAMPLES, name_of
+from ragassay.cli import call
+from ragassay.errors import InputError, UsageError
+from ragassay.judges import Question, label_of
+from ragassay.review import AnswerLabels, LabelLog, read_label_sheet, write_label_sheet
+from ragassay.review.label_forms import answer_fields, answer_of, answer_text
+
+KINDS = [".csv", ".xlsx"]
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            return list(csv.DictReader(stream))
+    head, *rows = openpyxl.load_workbook(path).worksheets[0].iter_rows(values_only=True)
+    return [dict(zip(map(str, head), (one or "" for one in row), strict=True)) for row in rows]
+
+
+def write(path: Path, rows: list[dict[str, str]]) -> None:
+    if path.suffix == ".csv":
+        with path.open("w", encoding="utf-8-sig", newline="") as stream:
+            writer = csv.DictWriter(stream, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        return
+    book = openpyxl.Workbook()
+    for row in [list(rows[0]), *(list(one.values()) for one in rows)]:
+        book.worksheets[0].append(row)
+    book.save(path)
+
+
+def said(labels: AnswerLabels, who: str) -> list[Any]:
+    log = LabelLog.read(labels.path)
+    return [given[who].get("answer") for given in log.of_question.values() if who in given]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_questions_are_written_filled_in_and_taken_once(tmp_path: Path, kind: str) -> None:
+    labels, path = labelled(tmp_path, metrics=("umbrela", "answer_match")), tmp_path / f"s{kind}"
+    assert write_label_sheet(labels, path) == 6
+    rows = read(path)
+    assert rows[0]["question"] == "How relevant is the passage to the query?"
+    assert "3: is about the query and holds the exact answer" in rows[0]["values"]
+    assert rows[0]["texts"] == "Query: When does it open? 0"
+    assert rows[0]["beside"] == "Passage: The library opens at nine."
+    answers = ["3", 0 if kind == ".xlsx" else "0", "yes", "Cannot tell", "", "no"]
+    for row, answer in zip(rows, answers, strict=True):
+        row["answer"] = answer  # type: ignore[assignment]
+    rows[2]["why"] = "It says nine."
+    write(path, rows)
+    with pytest.raises(UsageError, match="5 rows of it have a value in the column 'answer'"):
+        write_label_sheet(labels, path)
+    assert read_label_sheet(labels, path, "ann") == (5, [])
+    assert said(labels, "ann") == [
+        {"grade": 3},
+        {"grade": 0},
+        {"is_matching": True, "reasoning": "It says nine."},
+        None,
+        {"is_matching": False},
+    ]
+    assert read_label_sheet(labels, path, "ann") == (0, [])
+    assert labels.progress("ann")["seconds"] is None, "nobody measured how long it took"
+    assert write_label_sheet(labels, path) == 1
+
+
+def test_wrong_rows_are_named_and_the_others_taken(tmp_path: Path, capsys: Any) -> None:
+    labels, path = labelled(tmp_path), tmp_path / "s.csv"
+    words = ["golden", "review", str(labels.store.folder), "--answers", str(answered(tmp_path))]
+    words += ["-m", "umbrela"]
+    assert call([*words, "--csv", str(path)]) == 0
+    assert "s.csv: 4 questions to answer" in capsys.readouterr().out
+    rows = read(path)
+    rows[0]["answer"], rows[1]["answer"], rows[2]["why"], rows[3]["answer"] = "7", "2", "so", "1"
+    rows[3]["key"] = "gone"
+    write(path, rows)
+    assert call([*words, "--read", str(path), "--reviewer", "ann"]) == 3
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].endswith("s.csv: 1 label taken, 3 not")
+    assert told[1] == "row 2, column answer: '7' is no answer. Write one of: 0, 1, 2, 3."
+    assert told[2] == "row 4, column answer: the row says why, and has no answer."
+    assert told[3].startswith("row 5: This question is no longer asked")
+    assert said(labels, "ann") == [{"grade": 2}]
+    (tmp_path / "a.csv").write_text("id,answer\n1,x\n")
+    with pytest.raises(InputError, match="has no column key"):
+        read_label_sheet(labels, tmp_path / "a.csv", "ann")
+
+
+def test_a_row_that_shows_what_others_said_settles_its_question(tmp_path: Path) -> None:
+    labels, key = disagreeing(tmp_path)
+    path = tmp_path / "s.csv"
+    assert write_label_sheet(labels, path, "eve") == 1
+    (row,) = read(path)
+    assert (row["key"], row["labels"]) == (key, "ann: 3\nbob: 1")
+    write(path, [{**row, "answer": "3"}])
+    assert read_label_sheet(labels, path, "eve") == (1, [])
+    assert LabelLog.read(labels.path).settled(key)["judge"] == "eve"  # type: ignore[index]
+    assert read_label_sheet(labels, path, "eve") == (0, [])
+
+
+def test_a_sheet_of_one_person_holds_what_waits_for_that_person(tmp_path: Path) -> None:
+    labels, path = labelled(tmp_path), tmp_path / "s.csv"
+    labels.store.change_settings(overlap=1.0)
+    key = labels.entries("ann")[0]["key"]
+    labels.label(key, "ann", 3)
+    assert write_label_sheet(labels, path, "ann") == 3
+    assert write_label_sheet(labels, path, "bob") == 4
+    assert read(path)[0]["labels"] == "", "bob does not see what ann said"
+
+
+@pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
+def test_an_answer_of_each_kind_is_read_as_it_was_written(question: Question[Any]) -> None:
+    values: dict[str, Any] = {
+        "text": lambda _: "text", "texts": lambda _: ["a, b", "c"], "numbers": lambda _: [1],
+        "number": lambda field: field["low"], "choice": lambda field: field["values"][-1],
+        "choices": lambda field: [field["values"][0]] * len(field["items"]),
+    }  # fmt: skip
+    fields = [one for one in answer_fields(question) if not one["optional"]]
+    answer = {one["name"]: values[one["form"]](one) for one in fields}
+    record = {"question": question.kind, "data": question.data, "answer": answer}
+    _, reply = label_of(json.loads(json.dumps(record)))
+    assert reply is not None
+    assert answer_of(question, answer_text(question, reply)) == answer

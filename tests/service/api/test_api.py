@@ -1,0 +1,321 @@
+"""The REST interface: what it does, what it refuses, and who may ask."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+fastapi = pytest.importorskip("fastapi", reason="needs the extra 'service'")
+
+from fastapi.testclient import TestClient  # noqa: E402
+
+from ragassay.errors import UsageError  # noqa: E402
+from ragassay.service import ServiceOptions, create_app  # noqa: E402
+from ragassay.service.store import (  # noqa: E402
+    Store,
+    TaskOptions,
+    create_project,
+    create_task,
+    create_token,
+)
+from ragassay.service.worker import Worker, WorkerOptions  # noqa: E402
+
+API = "/api/v1"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store in a folder."""
+    made = Store(tmp_path / "store")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(store: Store) -> Iterator[TestClient]:
+    """A client on this machine."""
+    with local(store) as made:
+        yield made
+
+
+def local(store: Store, **headers: str) -> TestClient:
+    return TestClient(
+        create_app(store), "http://localhost", headers=headers, client=("127.0.0.1", 5),
+        raise_server_exceptions=False,
+    )  # fmt: skip
+
+
+def made_task(client: TestClient, **options: Any) -> str:
+    project = client.post(f"{API}/projects", json={"name": "p"}).json()["id"]
+    body = {"name": "t", "options": options}
+    found = client.post(f"{API}/projects/{project}/tasks", json=body)
+    assert found.status_code == 201, found.text
+    return str(found.json()["id"])
+
+
+def record(number: int, **more: Any) -> dict[str, Any]:
+    return {
+        "id": f"r{number}",
+        "timestamp": 1000.0 + number,
+        "user_input": "How many ECTS has the programme?",
+        "retrieved_context": ["The programme has 180 ECTS."],
+        "response": "It has 180 ECTS.",
+        **more,
+    }
+
+
+def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
+    client: TestClient, store: Store, tmp_path: Path
+) -> None:
+    task = made_task(client)
+    sent = client.post(f"{API}/tasks/{task}/records", json={"records": [record(1), record(2)]})
+    assert sent.json() == {"new": 2, "changed": 0, "unchanged": 0, "empty_chunks": 0}
+    body = {"name": "first", "from_timestamp": 1000, "to_timestamp": "1970-01-01T00:16:42+00:00"}
+    started = client.post(f"{API}/tasks/{task}/reports", json=body)
+    assert started.status_code == 202, started.text
+    report, job = started.json()["report"]["id"], started.json()["job"]["id"]
+    not_yet = client.get(f"{API}/reports/{report}/run")
+    assert not_yet.status_code == 409 and "not finished" in not_yet.json()["detail"]
+    Worker(store, WorkerOptions(tmp_path / "work", beat=0.2)).run(until_idle=True)
+    assert client.get(f"{API}/jobs/{job}").json()["status"] == "completed"
+    found = client.get(f"{API}/reports/{report}").json()
+    assert found["status"] == "completed" and found["headline"]["relevance"]["n_scored"] == 2
+    archive = client.get(f"{API}/reports/{report}/run")
+    assert archive.headers["content-type"] == "application/zip"
+    names = zipfile.ZipFile(io.BytesIO(archive.content)).namelist()
+    assert {"run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"} <= set(names)
+    assert client.delete(f"{API}/reports/{report}").status_code == 204
+    assert client.get(f"{API}/tasks/{task}/reports").json() == []
+
+
+def test_records_come_in_pages_and_with_their_versions(client: TestClient) -> None:
+    task = made_task(client)
+    batch = [record(n) for n in range(7)]
+    client.post(f"{API}/tasks/{task}/records", json={"records": batch})
+    seen, cursor = [], None
+    while True:
+        words = {"limit": 3, **({} if cursor is None else {"cursor": cursor})}
+        page = client.get(f"{API}/tasks/{task}/records", params=words).json()
+        seen += [one["id"] for one in page["items"]]
+        if (cursor := page["next"]) is None:
+            break
+    assert seen == [f"r{n}" for n in reversed(range(7))]
+    client.post(f"{API}/tasks/{task}/records", json={"records": [record(1, response="x")]})
+    versions = client.get(f"{API}/tasks/{task}/records/r1").json()
+    assert [one["version"] for one in versions] == [2, 1]
+    assert client.delete(f"{API}/tasks/{task}/records/r1").json() == {"deleted": 2}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        ({"records": []}, 422, "records"),
+        ({"records": [record(1, timestamp="noon")]}, 422, "no point in time"),
+        ({"records": [record(1, retrieved_context="a<<sep>>b")]}, 422, "separator"),
+        ({"records": [record(1), record(1)]}, 422, "already given in line 1"),
+        ({"recrds": []}, 422, "records"),
+        ({"records": [{"id": "x", "user_input": {"a": 1}}]}, 422, "text"),
+    ],
+)
+def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(
+    client: TestClient, body: dict[str, Any], status: int, message: str
+) -> None:
+    task = made_task(client)
+    found = client.post(f"{API}/tasks/{task}/records", json=body)
+    assert found.status_code == status and message in found.json()["detail"]
+    assert found.headers["content-type"] == "application/problem+json"
+    assert client.get(f"{API}/tasks/{task}/records").json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"from_timestamp": "2026-01-01T00:00:00"}, "names no zone"),
+        ({"from_timestamp": ""}, "ISO 8601 with a zone"),
+        ({"from_timestamp": 2000.0}, "ends before it begins"),
+        ({"to_timestamp": None}, "to_timestamp: give seconds since 1970, or ISO 8601 with a zone"),
+        ({"to_timestamp": True}, "ISO 8601 with a zone"),
+        (
+            {"from_timestamp": 1004572800, "to_timestamp": 1007078400},
+            "no record from 2001-11-01T00:00:00Z to 2001-11-30T00:00:00Z",
+        ),
+        ({"options": {"output": "/tmp/x"}}, "no option 'output'"),
+        ({"options": {"suite": ["nothing"]}}, "suite"),
+    ],
+)
+def test_a_report_that_makes_no_sense_is_refused(
+    client: TestClient, change: dict[str, Any], message: str
+) -> None:
+    task = made_task(client)
+    client.post(f"{API}/tasks/{task}/records", json={"records": [record(1)]})
+    body = {"name": "x", "from_timestamp": 1000.0, "to_timestamp": 1500.0, **change}
+    found = client.post(f"{API}/tasks/{task}/reports", json=body)
+    assert found.status_code == 422 and message in found.json()["detail"], found.text
+
+
+def test_a_task_of_another_kind_and_a_body_that_is_no_json_are_refused_in_words(
+    client: TestClient,
+) -> None:
+    project = client.post(f"{API}/projects", json={"name": "q"}).json()["id"]
+    tasks = f"{API}/projects/{project}/tasks"
+    found = client.post(tasks, json={"name": "x", "kind": "classification"})
+    assert found.status_code == 422 and "only RAG tasks are evaluated" in found.json()["detail"]
+    found = client.post(tasks, content=b"{bad", headers={"Content-Type": "application/json"})
+    assert found.status_code == 422
+    assert found.json()["detail"].startswith("The body is not JSON: ")
+    assert found.json()["detail"].endswith("at character 2.")
+
+
+def test_what_is_not_there_is_said_as_a_problem(client: TestClient) -> None:
+    for path in (
+        "projects/x",
+        "tasks/x",
+        "tasks/x/records",
+        "reports/x",
+        "jobs/x",
+        "reports/x/run",
+    ):
+        found = client.get(f"{API}/{path}")
+        assert found.status_code == 404 and "There is no" in found.json()["detail"], path
+        assert found.json()["title"] == "Not there"
+    assert client.get("/nothing").status_code == 404
+    assert client.put(f"{API}/projects").status_code == 405
+    again = client.post(
+        f"{API}/projects", content=b"{", headers={"content-type": "application/json"}
+    )
+    assert again.status_code == 422
+
+
+# --- who may ask --------------------------------------------------------------------------------
+
+
+def test_without_tokens_only_this_machine_is_served(store: Store) -> None:
+    far = TestClient(create_app(store), "http://localhost", client=("10.0.0.9", 5))
+    assert far.get(f"{API}/projects").status_code == 401
+    with pytest.raises(UsageError, match="Make a token first"):
+        create_app(store, ServiceOptions(address="0.0.0.0"))
+    with pytest.raises(UsageError, match="Make a token first"):
+        create_app(store, ServiceOptions(hosts=("rag.example.org",)))
+
+
+def test_a_token_allows_what_it_is_made_for(store: Store) -> None:
+    mine, other = create_project(store, "mine"), create_project(store, "other")
+    _, reader = create_token(store, "r", "read", mine.id)
+    _, writer = create_token(store, "w", "write")
+    open_client = local(store)
+    assert open_client.get(f"{API}/projects").status_code == 401
+    assert "Bearer" in open_client.get(f"{API}/projects").headers["www-authenticate"]
+    bad = local(store, authorization="Bearer nonsense")
+    assert bad.get(f"{API}/projects").status_code == 401
+    reading = local(store, authorization=f"Bearer {reader}")
+    assert [one["name"] for one in reading.get(f"{API}/projects").json()] == ["mine"]
+    assert reading.get(f"{API}/projects/{other.id}").status_code == 403
+    assert reading.get(f"{API}/projects/{mine.id}/tasks").status_code == 200
+    assert reading.post(f"{API}/projects/{mine.id}/tasks", json={"name": "t"}).status_code == 403
+    assert reading.post(f"{API}/projects", json={"name": "x"}).status_code == 403
+    writing = local(store, **{"x-api-key": writer})
+    assert writing.post(f"{API}/projects/{mine.id}/tasks", json={"name": "t"}).status_code == 201
+    assert len(writing.get(f"{API}/projects").json()) == 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 403),
+        ({"host": "localhost.evil.example"}, 403),
+        ({"host": "localhost:9999"}, 201),
+        ({"host": "[::1]:8000"}, 201),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://localhost:8000"}, 201),
+    ],
+)
+def test_a_page_of_another_site_does_not_reach_a_local_server(
+    store: Store, headers: dict[str, str], status: int
+) -> None:
+    found = local(store).post(f"{API}/projects", json={"name": "p"}, headers=headers)
+    assert found.status_code == status, found.text
+    if "evil" in headers.get("host", ""):
+        assert "'ragassay serve --name NAME'" in found.json()["detail"]
+
+
+def test_a_request_that_is_too_large_is_refused_also_where_it_does_not_say_so(
+    store: Store,
+) -> None:
+    app = create_app(store, ServiceOptions(most_bytes=10_000))
+    client = TestClient(app, "http://localhost", client=("127.0.0.1", 5))
+    assert client.post(f"{API}/projects", content=b"x" * 20_000).status_code == 413
+
+    def pieces() -> Iterator[bytes]:
+        for _ in range(20):
+            yield b"x" * 1_000
+
+    assert client.post(f"{API}/projects", content=pieces()).status_code == 413
+    task = create_task(store, create_project(store, "p").id, "t", TaskOptions())
+    address = f"{API}/tasks/{task.id}/uploads?file_name=a.csv"
+    assert client.post(address, content=pieces()).status_code == 413
+    with store.reading() as connection:
+        kept = connection.exec_driver_sql("SELECT count(*) FROM uploads").scalar_one()
+    assert kept == 0  # not the part that was let in
+
+
+def test_every_answer_has_the_headers_that_browsers_obey(client: TestClient) -> None:
+    for path in ("/nothing", f"{API}/projects"):
+        headers = client.get(path).headers
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_a_defect_is_a_problem_that_tells_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(store: Store) -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr("ragassay.service.api.project_routes.list_projects", broken)
+    found = local(store).get(f"{API}/projects")
+    assert found.status_code == 500 and "secret" not in found.text
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+# --- its description ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("examples", [3, pytest.param(20, marks=pytest.mark.heavy)])
+def test_no_request_that_a_fuzzer_makes_is_answered_with_500_or_undocumented(
+    tmp_path: Path, examples: int
+) -> None:
+    schemathesis = pytest.importorskip("schemathesis")
+    from hypothesis import HealthCheck, Phase, given, settings
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+    store = Store(tmp_path / "fuzzed")
+    made_task(local(store))
+    _, token = create_token(store, "fuzzer", "write")
+    headers = {"Host": "localhost", "Authorization": f"Bearer {token}"}
+    app = create_app(store)
+    schema = schemathesis.openapi.from_asgi(f"{API}/openapi.json", app, headers=headers)
+    n = 0
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        n += 1
+
+        @settings(
+            max_examples=examples, deadline=None, derandomize=True, database=None,
+            suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate],
+        )  # fmt: skip
+        @given(case=operation.as_strategy())
+        def probe(case: Any) -> None:
+            answer = case.call(headers=headers)
+            # A schema cannot say all that makes sense: two times in order, suites that there are.
+            case.validate_response(answer, excluded_checks=[positive_data_acceptance])
+            assert answer.status_code < 500
+
+        probe()
+    assert n > 20

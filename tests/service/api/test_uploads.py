@@ -1,0 +1,324 @@
+"""Uploaded files: sent, looked at, imported; the same on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ragassay.errors import InputError, UsageError
+from ragassay.examples import path_of
+from ragassay.formats import aliases
+from ragassay.samples import Sample
+from ragassay.service.store import (
+    Conflict,
+    Ingested,
+    NotThere,
+    Store,
+    Task,
+    TaskOptions,
+    add_records,
+    count_records,
+    create_project,
+    create_task,
+    create_upload,
+    delete_task,
+    delete_upload,
+    fill_upload,
+    get_upload,
+    import_upload,
+    preview_upload,
+    read_batch,
+    read_page,
+    read_samples,
+    upload_on_disk,
+)
+from stored_records import CSV
+
+
+def a_task(store: Store, **options: Any) -> Task:
+    return create_task(store, create_project(store, "p").id, "t", TaskOptions(**options))
+
+
+def sent(store: Store, task: Task, content: bytes, name: str = "data.csv") -> str:
+    made = create_upload(store, task.id, name)
+    assert fill_upload(store, made.id, io.BytesIO(content)).size == len(content)
+    return made.id
+
+
+def lines(*records: Mapping[str, Any]) -> bytes:
+    return b"".join(json.dumps(one).encode() + b"\n" for one in records)
+
+
+def test_a_preview_says_what_a_file_holds_and_the_import_stores_it(store: Store) -> None:
+    task = a_task(store)
+    key = sent(store, task, CSV)
+    look = preview_upload(store, key, limit=1)
+    assert look.format == "csv"
+    assert look.columns == ["id", "timestamp", "question", "contexts", "answer", "team"]
+    assert look.placed == {
+        "id": "id", "timestamp": "timestamp", "query": "question", "passages": "contexts",
+        "answer": "answer",
+    }  # fmt: skip
+    assert look.unplaced == ["team"] and look.rows[0]["question"] == "Why?"
+    assert look.samples[0]["query"] == "Why?" and look.samples[0]["metadata"] == {"team": "x"}
+    assert (look.lacks_ids, look.lacks_times, look.problem) == (False, False, None)
+    assert count_records(store, task.id) == 0
+    assert import_upload(store, key) == Ingested(new=2, empty_chunks=1)
+    with pytest.raises(NotThere):
+        get_upload(store, key)
+    again = sent(store, task, CSV)
+    assert import_upload(store, again) == Ingested(unchanged=2, empty_chunks=1)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "tsv", "parquet", "jsonl.gz"])
+def test_every_container_is_read(store: Store, kind: str) -> None:
+    rows = [{"id": f"r{n}", "timestamp": 1.0 + n, "question": "?", "answer": "!"} for n in range(3)]
+    out = io.BytesIO()
+    if kind == "parquet":
+        pl.DataFrame(rows).write_parquet(out)
+    elif kind in ("csv", "tsv"):
+        pl.DataFrame(rows).write_csv(out, separator="," if kind == "csv" else "\t")
+    else:
+        out.write(json.dumps(rows).encode() if kind == "json" else lines(*rows))
+    content = gzip.compress(out.getvalue()) if kind.endswith("gz") else out.getvalue()
+    task = a_task(store)
+    key = sent(store, task, content, f"x.{kind}")
+    assert [one["id"] for one in preview_upload(store, key).samples] == ["r0", "r1", "r2"]
+    assert import_upload(store, key).new == 3
+
+
+def test_columns_are_mapped_and_what_they_leave_open_is_told(store: Store) -> None:
+    task = a_task(store)
+    content = lines({"Frage": "Why?", "Antwort": "So.", "wann": 5.0})
+    key = sent(store, task, content, "x.jsonl")
+    look = preview_upload(store, key)
+    assert "no column is known" in str(look.problem) and look.line == 1
+    assert look.columns == look.unplaced == ["Frage", "Antwort", "wann"]
+    assert look.samples == [] and look.rows == [{"Frage": "Why?", "Antwort": "So.", "wann": 5.0}]
+    columns = {"query": "Frage", "answer": "Antwort"}
+    look = preview_upload(store, key, columns=columns)
+    assert (look.lacks_ids, look.lacks_times, look.unplaced) == (True, True, ["wann"])
+    with pytest.raises(InputError, match="has no time") as caught:
+        import_upload(store, key, columns=columns)
+    assert (caught.value.line, caught.value.field) == (1, "timestamp")
+    columns["timestamp"] = "wann"
+    assert not preview_upload(store, key, columns=columns).lacks_times
+    assert import_upload(store, key, columns=columns).new == 1
+    (sample,) = read_samples(store, task.id)
+    assert (sample.query, sample.timestamp) == ("Why?", 5.0)
+    with pytest.raises(UsageError, match="there is no field 'qury'"):
+        preview_upload(store, sent(store, task, content), columns={"qury": "Frage"})
+    look = preview_upload(store, sent(store, task, content), columns={"query": "Fragen"})
+    assert "there is no column 'Fragen'" in str(look.problem)
+
+
+def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(
+    store: Store,
+) -> None:
+    task = a_task(store)
+    # Of one query, but not of one content: a hash of the query alone would refuse them.
+    records = [{"question": "Why?", "answer": answer} for answer in ("A", "B", "A")]
+    for count in (2, 0):
+        key = sent(store, task, lines(*records), "x.jsonl")
+        assert import_upload(store, key, received_as_time=True).new == count
+    assert count_records(store, task.id) == 2
+    page, _ = read_page(store, task.id)
+    assert all(one.timestamp == one.received for one in page)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message", "line", "field"),
+    [
+        (b"id,question\na,Why?\na,How?\n", "x.csv", "already given in line 2", 3, "id"),
+        (b'{"id": "a", "question": 5}\n{"id":\n', "x.jsonl", "not valid JSON", 2, None),
+        (b"id,question,timestamp\na,b,noon\n", "x.csv", "no point in time", 2, "timestamp"),
+        (b"id,question\na,b,c\n", "x.csv", "3 cells, the header 2", 2, None),
+        (b"", "x.csv", "the file is empty", None, None),
+        (b"\x00\x01\x02 ", "x", "UTF-16", None, None),
+        (b"PAR1 no", "x.parquet", "no readable Parquet file", None, None),
+    ],
+)
+def test_a_faulty_file_is_refused_with_its_place_and_nothing_of_it_is_stored(
+    store: Store, content: bytes, name: str, message: str, line: int | None, field: str | None
+) -> None:
+    task = a_task(store)
+    key = sent(store, task, content, name)
+    with pytest.raises(InputError, match=message) as caught:
+        import_upload(store, key, received_as_time=True)
+    assert (caught.value.line, caught.value.field) == (line, field)
+    # It is called by its owner's name; where it lay is the server's.
+    assert str(caught.value).startswith(name) and "/" not in caught.value.problem
+    assert count_records(store, task.id) == 0
+    assert get_upload(store, key).size == len(content)
+
+
+def test_joined_chunks_need_the_separator_of_the_task(store: Store) -> None:
+    content = b"id,question,context\na,b,one.<<sep>>two.<<sep>> \n"
+    task = a_task(store)
+    with pytest.raises(InputError, match="separator"):
+        import_upload(store, sent(store, task, content), received_as_time=True)
+    look = preview_upload(store, sent(store, task, content))
+    assert "separator" in str(look.problem) and look.samples == []
+    cutting = create_task(store, task.project_id, "u", TaskOptions(separator="<<sep>>"))
+    key = sent(store, cutting, content)
+    assert import_upload(store, key, received_as_time=True) == Ingested(new=1, empty_chunks=1)
+
+
+def test_messages_name_what_a_client_can_set_and_no_flags(store: Store) -> None:
+    task = a_task(store)
+    two = {"id": "a", "prediction": "So.", "response": "Yes.", "timestamp": 1}
+    look = preview_upload(store, sent(store, task, lines(two), "x.jsonl"))
+    assert "the field 'answer' for the column 'response' (columns)" in str(look.problem)
+    assert look.placed == {"id": "id", "timestamp": "timestamp"}  # what is clear nevertheless
+    look = preview_upload(store, sent(store, task, lines({"Frage": "Why?"}), "x.jsonl"))
+    assert "the field 'query' for the column '<your column>' (columns)" in str(look.problem)
+    joined = {"id": "a", "question": "Why?", "context": "One.|||Two."}
+    look = preview_upload(store, sent(store, task, lines(joined), "x.jsonl"))
+    for problem in (str(look.problem), refused(joined)):
+        assert "the separator of the task, '|||', or give each as a list of chunks" in problem
+    assert "send 'response' as 'answer'" in refused(two)
+
+
+def refused(record: Mapping[str, Any]) -> str:
+    with pytest.raises(InputError) as caught:
+        read_batch([record], None)
+    assert "--" not in str(caught.value) and "single" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_file_is_kept_in_parts_and_imported_in_batches(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.service.store.uploads.PART", 100)
+    monkeypatch.setattr("ragassay.service.store.imports.BATCH", 7)
+    task = a_task(store)
+    content = lines(*({"id": f"r{n}", "query": "?", "timestamp": n} for n in range(40)))
+    key = sent(store, task, content, "../../etc/passwd.jsonl")
+    with upload_on_disk(store, key) as (upload, path):
+        assert path.read_bytes() == content and path.name == "data.jsonl"
+        assert upload.file_name == "../../etc/passwd.jsonl"
+    assert not path.exists()
+    assert import_upload(store, key).new == 40
+    monkeypatch.setattr("ragassay.service.store.imports.MOST_RECORDS", 39)
+    with pytest.raises(InputError, match="more than 39 records"):
+        import_upload(store, sent(store, task, content, "x.jsonl"))
+
+
+def test_a_file_that_was_not_sent_or_whose_task_is_gone_is_not_there(store: Store) -> None:
+    task = a_task(store)
+    announced = create_upload(store, task.id, "x.csv", {"secret": "s"})
+    with pytest.raises(Conflict, match="announced and not sent"):
+        import_upload(store, announced.id)
+    with pytest.raises(NotThere):
+        fill_upload(store, announced.id, io.BytesIO(b"x"), secret="guess")
+    key = sent(store, task, CSV)
+    with pytest.raises(NotThere):  # it was announced without a secret: none stands for a token
+        fill_upload(store, key, io.BytesIO(b"x"), secret="")
+    delete_upload(store, key)
+    kept = sent(store, task, CSV)
+    delete_task(store, task.id)
+    for gone in (key, kept, announced.id):
+        with pytest.raises(NotThere):
+            get_upload(store, gone)
+    with store.reading() as connection:
+        parts = connection.exec_driver_sql("SELECT count(*) FROM upload_parts").scalar_one()
+    assert parts == 0
+
+
+def test_a_file_that_nobody_imports_is_deleted_after_a_day(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = a_task(store)
+    monkeypatch.setattr("ragassay.service.store.uploads.KEEP_S", -1.0)
+    old = sent(store, task, CSV)
+    create_upload(store, task.id, "x.csv")
+    with pytest.raises(NotThere):
+        get_upload(store, old)
+
+
+def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> None:
+    store = Store(address)
+    task = a_task(store)
+    add_records(store, task.id, [Sample(id="old", query="Who KNOWS?")], received=0.0)
+    with store.writing() as connection:  # as it was
+        kind = "BLOB" if store.is_sqlite else "BYTEA"
+        for statement in (
+            "DROP TABLE upload_parts",
+            "ALTER TABLE uploads DROP COLUMN size",
+            f"ALTER TABLE uploads ADD COLUMN content {kind}",
+            "ALTER TABLE records DROP COLUMN search",
+            "UPDATE schema_versions SET version = 1",
+        ):
+            connection.exec_driver_sql(statement)
+    store.close()
+    again = Store(address)
+    assert import_upload(again, sent(again, task, CSV)).new == 2
+    found, _ = read_page(again, task.id, text="who knows")
+    assert [one.id for one in found] == ["old"]
+    again.close()
+
+
+def test_the_upload_page_offers_the_fields_of_a_record() -> None:
+    script = (resources.files("ragassay.service.web") / "assets/upload.js").read_text()
+    listed = script.split("fields = [")[1].split("]")[0]
+    offered = re.findall(r'"(\w+)"', listed)
+    assert set(offered) <= set(aliases.ALIASES)
+    assert {"id", "system", "repeat", "query_run", "passage_ids", "gold_ids", "failure"} <= {
+        *offered
+    }
+
+
+def test_the_sample_data_can_be_uploaded(store: Store) -> None:
+    task = a_task(store)
+    key = sent(store, task, path_of("hybrid").read_bytes(), "hybrid.jsonl")
+    look = preview_upload(store, key)
+    assert look.problem is None and len(look.samples) == 10
+    done = import_upload(store, key, received_as_time=look.lacks_times)
+    assert done.new == len(path_of("hybrid").read_text(encoding="utf-8").splitlines())
+
+
+def test_files_come_over_rest_and_from_both_clients(tmp_path: Path) -> None:
+    pytest.importorskip("httpx2", reason="needs the extra 'client'")
+    import asyncio
+
+    from ragassay.client import AsyncClient, Client, RequestRefused
+    from service_process import serving
+
+    path = tmp_path / "data.csv"
+    path.write_bytes(CSV)
+    with serving(tmp_path / "store") as service:
+        url = f"http://127.0.0.1:{service.port}"
+        with Client(url) as client:
+            task = client.create_task(client.create_project("p").id, "t")
+            upload = client.upload_file(task.id, path)
+            assert (upload.file_name, upload.size) == ("data.csv", len(CSV))
+            assert client.preview_upload(upload.id).placed["query"] == "question"
+            assert client.import_upload(upload.id).new == 2
+            path.write_bytes(CSV.replace(b"2026-11-02T00:00:00Z", b"noon"))
+            faulty = client.upload_file(task.id, path)
+            with pytest.raises(RequestRefused, match="line 3, field 'timestamp'") as caught:
+                client.import_upload(faulty.id)
+            assert (caught.value.field, caught.value.line) == ("timestamp", 3)
+            client.delete_upload(faulty.id)
+            with pytest.raises(RequestRefused, match="There is no upload"):
+                client.preview_upload(faulty.id)
+            with pytest.raises(UsageError, match="cannot be opened"):
+                client.upload_file(task.id, tmp_path / "nothing.csv")
+
+        async def asynchronous() -> int:
+            path.write_bytes(CSV.replace(b"Because", b"So"))
+            async with AsyncClient(url) as client:
+                upload = await client.upload_file(task.id, path)
+                assert (await client.preview_upload(upload.id)).problem is None
+                return (await client.import_upload(upload.id)).changed
+
+        assert asyncio.run(asynchronous()) == 1

@@ -1,0 +1,278 @@
+"""ML cube's wire: its published client works unchanged against us."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service_process import serving
+
+pytest.importorskip("fastapi", reason="needs the extra 'service'")
+
+from fastapi.testclient import TestClient
+
+from ragassay.service import create_app
+from ragassay.service.store import Store, get_upload, read_page
+
+DRIVER = Path(__file__).resolve().parents[2] / "support" / "published_mlcube_client.py"
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the published client, and nothing of ours."""
+    if sys.version_info >= (3, 13):
+        pytest.skip("the published client needs Python 3.11 or 3.12")
+    folder = tmp_path_factory.mktemp("published")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    words = [str(python), "-m", "pip", "install", "-q", "ml3-platform-sdk==1.0.0"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("the package index cannot be reached")
+    return python
+
+
+@pytest.mark.heavy  # an installation; the tests below send what the client sends
+def test_the_published_client_lives_its_whole_life(published: Path, tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as service:
+        done = subprocess.run(
+            [str(published), str(DRIVER), f"http://127.0.0.1:{service.port}", str(tmp_path)],
+            capture_output=True, text=True, check=False,
+            env={**os.environ, "MLCUBE_POLLING": "1", "PYTHONPATH": ""},
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3_000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert (found["projects"], found["tasks"], found["models"]) == (
+        ["support"],
+        ["bot"],
+        ["gpt@v1"],
+    )
+    assert found["columns"] == ["sample", "when", "question", "chunks"]
+    assert found["jobs"] == ["completed", "completed"]
+    assert found["reports"] == [["november", "completed"]] and found["from"] == 1000.0
+    assert "a task is of type 'rag', not" in found["refused"]
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(tmp_path / "out" / "report.xlsx")
+    rows = list(book["Records"].iter_rows(values_only=True))
+    assert [row[:2] for row in rows[1:]] == [("s0", "gpt@v1"), ("s1", "gpt@v1"), ("s2", "gpt@v1")]
+    assert rows[1][3] == "[1] It has 180 ECTS.\n[2] No."
+
+
+@pytest.fixture
+def wire(tmp_path: Path) -> Iterator[tuple[TestClient, Store]]:
+    """A client of the wire, and the store behind it."""
+    store = Store(tmp_path / "store")
+    with TestClient(
+        create_app(store), "http://localhost", client=("127.0.0.1", 5), headers={"X-Api-Key": "any"}
+    ) as client:
+        yield client, store
+    store.close()
+
+
+def a_task(client: TestClient, **more: Any) -> str:
+    project = client.post("/sdk/v1/project", json={"name": "p"}).json()
+    body = {"project_id": project, "name": "t", "task_type": "rag", **more}
+    return str(client.post("/sdk/v1/task", json=body).json())
+
+
+def sent(client: TestClient, task: str, content: bytes, file_type: str, **more: str) -> Any:
+    query = {
+        "task_id": task, "data_structure": "tabular", "storing_data_type": "production",
+        "file_name": "x", "file_type": file_type, "is_folder": "false",
+        "file_checksum": hashlib.sha256(content).hexdigest(),
+        **more,
+    }  # fmt: skip
+    place = client.get("/sdk/v1/data/presigned-url", params=query).json()
+    target = place["presigned_url"]
+    answer = client.post(target["url"], data=target["fields"], files={"file": ("x", content)})
+    assert answer.status_code == 204, answer.text
+    return {
+        "data_structure": "text",
+        "source": {"storing_process_id": place["storing_process_id"]},
+    }
+
+
+def test_json_and_sessions_and_several_models_become_records(
+    wire: tuple[TestClient, Store],
+) -> None:
+    client, store = wire
+    task = a_task(client, multi_turn=True)
+    columns = [
+        {"name": "k", "role": "id"},
+        {"name": "t", "role": "time_id"},
+        {"name": "q", "role": "input", "subrole": "user_input"},
+        {"name": "s", "role": "metadata", "subrole": "session_id"},
+        {"name": "n", "role": "metadata", "subrole": "turn_id"},
+        {"name": "country", "role": "metadata"},
+    ]
+    schema = {"task_id": task, "data_schema": {"columns": columns}}
+    assert client.post("/sdk/v1/data-schema", json=schema).json() is None
+    assert client.get(f"/sdk/v1/data-schema/{task}").json() == {"columns": columns}
+    rows = [{"k": 1, "t": 5.0, "q": "why?", "s": "a", "n": 2, "country": "IT"}]
+    inputs = sent(client, task, json.dumps(rows).encode(), "json")
+    predictions = []
+    for version in ("1", "2"):
+        body = {"task_id": task, "name": "m", "version": version}
+        model = client.post("/sdk/v1/model", json=body).json()
+        answer = json.dumps([{"k": 1, "t": 5.0, f"m@{version}": f"because {version}"}]).encode()
+        predictions.append([model, sent(client, task, answer, "json")])
+    body = {"task_id": task, "inputs": inputs, "predictions": predictions}
+    job = client.post("/sdk/v1/data/production", json=body)
+    assert (
+        client.get("/sdk/v1/job", params={"job_id": job.json()}).json()[0]["status"] == "completed"
+    )
+    page, _ = read_page(store, task)
+    assert {(one.system, one.record["answer"]) for one in page} == {
+        ("m@1", "because 1"),
+        ("m@2", "because 2"),
+    }
+    assert page[0].record["metadata"] == {"session_id": "a", "turn_id": 2, "country": "IT"}
+    project = client.get("/sdk/v1/projects").json()[0]["project_id"]
+    second = {"project_id": project, "name": "t2", "task_type": "rag"}
+    other = client.post("/sdk/v1/task", json=second).json()
+    inputs = sent(client, other, json.dumps(rows).encode(), "json")
+    foreign = {"task_id": other, "inputs": inputs, "predictions": [[predictions[0][0], inputs]]}
+    refused = client.post("/sdk/v1/data/production", json=foreign)
+    assert refused.status_code == 404 and "model" in refused.json()["errorMessage"]
+    # What was read is not kept, and is not read twice.
+    again = client.post("/sdk/v1/data/production", json=body)
+    assert again.status_code == 404 and again.json()["errorCode"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "message"),
+    [
+        ("POST", "task", {"project_id": "P", "name": "x", "task_type": "regression"}, 400, "'rag'"),
+        ("GET", "task/nowhere", None, 404, "There is no task"),
+        ("GET", "kpi/1", None, 404, "ragassay has no /kpi/1"),
+        ("POST", "rag-evaluation", {"task_id": "x"}, 422, "report_name"),
+        ("POST", "data/production", {"task_id": "T"}, 400, "There are no inputs"),
+        ("POST", "data/production", {"task_id": "T", "inputs": {"source": "x"}}, 422, "source"),
+        ("POST", "data-schema", {"task_id": "T", "data_schema": {"columns": []}}, 400, "role 'id'"),
+        (
+            *("POST", "data-schema"),
+            {"task_id": "T", "data_schema": {"columns": [{"role": "id"}]}},
+            *(400, "no name"),
+        ),
+    ],
+)
+def test_errors_have_the_form_that_the_client_reads(
+    wire: tuple[TestClient, Store], method: str, path: str, body: Any, status: int, message: str
+) -> None:
+    client, _ = wire
+    task = a_task(client)
+    project = client.get("/sdk/v1/projects").json()[0]["project_id"]
+    text = json.dumps(body).replace('"P"', f'"{project}"').replace('"T"', f'"{task}"')
+    found = client.request(
+        method,
+        f"/sdk/v1/{path}",
+        content=None if body is None else text,
+        headers={"Content-Type": "application/json"},
+    )
+    assert found.status_code == status, found.text
+    assert set(found.json()) == {"errorCode", "errorMessage"}
+    assert message in found.json()["errorMessage"]
+
+
+INPUTS = b"id,timestamp,user_input\na,5,why?\n"
+
+
+@pytest.mark.parametrize(
+    ("predictions", "message"),
+    [
+        (b"id,m@1\na,so\nb,lost\n", "a row 'b'"),
+        (b"id,m@1\na,so\na,lost\n", "two rows 'a'"),
+        (b"id,m@2\na,lost\n", "no column 'm@1'"),
+    ],
+)
+def test_predictions_that_would_be_dropped_are_refused(
+    wire: tuple[TestClient, Store], predictions: bytes, message: str
+) -> None:
+    client, store = wire
+    task = a_task(client)
+    body = {"task_id": task, "name": "m", "version": "1"}
+    model = client.post("/sdk/v1/model", json=body).json()
+    inputs = sent(client, task, INPUTS, "csv")
+    answers = [[model, sent(client, task, predictions, "csv")]]
+    body = {"task_id": task, "inputs": inputs, "predictions": answers}
+    found = client.post("/sdk/v1/data/production", json=body)
+    assert found.status_code == 400 and message in found.json()["errorMessage"]
+    assert read_page(store, task)[0] == []
+
+
+def test_targets_and_metadata_of_no_row_are_refused(wire: tuple[TestClient, Store]) -> None:
+    client, store = wire
+    task = a_task(client)
+    inputs = sent(client, task, INPUTS, "csv")
+    table = sent(client, task, b"id,country\nb,IT\n", "csv")
+    for name in ("target", "metadata"):
+        body = {"task_id": task, "inputs": inputs, name: table}
+        assert client.post("/sdk/v1/data/production", json=body).status_code == 400, name
+    assert read_page(store, task)[0] == []
+
+
+def test_historical_data_are_stored_too(wire: tuple[TestClient, Store]) -> None:
+    client, store = wire
+    task = a_task(client)
+    body = {"task_id": task, "inputs": sent(client, task, INPUTS, "csv"), "data_batch_type": "x"}
+    assert client.post("/sdk/v1/data/historical", json=body).status_code == 200
+    assert [one.id for one in read_page(store, task)[0]] == ["a"]
+
+
+def test_an_interval_that_ends_after_all_dates_is_refused(wire: tuple[TestClient, Store]) -> None:
+    client, _ = wire
+    task = a_task(client)
+    body = {"task_id": task, "report_name": "r", "from_timestamp": 0.0, "to_timestamp": 1.8e12}
+    found = client.post("/sdk/v1/rag-evaluation", json=body)
+    assert found.status_code == 400 and "not milliseconds" in found.json()["errorMessage"]
+
+
+def test_a_file_that_cannot_be_read_is_refused(wire: tuple[TestClient, Store]) -> None:
+    client, _ = wire
+    task = a_task(client)
+    for content, kind in ((b"\x00\x01", "parquet"), (b"{", "json"), (b"a,b\n1,2\n", "csv")):
+        body = {"task_id": task, "inputs": sent(client, task, content, kind)}
+        found = client.post("/sdk/v1/data/production", json=body)
+        assert found.status_code == 400, found.text
+    query = {"task_id": task, "file_name": "x", "file_type": "exe"}
+    assert client.get("/sdk/v1/data/presigned-url", params=query).status_code == 400
+
+
+def test_a_file_that_came_otherwise_than_announced_is_refused(
+    wire: tuple[TestClient, Store],
+) -> None:
+    client, store = wire
+    task = a_task(client)
+    checksum = hashlib.sha256(b"id,user_input\na,Why?\n").hexdigest()
+    query = {"task_id": task, "file_name": "x", "file_type": "csv", "file_checksum": checksum}
+    place = client.get("/sdk/v1/data/presigned-url", params=query).json()
+    target, key = place["presigned_url"], place["storing_process_id"]
+    for content, status in ((b"id,user_input\na,Wh", 400), (b"id,user_input\na,Why?\n", 204)):
+        answer = client.post(target["url"], data=target["fields"], files={"file": ("x", content)})
+        assert answer.status_code == status
+        assert (get_upload(store, key).size is None) == (status == 400)
+        assert status == 204 or "checksum" in answer.json()["errorMessage"]
+
+
+def test_a_place_takes_only_what_knows_its_secret(wire: tuple[TestClient, Store]) -> None:
+    client, _ = wire
+    task = a_task(client)
+    query = {"task_id": task, "file_name": "x", "file_type": "csv"}
+    url = client.get("/sdk/v1/data/presigned-url", params=query).json()["presigned_url"]["url"]
+    wrong = client.post(url, data={"secret": "guess"}, files={"file": ("x", b"id\n1\n")})
+    assert wrong.status_code == 404
+
+
+def test_who_is_not_let_in_reads_it_in_the_same_form(wire: tuple[TestClient, Store]) -> None:
+    client, _ = wire
+    found = client.get("/sdk/v1/company", headers={"host": "evil.example"})
+    assert found.status_code == 403 and found.json()["errorCode"] == "REFUSED"
+    assert client.get("/api/v1/projects", headers={"host": "evil.example"}).json()["status"] == 403

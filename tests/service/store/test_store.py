@@ -1,0 +1,448 @@
+"""What the service keeps: the same on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from ragassay.errors import InputError, UsageError
+from ragassay.samples import Sample
+from ragassay.service.store import (
+    Conflict,
+    Ingested,
+    NotThere,
+    Queue,
+    Store,
+    StoreUnavailable,
+    TaskOptions,
+    add_records,
+    cancel_job,
+    change_task,
+    count_records,
+    create_model,
+    create_project,
+    create_report,
+    create_task,
+    create_token,
+    delete_project,
+    delete_records,
+    delete_report,
+    find_token,
+    get_job,
+    get_project,
+    get_report,
+    get_task,
+    list_jobs,
+    list_models,
+    list_reports,
+    list_tasks,
+    list_tokens,
+    new_id,
+    read_batch,
+    read_page,
+    read_samples,
+    read_versions,
+    report_options,
+    retry_job,
+    revoke_token,
+)
+from stored_records import SEPARATOR, a_job, a_task, add, item
+
+# --- projects and tasks -------------------------------------------------------------------------
+
+
+def test_projects_and_tasks_are_made_listed_changed_and_deleted(store: Store) -> None:
+    task = a_task(store, judge=["openai:gpt-4o"], budget="5.00")
+    assert get_task(store, task.id) == task
+    assert task.options.judge == ["openai:gpt-4o"]
+    assert [one.name for one in list_tasks(store, task.project_id)] == ["task"]
+    changed = change_task(store, task.id, TaskOptions(default_answer="I do not know."))
+    assert changed.options.default_answer == "I do not know." and changed.options.judge == []
+    model = create_model(store, task.id, "rag", "v1")
+    assert list_models(store, task.id) == [model]
+    add(store, task, [item(1)])
+    create_report(store, task.id, "all", 0.0, 1e9)
+    delete_project(store, task.project_id)
+    for gone in (
+        lambda: get_project(store, task.project_id),
+        lambda: get_task(store, task.id),
+        lambda: list_models(store, task.id),
+        lambda: delete_project(store, task.project_id),
+    ):
+        with pytest.raises(NotThere, match="There is no"):
+            gone()
+    assert list_jobs(store) == [] and count_records(store, task.id) == 0
+
+
+def test_a_record_that_changes_while_all_are_read_comes_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.service.store.records.PAGE", 2)
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(5)])
+    found = read_samples(store, task.id)
+    read = [next(found)]
+    # Of a report that has begun: it has been read, and its new version would be read at the end.
+    add(store, task, [item(0, timestamp=2000.0, response="Another answer.")])
+    assert [one.id for one in [*read, *found]] == [f"r{n}" for n in range(5)]
+
+
+def test_names_are_unique_where_they_have_to_be(store: Store) -> None:
+    task = a_task(store)
+    with pytest.raises(Conflict, match="A project is called 'project' already"):
+        create_project(store, "project")
+    with pytest.raises(Conflict, match="A task of this project is called 'task' already"):
+        a_task(store)
+    other = create_project(store, "other")
+    assert create_task(store, other.id, "task", TaskOptions()).id != task.id
+    create_model(store, task.id, "m", "1")
+    with pytest.raises(Conflict, match="m@1 is there already"):
+        create_model(store, task.id, "m", "1")
+
+
+def test_what_is_stored_is_there_when_the_store_is_opened_again(address: str) -> None:
+    first = Store(address)
+    task = a_task(first)
+    add(first, task, [item(1)])
+    first.close()
+    again = Store(address)
+    assert get_task(again, task.id) == task and count_records(again, task.id) == 1
+    again.close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [("mysql://host/db", "not mysql"), ("postgresql://:::", "store|URL")],
+)
+def test_an_address_that_is_none_is_refused(wrong: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Store(wrong)
+
+
+# --- records ------------------------------------------------------------------------------------
+
+
+def test_a_record_is_stored_once_and_a_changed_one_is_a_new_version(store: Store) -> None:
+    task = a_task(store)
+    assert add(store, task, [item(1), item(2)]) == Ingested(new=2)
+    assert add(store, task, [item(1), item(2)]) == Ingested(unchanged=2)
+    changed = item(1, response="It is one.")
+    assert add(store, task, [changed, item(3)]) == Ingested(new=1, changed=1)
+    versions = read_versions(store, task.id, "r1")
+    assert [(one.version, one.is_latest) for one in versions] == [(2, True), (1, False)]
+    assert versions[0].record["answer"] == "It is one."
+    assert versions[1].record["answer"] == "It is 1."
+    # What it was before is a version again.
+    assert add(store, task, [item(1)]) == Ingested(changed=1)
+    assert count_records(store, task.id) == 3
+
+
+@pytest.mark.heavy
+def test_a_table_of_any_length_is_stored(store: Store) -> None:
+    """A statement of a database has a limited number of parameters (32,766 of SQLite's, 65,535 of
+    PostgreSQL's)."""
+    task = a_task(store)
+    samples = [Sample(id=f"q{number}", query="?") for number in range(70_000)]
+    assert add_records(store, task.id, samples, received=0.0) == Ingested(new=70_000)
+    changed = [replace(sample, query="!") for sample in samples[:66_000]]
+    again = add_records(store, task.id, [*changed, *samples[66_000:]], received=0.0)
+    assert again == Ingested(changed=66_000, unchanged=4_000)
+    assert count_records(store, task.id) == 70_000
+
+
+def test_two_versions_in_one_batch_are_refused(store: Store) -> None:
+    task = a_task(store)
+    with pytest.raises(InputError, match="already given in line 1"):
+        add(store, task, [item(1), item(1, response="b")])
+    assert count_records(store, task.id) == 0
+
+
+def test_systems_and_repeats_of_one_query_are_records_of_their_own(store: Store) -> None:
+    task = a_task(store)
+    batch = [item(1, system="a"), item(1, system="b"), item(1, system="a", repeat=1)]
+    assert add(store, task, batch).new == 3
+    page, _ = read_page(store, task.id)
+    assert {(one.system, one.repeat) for one in page} == {("a", 0), ("b", 0), ("a", 1)}
+
+
+def test_empty_chunks_are_dropped_and_counted(store: Store) -> None:
+    task = a_task(store)
+    done = add(store, task, [item(1, retrieved_context=f"a{SEPARATOR} {SEPARATOR}b{SEPARATOR}")])
+    assert (done.new, done.empty_chunks) == (1, 2)
+    (sample,) = read_samples(store, task.id)
+    assert [one.text for one in sample.passages or ()] == ["a", "b"]
+
+
+def test_joined_chunks_without_a_separator_are_refused(store: Store) -> None:
+    with pytest.raises(InputError, match="separator"):
+        read_batch([item(1)], None)
+    (one,) = read_batch([item(1, retrieved_context=["a", "b"])], None)
+    assert [passage.text for passage in one.passages or ()] == ["a", "b"]
+
+
+def test_a_record_without_an_id_is_known_by_its_content(store: Store) -> None:
+    task = a_task(store)
+    nameless = {name: value for name, value in item(1).items() if name != "id"}
+    assert add(store, task, [nameless]).new == 1
+    assert add(store, task, [nameless]).unchanged == 1
+    assert add(store, task, [{**nameless, "response": "x"}]).new == 1
+
+
+def test_one_content_twice_in_a_batch_is_one_record(store: Store) -> None:
+    task = a_task(store)
+    nameless = {name: value for name, value in item(1).items() if name != "id"}
+    batch = [nameless, nameless, {**nameless, "response": "x"}]
+    done = add(store, task, batch)
+    assert (done.new, done.unchanged) == (2, 1)
+    assert add(store, task, [nameless, nameless]).unchanged == 2
+    with pytest.raises(InputError, match="already given in line 1"):
+        add(store, task, [item(1), item(1, response="x")])
+
+
+def test_a_faulty_record_is_named_and_nothing_of_its_batch_is_stored(store: Store) -> None:
+    task = a_task(store)
+    with pytest.raises(InputError, match=r"3|timestamp"):
+        add(store, task, [item(1), item(2), item(3, timestamp="yesterday")])
+    assert count_records(store, task.id) == 0
+
+
+def test_the_interval_holds_both_of_its_ends(store: Store) -> None:
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(10)])
+    assert count_records(store, task.id, 1002.0, 1004.0) == 3
+    found = [one.id for one in read_samples(store, task.id, 1002.0, 1004.0)]
+    assert found == ["r2", "r3", "r4"]
+
+
+@settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(order=st.permutations(list(range(25))), size=st.integers(1, 30))
+def test_pages_show_each_record_once_in_order(store: Store, order: list[int], size: int) -> None:
+    task = a_task(store, new_id())
+    # Times that are equal do not lose a record between two pages.
+    add(store, task, [item(n, timestamp=1000.0 + n // 5) for n in order])
+    seen, after = [], None
+    while True:
+        page, after = read_page(store, task.id, after=after, limit=size)
+        seen += page
+        assert len(page) <= size
+        if after is None:
+            break
+    assert len({one.id for one in seen}) == len(seen) == 25
+    assert [one.timestamp for one in seen] == sorted((x.timestamp for x in seen), reverse=True)
+
+
+def test_a_page_can_be_searched_whatever_the_text_holds(store: Store) -> None:
+    task = a_task(store)
+    add(store, task, [item(1), item(2, response="100 % sure_of it"), item(3)])
+    for text, found in (("NUMBER 2?", ["r2"]), ("100 %", ["r2"]), ("e_o", ["r2"]), ("zzz", [])):
+        page, _ = read_page(store, task.id, text=text)
+        assert [one.id for one in page] == found, text
+
+
+def test_records_are_deleted_with_their_versions(store: Store) -> None:
+    task = a_task(store)
+    add(store, task, [item(1), item(2)])
+    add(store, task, [item(1, response="x")])
+    assert delete_records(store, task.id, ["r1", "r9"]) == 2
+    with pytest.raises(NotThere):
+        read_versions(store, task.id, "r1")
+
+
+def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
+    task = a_task(store)
+
+    def write(worker: int) -> int:
+        # Each writes its own records and some that all write.
+        new = 0
+        for at in range(5):
+            mine = [item(1000 * worker + 10 * at + n) for n in range(10)]
+            new += add(store, task, [*mine, item(9_000_000 + at)]).new
+        return new
+
+    with ThreadPoolExecutor(6) as pool:
+        counts = list(pool.map(write, range(1, 7)))
+    assert sum(counts) == count_records(store, task.id) == 6 * 50 + 5
+
+
+# --- reports and jobs ---------------------------------------------------------------------------
+
+
+def test_a_report_is_asked_for_with_an_interval(store: Store) -> None:
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(3)])
+    report, job = create_report(store, task.id, "first", 1000.0, 1001.0)
+    assert (report.status, report.options) == ("idle", {"suite": ["ragreport"]})
+    assert (job.kind, job.status, job.report_id) == ("report", "idle", report.id)
+    assert (job.task_name, job.project_name) == ("task", "project")
+    assert [one.name for one in list_reports(store, task.id)] == ["first"]
+    delete_report(store, report.id)
+    assert list_reports(store, task.id) == [] and list_jobs(store) == []
+    with pytest.raises(NotThere):
+        get_report(store, report.id)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "options", "message"),
+    [
+        (2.0, 1.0, {}, "ends before it begins"),
+        (1.0, 2.0, {}, "has no record from 1970-01-01"),
+        (float("nan"), 2.0, {}, "no point in time"),
+        (0.0, 1e9, {"sute": "qa"}, "Did you mean 'suite'"),
+        (0.0, 1e9, {"level": 3}, "level"),
+        (0.0, 1e9, {"output": "/etc"}, "no option 'output'"),
+        (0.0, 1e9, {"key_file": "/etc/shadow"}, "no option 'key_file'"),
+        (0.0, 1e9, {"rubric": ["/etc/shadow"]}, "no option 'rubric'"),
+    ],
+)
+def test_an_impossible_report_is_refused(
+    store: Store, start: float, end: float, options: dict[str, Any], message: str
+) -> None:
+    task = a_task(store)
+    add(store, task, [item(1)])
+    with pytest.raises(UsageError, match=message):
+        create_report(store, task.id, "x", start, end, options)
+
+
+def test_no_option_of_a_report_names_a_file_of_the_server() -> None:
+    assert not {"data", "output", "ledger", "qrels", "key_file", "models"} & set(report_options())
+    assert {"suite", "metrics", "judge", "budget", "nuggets"} <= set(report_options())
+
+
+def test_workers_never_take_one_job_twice(store: Store) -> None:
+    keys = {a_job(store, str(n)) for n in range(12)}
+    taken: list[str] = []
+    lock = threading.Lock()
+
+    def work(number: int) -> None:
+        queue = Queue(store, f"worker{number}")
+        while (job := queue.take()) is not None:
+            with lock:
+                taken.append(job.id)
+            with store.writing() as connection:
+                assert queue.end(connection, job.id)
+
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(work, range(5)))
+    assert sorted(taken) == sorted(keys)
+    assert {one.status for one in list_jobs(store)} == {"completed"}
+
+
+def test_a_job_of_a_dead_worker_is_taken_over_and_of_a_living_one_is_not(store: Store) -> None:
+    key = a_job(store)
+    first, second = Queue(store, "first", lease=0.0), Queue(store, "second", lease=1e9)
+    assert first.take() is not None
+    assert second.take() is None and second.take() is None
+    assert first.beat(key)
+    heir = Queue(store, "heir", lease=0.0)
+    assert (job := heir.take()) is not None and job.attempts == 2
+    # The first one may live after all, and notices.
+    assert not first.beat(key)
+    with store.writing() as connection:
+        assert not first.end(connection, key)
+        assert heir.end(connection, key)
+    assert get_job(store, key).status == "completed"
+
+
+def test_a_beat_that_moves_keeps_a_lease_whatever_the_time_of_day(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = a_job(store)
+    now = [0.0]
+    monkeypatch.setattr("ragassay.service.store.jobs.time.monotonic", lambda: now[0])
+    first, second = Queue(store, "first", lease=30.0), Queue(store, "second", lease=30.0)
+    assert first.take() is not None
+    for _ in range(5):  # two clocks that run apart do not matter: only beats count
+        assert second.take() is None
+        now[0] += 29.0
+        monkeypatch.setattr("ragassay.service.store.jobs.time.time", lambda: -1e6)
+        assert first.beat(key)
+    assert second.take() is None
+    now[0] += 30.0
+    assert second.take() is not None
+
+
+def test_a_job_whose_worker_did_not_learn_that_it_has_it_is_taken_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = a_job(store)
+    queue = Queue(store, "worker")
+
+    def unreachable(*_: object) -> Any:
+        raise StoreUnavailable("It restarts.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ragassay.service.store.jobs.get_job", unreachable)
+        with pytest.raises(StoreUnavailable):
+            queue.take()
+    assert get_job(store, key).status == "starting"
+    assert Queue(store, "another").take() is None
+    assert (job := queue.take()) is not None and job.id == key
+
+
+def test_a_job_that_kills_its_workers_fails_in_the_end(store: Store) -> None:
+    key = a_job(store)
+    for number in range(5):
+        assert Queue(store, f"worker{number}", lease=0.0).take() is not None
+    assert Queue(store, "last", lease=0.0).take() is None
+    job = get_job(store, key)
+    assert job.status == "error" and "begun 5 times" in str(job.error)
+
+
+def test_a_job_that_two_try_again_at_once_is_not_taken_from_its_worker(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, queue = a_job(store), Queue(store, "worker")
+    failed = cancel_job(store, key)
+    retry_job(store, key)
+    assert queue.take() is not None
+    # The second one looked before the first one was through.
+    monkeypatch.setattr("ragassay.service.store.jobs.get_job", lambda *_: failed)
+    with pytest.raises(Conflict):
+        retry_job(store, key)
+    assert queue.beat(key)
+
+
+def test_jobs_are_cancelled_and_tried_again(store: Store) -> None:
+    key = a_job(store)
+    assert cancel_job(store, key).status == "error"
+    with pytest.raises(Conflict, match="has ended"):
+        cancel_job(store, key)
+    assert retry_job(store, key).status == "idle"
+    with pytest.raises(Conflict, match="this one is idle"):
+        retry_job(store, key)
+    queue = Queue(store, "worker")
+    assert queue.take() is not None and queue.beat(key)
+    assert cancel_job(store, key).status == "starting"
+    assert not queue.beat(key)
+    queue.give_back(key)
+    assert get_job(store, key).status == "idle"
+
+
+# --- tokens -------------------------------------------------------------------------------------
+
+
+def test_tokens_are_kept_as_hashes_and_bound_to_what_they_may(store: Store) -> None:
+    task = a_task(store)
+    reader, value = create_token(store, "reader", "read", task.project_id)
+    writer, other = create_token(store, "writer", "write")
+    assert find_token(store, value) == reader and find_token(store, other) == writer
+    assert find_token(store, value + "x") is None
+    assert reader.may("read", task.project_id) and not reader.may("write", task.project_id)
+    assert not reader.may("read", "other") and not reader.may("read", None)
+    assert writer.may("write", None) and writer.may("read", task.project_id)
+    with store.reading() as connection:
+        row = connection.exec_driver_sql("SELECT * FROM tokens").all()
+    assert value not in str(row) and other not in str(row)
+    revoke_token(store, reader.id)
+    assert find_token(store, value) is None and list_tokens(store) == [writer]
+    with pytest.raises(NotThere):
+        revoke_token(store, reader.id)
+    with pytest.raises(NotThere):
+        create_token(store, "x", "read", "nowhere")

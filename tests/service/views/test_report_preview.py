@@ -1,0 +1,106 @@
+"""What a report would hold and cost, before it is asked for."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.errors import UsageError
+from ragassay.service.store import (
+    NotThere,
+    Store,
+    TaskOptions,
+    create_report,
+    create_task,
+    list_jobs,
+    preview_report,
+    read_samples,
+)
+from stored_records import a_task, add, item
+
+
+def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path) -> None:
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(5)])
+    add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
+    found = preview_report(store, task.id, 1000.0, 1003.0)
+    assert (found.n_records, found.n_looked_at, found.parts["answer"]) == (5, 5, 4)
+    assert found.metrics["relevance"] > 0 and found.judge is not None
+    assert found.calls is not None and found.calls.high == 0  # the offline judge costs nothing
+    options: dict[str, Any] = {
+        "judge": ["http://127.0.0.1:9/v1#m"], "suite": ["trecrag"], "metrics": ["umbrela"],
+        "price": "1,2", "budget": "3 calls",
+    }  # fmt: skip
+    found = preview_report(store, task.id, 0.0, 1e9, options)
+    # Two chunks a record; the bare one has none.
+    assert found.calls is not None and (found.calls.low, found.calls.high) == (10, 10)
+    assert found.cost is not None and found.cost.high > 0 and found.budget == "does not fit"
+    assert found.metrics == {"umbrela": 5}
+    assert list_jobs(store) == []
+
+
+def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers(
+    store: Store,
+) -> None:
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(3)])
+    add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
+    options = {"suite": ["trecrag", "qa"]}
+    found = preview_report(store, task.id, 0.0, 1e9, options)
+    assert found.metrics["umbrela"] == 3 and found.metrics["em"] == 0
+    assert found.lacking["umbrela"] == {"the sample has no retrieved passages": 1}
+    assert found.lacking["em"]["the sample has no reference answer"] == 3
+    (note,) = preview_report(store, task.id, 0.0, 1e9).notes
+    assert "offline-lexical" in note and "(unsupported): " in note and "faithfulness 3" in note
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"judge": ["replay:/etc/passwd"]},
+        {"judge": ["offline", " Replay:verdicts.jsonl"]},
+        {"suite": ["trecrag"], "nuggets": "/etc/passwd"},
+        {"embedder": "/etc"},
+        {"embedder": "../models/own"},
+    ],
+)
+def test_no_option_names_a_file_of_the_machine(store: Store, options: dict[str, Any]) -> None:
+    task = a_task(store)
+    add(store, task, [item(1)])
+    for act in (preview_report, partial(create_report, name="r")):
+        with pytest.raises(UsageError, match="options of a report name none"):
+            act(store, task.id, start=0.0, end=1e9, options=options)
+    chosen = TaskOptions(judge=["replay:v.jsonl"], separator="<<sep>>")
+    judged = create_task(store, task.project_id, "other", chosen)
+    add(store, judged, [item(1)])
+    with pytest.raises(UsageError, match="options of a report name none"):
+        preview_report(store, judged.id, 0.0, 1e9)
+
+
+def test_of_many_records_the_first_are_looked_at(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.service.store.report_preview.MOST_LOOKED_AT", 4)
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(12)])
+    options = {"judge": "http://127.0.0.1:9/v1#m", "suite": "trecrag", "metrics": "umbrela"}
+    found = preview_report(store, task.id, 0.0, 1e9, options)
+    assert (found.n_records, found.n_looked_at, found.metrics) == (12, 4, {"umbrela": 4})
+    assert found.calls is not None and found.calls.low == 24 and found.held is not None
+
+
+def test_an_interval_without_records_holds_nothing_and_an_impossible_one_is_refused(
+    store: Store,
+) -> None:
+    task = a_task(store)
+    assert preview_report(store, task.id, 0.0, 1.0).n_records == 0
+    assert next(read_samples(store, task.id), None) is None
+    with pytest.raises(UsageError, match="ends before it begins"):
+        preview_report(store, task.id, 2.0, 1.0)
+    with pytest.raises(UsageError, match="no option 'output'"):
+        preview_report(store, task.id, 0.0, 1.0, {"output": "/etc"})
+    with pytest.raises(NotThere):
+        preview_report(store, "nowhere", 0.0, 1.0)

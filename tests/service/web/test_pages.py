@@ -1,0 +1,405 @@
+"""The web pages in a real browser: Chromium, against a started server."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra 'service'")
+
+import httpx2
+import uvicorn
+from fastapi.testclient import TestClient
+
+from ragassay.examples import path_of
+from ragassay.samples import Answer, Sample
+from ragassay.service import ServiceOptions, create_app
+from ragassay.service.store import (
+    Store,
+    TaskOptions,
+    add_records,
+    create_project,
+    create_report,
+    create_task,
+    create_token,
+    delete_report,
+    get_report,
+    get_task,
+    read_batch,
+)
+from ragassay.service.views import Views
+from ragassay.service.worker import WorkerOptions
+from reports_examples import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+
+class Served:
+    """A server on a port of its own, with a worker that lives with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store, self.folder = Store(str(folder / "store")), folder
+        options = WorkerOptions(folder / "work", folder / "views", poll=0.1)
+        app = create_app(self.store, ServiceOptions(worker=options, views=folder / "views"))
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        self._thread = threading.Thread(target=self._server.run, args=([listener],))
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self.store.close()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    made = Served(tmp_path_factory.mktemp("pages"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(chromium: Any, served: Served) -> Iterator[Any]:
+    """A page; at the end it may have asked no other server, run nothing foreign, met no error."""
+    trouble: list[str] = []
+    found = chromium.new_page(viewport={"width": 1280, "height": 900}, base_url=served.url)
+    found.on("request", lambda r: None if r.url.startswith(served.url) else trouble.append(r.url))
+    found.on("console", lambda m: trouble.append(m.text) if m.type == "error" else None)
+    found.on("pageerror", lambda error: trouble.append(str(error)))
+    found.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
+    yield found
+    found.close()
+    assert [one for one in trouble if not one.startswith("data:")] == []
+
+
+def report_of(served: Served, samples: list[Sample], **options: Any) -> str:
+    """The id of a finished report over samples, in a task of its own."""
+    project = create_project(served.store, f"p{time.time_ns()}")
+    task = create_task(served.store, project.id, "task", TaskOptions())
+    add_records(served.store, task.id, samples, received=10.0)
+    report, _ = create_report(served.store, task.id, "report", 0.0, 20.0, options)
+    while (now := get_report(served.store, report.id)).status != "completed":
+        assert now.error is None
+        time.sleep(0.05)
+    return report.id
+
+
+def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
+    page.goto("/")
+    page.fill("[name=name]", "Town")
+    page.click("text=Make the project")
+    page.wait_for_url("**/projects/*")
+    page.fill("[name=name]", "Hybrid search")
+    page.click("text=Make the task")
+    page.wait_for_url("**/tasks/*")
+    task = page.url
+    page.click("nav >> text=Upload records")
+    lines = path_of("hybrid").read_text(encoding="utf-8").splitlines()[:12]
+    records = [json.loads(line) for line in lines]
+    for record in records:
+        record["Frage"] = record.pop("query")
+        record["wann"] = "2026-11-20T10:00:00Z"
+    del records[0]["references"]
+    content = "\n".join(json.dumps(record) for record in records).encode()
+    page.set_input_files(
+        "#file [name=file]",
+        {"name": "a.jsonl", "mimeType": "application/jsonl", "buffer": content},
+    )
+    page.click("text=Look at it")
+    page.wait_for_selector(".mapping tbody tr")
+    page.select_option("select[aria-label='Field of Frage']", "query")
+    page.wait_for_selector("#samples >> text=How many books can I have out at once?")
+    page.select_option("select[aria-label='Field of wann']", "timestamp")
+    page.wait_for_selector("#confirm", state="hidden")
+    page.click("text=Store the records")
+    page.wait_for_url("**/records")
+    assert page.locator("tbody tr").count() == 12
+    assert "2026-11-20 10:00:00 UTC" in page.inner_text("tbody tr >> nth=0")
+    page.fill("[name=text]", "picture book")
+    page.press("[name=text]", "Enter")
+    page.wait_for_selector("text=those that hold")
+    assert page.locator("tbody tr").count() == 1
+    page.click("tbody a")
+    page.wait_for_selector("#sample >> text=Is there a fine")
+
+    page.goto(task)
+    page.fill("#report [name=name]", "First")
+    page.check("input[value=qa]")
+    page.click("text=Preview")
+    page.wait_for_selector("#preview >> text=the sample has no reference answer (1)")
+    page.wait_for_selector("#preview >> text=(unsupported): ")
+    page.uncheck("input[value=qa]")
+    page.click("text=Preview")
+    page.wait_for_selector("#preview >> text=12 records, 6 metrics.")
+    page.click("text=Start the report")
+    page.wait_for_url("**/reports/*")
+    page.wait_for_selector("#queries tbody tr", timeout=60_000)
+    assert page.inner_text("#count") == "12 samples"
+    page.fill("#search", "volunteer")  # it stands in passages only
+    page.wait_for_selector("#count:has-text('3 of 12 samples')")
+    page.fill("#search", "DVD")
+    page.wait_for_selector("#count:has-text('1 of 12 samples')")
+    page.click(".expand")
+    page.wait_for_selector(".opened-row >> text=Retrieved passages")
+    page.click("text=Open on a page of its own")
+    page.wait_for_selector("#sample >> text=How long can I keep a DVD?")
+
+
+def test_rows_are_sorted_filtered_and_paged_by_the_server(page: Any, served: Served) -> None:
+    samples = [
+        Sample(
+            id=f"q{at}", query=f"query {at}", timestamp=5.0,
+            metadata={"half": "first" if at < 60 else "second"},
+        )
+        for at in range(120)
+    ]  # fmt: skip
+    report = report_of(served, samples, metrics=["answer_words"], slice_by=["half"])
+    page.goto(f"/reports/{report}")
+    page.wait_for_selector("#queries tbody tr")
+    assert page.inner_text("#page") == "Page 1 of 3"
+    page.click("text=Next")
+    page.wait_for_selector("#page:has-text('Page 2 of 3')")
+    assert page.inner_text("#queries tbody tr >> nth=0").startswith("q50")
+    page.click("[data-key=id] button")
+    page.wait_for_selector("[data-key=id][aria-sort=ascending]")
+    page.click("[data-key=id] button")
+    page.wait_for_selector("[data-key=id][aria-sort=descending]")
+    assert page.inner_text("#queries tbody tr >> nth=0").startswith("q119")
+    page.select_option("select[data-slice=half]", label="first")
+    page.wait_for_selector("#count:has-text('60 of 120 samples')")
+    page.select_option("#filter", "any")
+    page.wait_for_selector("#count:has-text('60 of 120 samples')")
+
+
+def test_two_reports_are_compared(page: Any, served: Served) -> None:
+    def samples(words: int) -> list[Sample]:
+        answers = (f"{'word ' * (words + at % 3)}" for at in range(30))
+        return [
+            Sample(id=f"q{at}", query=f"query {at}", answer=Answer(answer), timestamp=5.0)
+            for at, answer in enumerate(answers)
+        ]
+
+    new, old = (report_of(served, samples(n), metrics=["answer_words"]) for n in (5, 9))
+    page.goto(f"/compare?a={new}&b={old}")
+    page.wait_for_selector("#queries tbody tr")
+    assert page.locator("#waterfall svg").count() == 1
+    assert page.inner_text("#count") == "30 queries"
+    for form, kind in (("html", "text/html"), ("markdown", "text/markdown")):
+        address = page.get_attribute(f".downloads a[href*='form={form}']", "href")
+        assert httpx2.get(f"{served.url}{address}").headers["content-type"].startswith(kind)
+
+
+def test_content_from_data_is_inert(page: Any, served: Served) -> None:
+    texts = [HOSTILE, "[a](javascript:alert(1)) ![b](//evil)", "a\u202eb\x1b[2J", "{{ 7 * 7 }}"]
+    samples = [
+        Sample(id=f"{at} {text}", query=text, system=text, timestamp=5.0, metadata={text: "<b>x"})
+        for at, text in enumerate(texts)
+    ]
+    report = report_of(served, samples, metrics=["answer_words"], slice_by=[HOSTILE])
+    page.goto(f"/reports/{report}")
+    page.wait_for_selector("#queries tbody tr")
+    for at in range(len(texts)):
+        page.click(f".expand >> nth={at}")
+    page.wait_for_selector(".opened-row")
+    page.goto(f"/reports/{report}/samples/0")
+    page.wait_for_selector("#sample .block")
+    assert page.evaluate("document.querySelectorAll('script:not([src]):not([type])').length") == 0
+
+
+def test_pages_fit_a_phone(chromium: Any, served: Served) -> None:
+    samples = [Sample(id="q" * 80, query="a long query " * 30, timestamp=5.0)]
+    report = report_of(served, samples, metrics=["answer_words"])
+    phone = chromium.new_page(
+        viewport={"width": 400, "height": 800}, base_url=served.url, color_scheme="dark"
+    )
+    for path in ("/", f"/reports/{report}", f"/reports/{report}/samples/0"):
+        phone.goto(path)
+        wide = phone.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 400, path
+    phone.close()
+
+
+def test_settings_keep_what_they_do_not_show(page: Any, served: Served) -> None:
+    project = create_project(served.store, f"p{time.time_ns()}")
+    schema = [{"name": "it's <b>", "role": "x"}]
+    task = create_task(served.store, project.id, "task", TaskOptions(data_schema=schema))
+    page.goto(f"/tasks/{task.id}")
+    page.fill("[name=language]", "de")
+    with page.expect_response("**/options"):
+        page.click("text=Save")
+    options = get_task(served.store, task.id).options
+    assert (options.language, options.data_schema) == ("de", schema)
+
+
+def test_what_a_page_asks_for_in_vain_is_no_defect(served: Served) -> None:
+    report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
+    rows = f"{served.url}/reports/{report}/samples"
+    for query in ("slice=x", "slice=[1]", "sort=m7", "unscored=;", "slice=[%22a%22,%22b%22]"):
+        assert httpx2.get(f"{rows}?{query}").status_code == 422, query
+    assert httpx2.get(f"{rows}/7").status_code == 404
+    for then in ("//evil.org", "/\\evil.org", "/\t/evil.org", "https://evil.org", "/?x y"):
+        shown = httpx2.get(f"{served.url}/login", params={"then": then}).text
+        assert 'data-then="/"' in shown, then
+    shown = httpx2.get(f"{served.url}/login", params={"then": "/compare?a=1&b=2"}).text
+    assert 'data-then="/compare?a=1&amp;b=2"' in shown
+
+
+def test_records_without_parts_and_with_odd_names_are_shown(page: Any, served: Served) -> None:
+    names = ["only an answer", "a/../../b", "%2F", "x?y#z", "%2e%2e"]
+    samples = [Sample(id="only a query", query="why?", timestamp=5.0)]
+    samples += [Sample(id=name, answer=Answer("so"), timestamp=5.0) for name in names]
+    report = get_report(served.store, report_of(served, samples, metrics=["answer_words"]))
+    page.goto(f"/tasks/{report.task_id}/records")
+    assert page.locator("tbody tr").count() == 6
+    for name in names:
+        page.goto(f"/tasks/{report.task_id}/records")
+        page.click(f"tbody a:text-is('{name}')")
+        page.wait_for_selector("#sample >> text=so")
+        assert page.inner_text("h1") == name
+        asked = page.get_attribute("form[data-call^=DELETE]", "data-call")
+        assert asked.endswith(f"/records/{quote(name, safe='')}")
+
+
+def test_the_list_of_reports_says_what_stands_for_missing_parts(served: Served) -> None:
+    lacking = [Sample(id="q", query="?", answer=Answer("180 ECTS."), timestamp=5.0)]
+    report = get_report(served.store, report_of(served, lacking))
+    shown = httpx2.get(f"{served.url}/tasks/{report.task_id}").text
+    assert "relevance 1.0000 (– without 1 for missing parts)" in shown
+
+
+def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
+    page: Any, served: Served
+) -> None:
+    first = get_report(
+        served.store,
+        report_of(served, [Sample(id="q", query="?", answer=Answer("x"), timestamp=5.5)]),
+    )
+    report, _ = create_report(served.store, first.task_id, "November", 0.5, 19.0)
+    while get_report(served.store, report.id).status != "completed":
+        time.sleep(0.05)
+    told = ["November", "task", "1970-01-01 00:00:00.5 UTC", "1970-01-01 00:00:19 UTC"]
+    openpyxl = pytest.importorskip("openpyxl")
+    files = f"{served.url}/api/v1/reports/{report.id}/files"
+    book = openpyxl.load_workbook(io.BytesIO(httpx2.get(f"{files}/xlsx").content))
+    assert book["Summary"]["A1"].value == "ragreport: November"
+    rows = book["How it was computed"].iter_rows(max_col=2, values_only=True)
+    facts = dict(tuple(row) for row in rows)
+    assert [facts[name] for name in ("report", "task", "from_timestamp", "to_timestamp")] == told
+    assert facts["suite"] == "ragreport" and "relevance, usefulness" in facts["metrics"]
+    exported = httpx2.get(f"{files}/html").text
+    assert "<h1>November</h1>" in exported and "<title>November " in exported
+    assert httpx2.get(f"{files}/markdown").text.startswith("### November, ")
+    shown = httpx2.get(f"{served.url}/reports/{report.id}").text
+    for text in (exported, shown):
+        assert all(one in text for one in told)
+    for text in (exported, shown, str(facts)):
+        assert "data.jsonl" not in text and ".sqlite" not in text
+    page.goto(f"/tasks/{first.task_id}")
+    assert "00:00:00.5 UTC" in page.inner_text("#reports ~ form tbody")
+    assert page.input_value("[name=from_timestamp]") == "1970-01-01T00:00:05.5"
+    assert page.evaluate("document.querySelector('[name=from_timestamp]').checkValidity()")
+
+
+def test_long_texts_scroll_in_a_box_that_the_keyboard_reaches(page: Any, served: Served) -> None:
+    long = Sample(id="q", query="why?", answer=Answer("It is so. " * 4_500), timestamp=5.0)
+    lines = Sample(id="lines", query="why?\n" * 2_000, answer=Answer("so"), timestamp=5.0)
+    report = report_of(served, [long, lines], metrics=["answer_words"])
+    records = f"/tasks/{get_report(served.store, report).task_id}/records"
+    for place in (f"{records}/q", f"{records}/lines", f"/reports/{report}/samples/0"):
+        page.goto(place)
+        page.wait_for_selector("#sample .long")
+        assert page.evaluate("document.documentElement.scrollHeight") < 2_000
+        box = page.locator("#sample .long")
+        assert box.count() == 1
+        while not box.evaluate("one => one === document.activeElement"):
+            page.keyboard.press("Tab")
+            assert page.evaluate("document.activeElement !== document.body")
+        page.keyboard.press("End")
+        while box.evaluate("one => one.scrollTop") < 1_000:
+            page.wait_for_timeout(20)
+
+
+def test_a_page_says_that_the_store_is_away(tmp_path: Path) -> None:
+    store = Store(tmp_path / "private")
+    client = TestClient(
+        create_app(store, ServiceOptions(views=tmp_path / "views")),
+        "http://localhost",
+        client=("127.0.0.1", 5),
+        raise_server_exceptions=False,
+    )
+    with store.writing() as connection:
+        connection.exec_driver_sql("ALTER TABLE projects RENAME TO away")
+    page = client.get("/", headers={"accept": "text/html"})
+    assert (page.status_code, page.headers["content-type"][:9]) == (503, "text/html")
+    assert "Try again later" in page.text and "private" not in page.text
+    store.close()
+
+
+def test_a_row_that_no_report_can_have_is_no_defect(served: Served) -> None:
+    assert httpx2.get(f"{served.url}/reports/x/samples/{10**30}").status_code == 422
+
+
+def test_the_view_of_a_deleted_report_is_dropped(served: Served) -> None:
+    report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
+    views = Views(served.store, served.folder / "views")
+    assert views.open(report).n_rows == 1
+    delete_report(served.store, report)
+    views.sweep()
+    assert not (served.folder / "views" / report).exists()
+
+
+def test_who_may_only_read_is_shown_no_form_that_writes(tmp_path: Path) -> None:
+    with_tokens = Served(tmp_path)
+    task = create_task(
+        with_tokens.store, create_project(with_tokens.store, "p").id, "t", TaskOptions()
+    )
+    logged = [{"id": "a", "timestamp": 1.0, "user_input": "Why?", "response": "So."}]
+    add_records(with_tokens.store, task.id, read_batch(logged, None))
+    report, _ = create_report(with_tokens.store, task.id, "r", 0.0, 2.0)
+    paths = ["/", f"/projects/{task.project_id}", f"/tasks/{task.id}", f"/tasks/{task.id}/records"]
+    paths += [f"/tasks/{task.id}/records/a", f"/reports/{report.id}"]
+    try:
+        for scope in ("read", "write"):
+            _, value = create_token(with_tokens.store, scope, scope, None)
+            headers = {"Authorization": f"Bearer {value}", "Accept": "text/html"}
+            forms = [httpx2.get(f"{with_tokens.url}{path}", headers=headers).text for path in paths]
+            has = ["data-call" in page or "/upload" in page for page in forms]
+            assert has == [scope == "write"] * len(paths), scope
+            assert ("may only read" in forms[2]) == (scope == "read")
+    finally:
+        with_tokens.close()
+
+
+def test_who_has_no_token_is_asked_for_one(chromium: Any, tmp_path: Path) -> None:
+    with_tokens = Served(tmp_path)
+    _, value = create_token(with_tokens.store, "reader", "read", None)
+    page = chromium.new_page(base_url=with_tokens.url)
+    try:
+        page.goto("/")
+        assert page.url.endswith("/login?then=/")
+        page.fill("[name=token]", "wrong")
+        page.click("text=Go on")
+        page.wait_for_selector("[role=alert]:has-text('not valid')")
+        page.fill("[name=token]", value)
+        page.click("text=Go on")
+        page.wait_for_selector("h1:has-text('Projects')")
+        assert page.locator("text=New project").count() == 0
+        (cookie,) = page.context.cookies()
+        assert cookie["httpOnly"]
+        assert cookie["sameSite"] == "Strict"
+    finally:
+        page.close()
+        with_tokens.close()

@@ -1,0 +1,333 @@
+"""Run folders as reports: uploaded, downloaded, compared; hostile archives are refused."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import shutil
+import subprocess
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import ragassay
+from ragassay.cli import call
+from ragassay.errors import RagassayError, UsageError
+from ragassay.examples import path_of
+from ragassay.service.store import (
+    Conflict,
+    NotThere,
+    Store,
+    compare_reports,
+    delete_report,
+    get_report,
+    keep_uploaded_run,
+    list_reports,
+    opened_report,
+    packed_folder,
+    run_archive,
+    shown_time,
+    write_report,
+    write_report_comparison,
+)
+from ragassay.service.views import made_apart
+from ragassay.service.web.page_routes import written_comparison_page
+from stored_records import a_task
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run folders of two systems, ``new`` and ``old``."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, system in (("new", "hybrid"), ("old", "keyword")):
+        ragassay.evaluate(path_of(system), ["nDCG@10", "token_f1.f"], save=folder / name)
+    return folder
+
+
+def zipped(folder: Path, above: str = "") -> io.BytesIO:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, above + path.relative_to(folder).as_posix())
+    out.seek(0)
+    return out
+
+
+def tarred(folder: Path, above: str = ".") -> io.BytesIO:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        archive.add(folder, above)
+    out.seek(0)
+    return out
+
+
+def test_the_headline_says_what_stands_for_missing_parts(store: Store, tmp_path: Path) -> None:
+    lacking = {"id": "x", "query": "?", "answer": "It has 180 ECTS."}
+    own = ragassay.evaluate([lacking], "ragreport", save=tmp_path / "run").summary.metrics
+    report = keep_uploaded_run(store, a_task(store).id, "x", zipped(tmp_path / "run"))
+    headline = report.headline or {}
+    assert headline["relevance"]["n_assumed"] == 1
+    assert {name: (one["n_assumed"], one["mean_measured"]) for name, one in headline.items()} == {
+        name: (one.n_assumed, one.mean_measured) for name, one in own.items()
+    }
+
+
+def test_times_have_the_fraction_of_a_second_where_there_is_one() -> None:
+    assert shown_time(1764547199.0) == "2025-11-30 23:59:59 UTC"
+    assert shown_time(1764547199.5) == "2025-11-30 23:59:59.5 UTC"
+    assert shown_time(1764547199.000123) == "2025-11-30 23:59:59.000123 UTC"
+
+
+PACKED: list[Callable[[Path], io.BytesIO]] = [
+    zipped,
+    lambda folder: zipped(folder, "runs-new/"),
+    tarred,
+    lambda folder: tarred(folder, "runs-new"),
+    lambda folder: io.BytesIO(gzip.compress(tarred(folder).getvalue())),
+]
+
+
+@pytest.mark.parametrize("pack", PACKED)
+def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(
+    store: Store, runs: Path, pack: Callable[[Path], io.BytesIO]
+) -> None:
+    task = a_task(store)
+    report = keep_uploaded_run(store, task.id, "elsewhere", pack(runs / "new"))
+    own = ragassay.open_run(runs / "new").summary.metrics
+    assert (report.status, report.name, report.from_timestamp) == ("completed", "elsewhere", None)
+    headline = report.headline or {}
+    assert {name: one["mean"] for name, one in headline.items()} == {
+        name: one.mean for name, one in own.items()
+    }
+    assert list_reports(store, task.id) == [report]
+    with opened_report(store, report.id) as result:
+        assert result.summary.metrics == own
+    delete_report(store, report.id)
+    with pytest.raises(NotThere):
+        run_archive(store, report.id)
+    with store.reading() as connection:
+        kept = connection.exec_driver_sql("SELECT count(*) FROM report_files").scalar_one()
+    assert kept == 0
+
+
+def test_a_report_is_written_and_compared_as_the_command_line_does(
+    store: Store, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = a_task(store)
+    new, old = (
+        keep_uploaded_run(store, task.id, name, zipped(runs / name)).id for name in ("new", "old")
+    )
+    # A report's files have its name as their title, say its task, and name no files.
+    named = tmp_path / "new"
+    shutil.copytree(runs / "new", named)
+    summary = json.loads((named / "summary.json").read_text())
+    (named / "summary.json").write_text(json.dumps({**summary, "title": "new"}))
+    own = yaml.safe_load((named / "run.yaml").read_text())
+    paths = ("data", "output", "ledger", "rubric")
+    config = {name: value for name, value in own.items() if name not in paths}
+    facts = {"report": "new", "task": task.name}
+    (named / "run.yaml").write_text(yaml.safe_dump(facts | config, sort_keys=False))
+    out = tmp_path / "out"
+    forms = ["html", "markdown", "csv", "jsonl"]
+    words = ",".join(forms).replace("markdown", "md")
+    assert call(["report", str(named), "--format", words, "-o", str(out)]) == 0
+    for form, name in zip(
+        forms, ("report.html", "report.md", "scores.csv", "scores.jsonl"), strict=True
+    ):
+        written = write_report(store, new, form)  # type: ignore[arg-type]
+        assert written.content == (out / name).read_bytes(), form
+        assert written.name == f"report-{new}{Path(name).suffix}" and written.media_type
+    assert write_report(store, new, "xlsx").content[:2] == b"PK"
+    with pytest.raises(UsageError):
+        write_report(store, new, "ragreport")
+    capsys.readouterr()
+    assert call(["compare", str(runs / "new"), str(runs / "old"), "--json"]) == 0
+    (theirs,) = json.loads(capsys.readouterr().out)["comparisons"]
+    ours = compare_reports(store, new, old)
+    assert ours.to_json()["differences"] == theirs["differences"]
+    page = tmp_path / "page.html"
+    assert call(["compare", str(runs / "new"), str(runs / "old"), "-o", str(page)]) == 0
+    assert len(write_report_comparison(store, new, old, "html").content) > 10_000
+    body = json.loads(write_report_comparison(store, new, old, "json").content)
+    assert body["differences"] == theirs["differences"]
+
+
+def test_large_reports_are_written_and_compared_in_a_process_of_their_own(
+    store: Store, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = a_task(store)
+    new, old = (
+        keep_uploaded_run(store, task.id, name, zipped(runs / name)).id for name in ("new", "old")
+    )
+    ragassay.evaluate([{"id": "x", "query": "?", "answer": "a"}], ["BLEU"], save=tmp_path / "o")
+    other = keep_uploaded_run(store, task.id, "other", zipped(tmp_path / "o")).id
+    here = [
+        made_apart(write_report, store, new, form="csv"),
+        made_apart(write_report_comparison, store, new, old, form="json"),
+        made_apart(written_comparison_page, store, new, old, force=False),
+    ]
+    monkeypatch.setattr("ragassay.service.views.apart.LARGE", 0)
+    processes: list[Any] = []
+    begin = subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: processes.append(a) or begin(*a, **k))
+    assert made_apart(write_report, store, new, form="csv") == here[0]
+    assert made_apart(write_report_comparison, store, new, old, form="json") == here[1]
+    assert made_apart(written_comparison_page, store, new, old, force=False) == here[2]
+    assert len(processes) == 3
+    with pytest.raises(RagassayError, match="no metric in common"):
+        made_apart(write_report_comparison, store, new, other, form="json")
+    with pytest.raises(NotThere):
+        made_apart(write_report, store, "nothing", form="csv")
+
+
+def test_reports_that_cannot_be_compared_say_why(store: Store, runs: Path, tmp_path: Path) -> None:
+    task = a_task(store)
+    new = keep_uploaded_run(store, task.id, "new", zipped(runs / "new")).id
+    ragassay.evaluate([{"id": "x", "query": "?", "answer": "a"}], ["BLEU"], save=tmp_path / "o")
+    other = keep_uploaded_run(store, task.id, "other", zipped(tmp_path / "o")).id
+    with pytest.raises(RagassayError):
+        compare_reports(store, new, other)
+    with pytest.raises(NotThere):
+        compare_reports(store, new, "nothing")
+
+
+def hostile_zip(name: str, *, link: bool = False) -> io.BytesIO:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        one = zipfile.ZipInfo(name)
+        one.external_attr = (0o120777 if link else 0o100644) << 16
+        archive.writestr(one, "/etc/passwd")
+    out.seek(0)
+    return out
+
+
+def hostile_tar(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0) -> io.BytesIO:
+    out = io.BytesIO()
+    one = tarfile.TarInfo(name)
+    one.type, one.linkname, one.size = kind, "/etc/passwd", size
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        archive.addfile(one, io.BytesIO(bytes(min(size, 1 << 20))) if size <= 1 << 20 else None)
+    out.seek(0)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("archive", "message"),
+    [
+        (hostile_zip("../evil"), "no file of a run folder"),
+        (hostile_zip("a/../b"), "no file of a run folder"),
+        (hostile_zip("/etc/evil"), "no file of a run folder"),
+        (hostile_zip("run.yaml", link=True), "no file of a run folder"),
+        (hostile_tar("../evil"), "no file of a run folder"),
+        (hostile_tar("/tmp/evil"), "no file of a run folder"),
+        (hostile_tar("run.yaml", tarfile.SYMTYPE), "no file of a run folder"),
+        (hostile_tar("run.yaml", tarfile.LNKTYPE), "no file of a run folder"),
+        (hostile_tar("run.yaml", tarfile.CHRTYPE), "no file of a run folder"),
+        (hostile_tar("run.yaml", tarfile.FIFOTYPE), "no file of a run folder"),
+        (hostile_tar("large", size=1 << 40), "too large"),
+        (hostile_tar("large", tarfile.XHDTYPE, size=1 << 30), "too large"),
+        (io.BytesIO(b"PK nonsense"), "no zip or tar"),
+        (io.BytesIO(b"\x1f\x8b nonsense"), "no zip or tar"),
+        (io.BytesIO(b"nonsense" * 100), "no zip or tar"),
+        (io.BytesIO(b""), "no zip or tar"),
+        (hostile_zip("notes.txt"), "has no run.yaml"),
+    ],
+)
+def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(
+    store: Store, archive: io.BytesIO, message: str
+) -> None:
+    task = a_task(store)
+    archive.seek(0)
+    with pytest.raises(RagassayError, match=message) as caught:
+        keep_uploaded_run(store, task.id, "x", archive)
+    assert "/ragassay-run-" not in str(caught.value)
+    assert list_reports(store, task.id) == []
+
+
+def test_an_archive_of_too_many_files_or_bytes_or_of_a_damaged_run_is_refused(
+    store: Store, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = a_task(store)
+    damaged = io.BytesIO()
+    with zipfile.ZipFile(damaged, "w") as archive:
+        for path in (runs / "new").iterdir():
+            content = path.read_bytes()
+            archive.writestr(path.name, content[:-50] if path.name == "scores.jsonl" else content)
+    damaged.seek(0)
+    with pytest.raises(RagassayError, match=r"^scores.jsonl, line"):
+        keep_uploaded_run(store, task.id, "x", damaged)
+    monkeypatch.setattr("ragassay.service.store.run_archives.MOST_FILES", 2)
+    for pack in PACKED:
+        with pytest.raises(UsageError, match="too large"):
+            keep_uploaded_run(store, task.id, "x", pack(runs / "new"))
+    monkeypatch.setattr("ragassay.service.store.run_archives.MOST_FILES", 100)
+    monkeypatch.setattr("ragassay.service.store.run_archives.MOST_BYTES", 5_000)
+    for pack in PACKED:
+        with pytest.raises(UsageError, match="too large"):
+            keep_uploaded_run(store, task.id, "x", pack(runs / "new"))
+    assert list_reports(store, task.id) == []
+
+
+def test_what_is_packed_is_unpacked_as_it_was(runs: Path) -> None:
+    names = zipfile.ZipFile(io.BytesIO(packed_folder(runs / "new"))).namelist()
+    assert {"run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"} <= set(names)
+
+
+def test_a_report_that_is_not_finished_has_no_files(store: Store) -> None:
+    from ragassay.service.store import get_job
+    from stored_records import a_job
+
+    report = str(get_job(store, a_job(store)).report_id)
+    assert get_report(store, report).status == "idle"
+    with pytest.raises(Conflict, match="not finished"):
+        write_report(store, report, "html")
+
+
+def test_runs_and_files_and_comparisons_travel_by_both_clients(runs: Path, tmp_path: Path) -> None:
+    pytest.importorskip("httpx2", reason="needs the extra 'client'")
+    import asyncio
+
+    from ragassay.client import AsyncClient, Client, Report, RequestRefused
+    from service_process import serving
+
+    archive = tmp_path / "old.tar"
+    archive.write_bytes(tarred(runs / "old").getvalue())
+    with serving(tmp_path / "store", "--no-worker") as service:
+        url = f"http://127.0.0.1:{service.port}"
+        with Client(url) as client:
+            task = client.create_task(client.create_project("p").id, "t")
+            new = client.upload_run(task.id, "new", runs / "new")
+            old = client.upload_run(task.id, "old", archive)
+            assert [one.name for one in client.list_reports(task.id)] == ["new", "old"]
+            page = client.download_report(new.id, "html", tmp_path / "a" / "report.html")
+            assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+            found = client.compare_reports(new.id, old.id, trust_offline=True)
+            assert "nDCG@10" in str(found["differences"])
+            text = client.download_comparison(new.id, old.id, "markdown", tmp_path / "c.md")
+            assert "nDCG@10" in text.read_text(encoding="utf-8")
+            short = client.download_comparison(new.id, old.id, "md", tmp_path / "short.md")
+            assert short.read_bytes() == text.read_bytes()
+            short = client.download_report(new.id, "md", tmp_path / "report.md")
+            assert short.read_text(encoding="utf-8").startswith("#")
+            with pytest.raises(UsageError, match=r"a\.xlsx cannot be written: (Not a|File ex)"):
+                client.export_rag_evaluation_report(new.id, short, "a")
+            back = client.download_run(new.id, tmp_path / "back")
+            assert ragassay.open_run(back).summary.n_samples > 0
+            with pytest.raises(RequestRefused, match="form"):
+                client.download_report(new.id, "exe", tmp_path / "x")
+
+        async def asynchronous() -> Report:
+            async with AsyncClient(url) as client:
+                again = await client.upload_run(task.id, "again", runs / "new")
+                await client.download_report(again.id, "csv", tmp_path / "x.csv")
+                await client.download_comparison(again.id, old.id, "html", tmp_path / "x.html")
+                assert (await client.compare_reports(again.id, old.id))["differences"]
+                return again
+
+        assert asyncio.run(asynchronous()).headline == new.headline

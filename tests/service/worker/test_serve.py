@@ -1,0 +1,151 @@
+"""The commands of the service, as processes: they serve, work, survive and end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from ragassay.cli import call
+
+pytest.importorskip("uvicorn", reason="needs the extra 'service'")
+
+from service_process import serving, until, with_records, working
+
+
+def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "data"
+    asked = {"name": "all", "from_timestamp": 0, "to_timestamp": 1000}
+    with serving(folder) as service:
+        task = with_records(service, 5)
+        report = service.ask("POST", f"tasks/{task}/reports", asked)["report"]["id"]
+        done = until(
+            lambda: (
+                (one := service.ask("GET", f"reports/{report}"))["status"] == "completed" and one
+            )
+        )
+        assert done["headline"]["relevance"]["n_scored"] == 5
+        service.process.send_signal(signal.SIGINT)
+        assert service.process.wait(60) in (0, 130)
+    with serving(folder, "--no-worker") as service:
+        second = service.ask("POST", f"tasks/{task}/reports", asked)["report"]["id"]
+        assert call(["worker", str(folder), "--until-idle"]) == 0
+        assert service.ask("GET", f"reports/{second}")["headline"] == done["headline"]
+    capsys.readouterr()
+
+
+def test_what_was_acknowledged_survives_a_kill_and_the_job_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    asked = {"name": "all", "from_timestamp": 0, "to_timestamp": 1e6}
+    with serving(folder) as service:
+        task = with_records(service, 400)
+        report = service.ask("POST", f"tasks/{task}/reports", asked)["report"]["id"]
+        until(lambda: service.ask("GET", f"reports/{report}")["status"] != "idle")
+        os.kill(service.process.pid, signal.SIGKILL)
+        service.process.wait()
+    with serving(folder, "--no-worker") as service, working(folder, lease=1.0):
+        page = service.ask("GET", f"tasks/{task}/records?limit=1")
+        assert page["items"][0]["id"] == "r399"
+        done = until(
+            lambda: (
+                (one := service.ask("GET", f"reports/{report}"))["status"] == "completed" and one
+            )
+        )
+        assert done["headline"]["relevance"]["n_scored"] == 400
+    # The process that computed it did not outlive the service that was killed.
+    assert not [path for path in (folder / "work").iterdir() if path.name.startswith("job-")]
+
+
+def test_tokens_are_made_listed_and_revoked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ["--store", str(tmp_path / "data")]
+    assert call(["token", "create", "me", "--scope", "read", *at]) == 0
+    value = capsys.readouterr().out.strip()
+    assert value.startswith("ragassay_") and "\n" not in value
+    with (
+        serving(tmp_path / "data") as service,
+        pytest.raises(urllib.error.HTTPError, match="401"),
+    ):
+        service.ask("GET", "projects")
+    assert call(["token", "list", *at]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    key = line.split()[0]
+    assert "me  read  all projects" in line and value not in line
+    assert call(["token", "create", "you", *at]) == 0
+    capsys.readouterr()
+    assert call(["token", "revoke", key, *at]) == 0
+    assert capsys.readouterr().out == "Revoked.\n"
+    assert call(["token", "list", *at]) == 0
+    last = capsys.readouterr().out.split()[0]
+    assert call(["token", "revoke", last, *at]) == 0
+    assert "only this machine is served, and it needs no token" in capsys.readouterr().out
+    assert call(["token", "revoke", key, *at]) == 2
+    assert "There is no token" in capsys.readouterr().err
+    assert call(["token", "create", "x", "--project", "nowhere", *at]) == 2
+    assert call(["token", "list", "--store", str(tmp_path / "other")]) == 2
+    assert "Start it once" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--host", "0.0.0.0"], "Make a token first"),
+        (["data", "--store", "postgresql://x/y"], "Keep one of them"),
+        (["--store", "mysql://x/y"], "not mysql"),
+        (["--store", "postgresql://nobody@127.0.0.1:9/x"], "cannot be used"),
+        (["--port", "99999"], "--port: there is no port 99999; choose one from 1 to 65535."),
+    ],
+)
+def test_a_service_that_cannot_be_is_refused_in_a_sentence(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert call(["serve", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_port_that_is_in_use_is_refused_before_the_service_says_that_it_serves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert call(["serve", str(tmp_path / "data"), "--port", str(port)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert f"cannot listen at 127.0.0.1:{port}" in told.err
+    assert "Address already in use" in told.err and "choose another --port" in told.err
+
+
+def test_the_service_answers_once_it_says_that_it_serves(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ragassay", "serve", str(tmp_path / "data"), "--port", "0"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[2]
+        with urllib.request.urlopen(f"{url}/api/v1/health", timeout=60) as reply:
+            assert reply.status == 200
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_worker_needs_a_store_that_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "nosuch"
+    assert call(["worker", str(folder), "--until-idle"]) == 2
+    assert "There is no service in" in capsys.readouterr().err
+    assert not folder.exists()

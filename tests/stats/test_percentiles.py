@@ -1,0 +1,139 @@
+"""Percentiles, their intervals without a distribution, and their differences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from ragassay.errors import UsageError
+from ragassay.stats import percentile_difference, percentile_interval
+
+NUMBERS = st.lists(st.floats(0, 1e6), min_size=1, max_size=120)
+PERCENTS = st.sampled_from((5, 50, 90, 95, 99))
+Z = {50: 0.0, 95: 1.6448536269514722, 99: 2.3263478740408408}
+
+
+@given(NUMBERS, PERCENTS)
+def test_the_percentile_lies_between_its_bounds_and_these_are_values(
+    values: list[float], percent: float
+) -> None:
+    found = percentile_interval(values, percent)
+    assert found.mean == pytest.approx(float(np.percentile(values, percent)))
+    assert (found.low is None) == (found.high is None)
+    if found.low is not None and found.high is not None:
+        assert {found.low, found.high} <= set(values)
+        assert found.low <= found.mean * (1 + 1e-12) and found.mean <= found.high * (1 + 1e-12)
+
+
+@given(NUMBERS, PERCENTS, st.floats(0.1, 10))
+def test_another_unit_scales_everything(values: list[float], percent: float, factor: float) -> None:
+    one = percentile_interval(values, percent)
+    scaled = percentile_interval([factor * value for value in values], percent)
+    assert scaled.mean == pytest.approx(factor * (one.mean or 0))
+    assert (scaled.low is None) == (one.low is None)
+    if one.low is not None:
+        assert scaled.low == pytest.approx(factor * one.low)
+
+
+@given(NUMBERS, PERCENTS)
+def test_each_value_as_a_cluster_of_its_own_changes_nothing(
+    values: list[float], percent: float
+) -> None:
+    alone = percentile_interval(values, percent)
+    apart = percentile_interval(values, percent, clusters=range(len(values)))
+    assert (alone.low, alone.high) == (apart.low, apart.high)
+
+
+@pytest.mark.parametrize(("percent", "fewest"), [(50, 6), (95, 72), (99, 368)])
+def test_too_few_values_have_no_interval(percent: float, fewest: int) -> None:
+    assert percentile_interval(np.arange(fewest - 1.0), percent).low is None
+    assert percentile_interval(np.arange(float(fewest)), percent).low is not None
+
+
+def test_repeats_count_as_what_they_are() -> None:
+    """Three times the same values say no more than once."""
+    rng = np.random.default_rng(3)
+    once = rng.lognormal(size=300)
+    whole = percentile_interval(np.repeat(once, 3), 95, clusters=np.repeat(np.arange(300), 3))
+    naive = percentile_interval(np.repeat(once, 3), 95)
+    alone = percentile_interval(once, 95)
+    assert None not in (whole.low, whole.high, naive.low, naive.high, alone.low, alone.high)
+    assert whole.high - whole.low >= 0.9 * (alone.high - alone.low)  # type: ignore[operator]
+    assert whole.high - whole.low > naive.high - naive.low  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("percent", "n"), [(50, 30), (95, 72), (95, 300), (99, 400)])
+def test_the_interval_covers_as_often_as_it_says(percent: int, n: int) -> None:
+    rng = np.random.default_rng(percent * n)
+    truth, hits = math.exp(Z[percent]), 0
+    for _ in range(600):
+        found = percentile_interval(rng.lognormal(size=n), percent)
+        assert found.low is not None and found.high is not None
+        hits += found.low <= truth <= found.high
+    assert 0.93 <= hits / 600 <= 1.0
+
+
+@pytest.mark.parametrize(("percent", "groups"), [(50, 40), (95, 150)])
+def test_the_interval_of_clusters_covers_as_often_as_it_says(percent: int, groups: int) -> None:
+    rng = np.random.default_rng(groups)
+    names, hits, made = np.repeat(np.arange(groups), 3), 0, 0
+    for _ in range(400):
+        values = np.exp(np.repeat(rng.normal(0, 0.8, groups), 3) + rng.normal(0, 0.6, 3 * groups))
+        found = percentile_interval(values, percent, clusters=names)
+        if found.low is not None and found.high is not None:
+            made += 1
+            hits += found.low <= math.exp(Z[percent]) <= found.high
+    assert made > 300 and hits / made >= 0.93
+
+
+@pytest.mark.parametrize(("percent", "n"), [(50, 50), (95, 100), (99, 400)])
+def test_the_interval_of_a_difference_covers_as_often_as_it_says(percent: int, n: int) -> None:
+    rng = np.random.default_rng(n)
+    units, spread = np.arange(n), math.sqrt(0.98)
+    truth, hits, made = -0.3 * math.exp(Z[percent] * spread), 0, 0
+    for seed in range(120):
+        common = rng.normal(0, 0.7, n)
+        a = np.exp(common + rng.normal(0, 0.7, n))
+        b = 1.3 * np.exp(common + rng.normal(0, 0.7, n))
+        found = percentile_difference(
+            a, b, percent, units_a=units, units_b=units, n_resamples=400, seed=seed
+        )
+        if found.low is not None and found.high is not None:
+            made += 1
+            hits += found.low <= truth <= found.high
+    assert made > 80 and hits / made >= 0.9
+
+
+def test_a_difference_turns_round_with_its_sides_and_repeats_with_its_seed() -> None:
+    rng = np.random.default_rng(1)
+    a, b, units = rng.random(100), rng.random(100), np.arange(100)
+    one, again, other = (
+        percentile_difference(x, y, 95, units_a=units, units_b=units, n_resamples=500)
+        for x, y in ((a, b), (a, b), (b, a))
+    )
+    assert one == again and one.low is not None and other.high is not None
+    assert one.low == pytest.approx(-other.high)
+    assert one.least is not None and one.most is not None and one.high is not None
+    assert one.low <= one.least <= one.a - one.b <= one.most <= one.high
+
+
+def test_equal_systems_differ_by_nothing() -> None:
+    values = np.random.default_rng(2).random(100)
+    found = percentile_difference(
+        values, values, 95, units_a=np.arange(100), units_b=np.arange(100), n_resamples=200
+    )
+    assert (found.low, found.high) == (0.0, 0.0)
+
+
+def test_what_is_no_percentile_is_refused() -> None:
+    for percent in (0, 100, -1, math.nan):
+        with pytest.raises(ValueError, match="between 0 and 100"):
+            percentile_interval([1.0, 2.0], percent)
+    with pytest.raises(ValueError, match="finite"):
+        percentile_interval([1.0, math.nan], 50)
+    with pytest.raises(UsageError):
+        percentile_interval([1.0, 2.0], 50, level=1.0)
+    assert percentile_interval([], 50).mean is None

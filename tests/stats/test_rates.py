@@ -1,0 +1,52 @@
+"""Exact ratios of counts, beside scipy's."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, strategies as st
+
+from ragassay.stats import rate_ratio, share_ratio
+
+stats = pytest.importorskip("scipy.stats")
+trials = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@given(trials, st.floats(0.001, 0.999))
+def test_a_share_has_the_exact_interval_and_twice_the_smaller_tail(
+    counted: tuple[int, int], share: float
+) -> None:
+    count, n = counted
+    found = share_ratio(count, n, share)
+    exact = stats.binomtest(count, n).proportion_ci(method="exact")
+    assert found.low * share == pytest.approx(exact.low, abs=1e-9)
+    assert found.high * share == pytest.approx(exact.high, abs=1e-9)
+    tails = stats.binom.cdf(count, n, share), stats.binom.sf(count - 1, n, share)
+    assert found.p == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-6, abs=1e-12)
+    assert found.low <= found.value <= found.high
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.floats(1, 1e5), st.floats(1, 1e5))
+def test_a_ratio_of_rates_lies_in_its_interval_and_turns_round(
+    count: int, other: int, exposure: float, other_exposure: float
+) -> None:
+    if not count + other:
+        with pytest.raises(ValueError, match="needs an event"):
+            rate_ratio(count, exposure, other, other_exposure)
+        return
+    found = rate_ratio(count, exposure, other, other_exposure)
+    back = rate_ratio(other, other_exposure, count, exposure)
+    assert found.low <= found.value <= found.high and 0 <= found.p <= 1
+    assert found.p == pytest.approx(back.p, rel=1e-6)
+    if count and other:
+        assert found.value == pytest.approx(1 / back.value, rel=1e-6)
+        assert found.low == pytest.approx(1 / back.high, rel=1e-6)
+    else:
+        assert found.value in (0.0, math.inf)
+
+
+def test_impossible_counts_are_refused() -> None:
+    for wrong in ((3, 2, 0.5), (1, 2, 0.0), (0, 0, 0.5)):
+        with pytest.raises(ValueError, match="no count"):
+            share_ratio(*wrong)

@@ -1,0 +1,75 @@
+"""Names of other tools' metrics: what they resolve to, and what the page says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ragassay
+from ragassay import UsageError, suites
+from ragassay.cli import call
+from ragassay.metrics.core import naming
+from ragassay.suites import PeerMetric, peer_metrics
+
+PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
+
+
+def row(one: PeerMetric) -> str:
+    theirs = ", ".join(f"`{name}`" for name in one.names)
+    ours = f"`{one.ours}`" if one.ours else "a rubric of your own"
+    return f"| {one.tool} | {theirs} | {ours}{' (the same)' * one.same} | {one.differs} |"
+
+
+def test_the_page_has_the_table_of_the_data_file() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    missing = [line for line in map(row, peer_metrics()) if line not in page]
+    assert not missing, "\n".join(missing)
+
+
+@pytest.mark.parametrize("one", peer_metrics(), ids=lambda one: f"{one.tool}-{one.names[0]}")
+def test_every_entry_names_a_metric_of_ours(one: PeerMetric) -> None:
+    if one.ours:
+        assert naming.find(one.ours)
+    for name in one.names:
+        if one.same:
+            assert not naming.is_known(name)  # a name of our own would win, and mean something else
+            assert [*map(str, suites.named(name).values())] == [one.ours]
+        elif not naming.is_known(name):
+            with pytest.raises(UsageError) as caught:
+                suites.named(name)
+            assert one.tool in str(caught.value) and one.differs in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("context_precision", "umbrela_AP_judged"),
+        ("context_recall", "Recall"),
+        ("context-recall", "Recall"),
+        ("faithfulness", "rl_f"),
+        ("FaithfulnessMetric", "rl_f"),
+        ("answer_relevancy", "answer_relevance"),
+        ("answer_correctness", "factual_correctness.f1"),
+        ("hallucination", "hhem"),
+        ("GEval", "--rubric"),
+    ],
+)
+def test_a_name_that_people_know_leads_to_ours(
+    name: str, nearest: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        ragassay.evaluate([{"id": "1", "query": "a"}], [name])
+    assert nearest in str(caught.value) and "docs/coming-from.md" in str(caught.value)
+    assert call(["run", "nothing.jsonl", "--metrics", name]) == 2
+    assert call(["metrics", "hallucination"]) == 2
+    assert "hhem" in capsys.readouterr().err
+
+
+def test_names_with_the_same_definition_are_ours() -> None:
+    records = [{"id": "1", "passage_ids": ["a", "b", "c"], "gold_ids": ["a", "d"]}]
+    result = ragassay.evaluate(records, ["id_based_context_recall", "IDBasedContextPrecision"])
+    assert {name: one.mean for name, one in result.summary.metrics.items()} == {
+        "id_based_context_recall": 0.5,
+        "IDBasedContextPrecision": pytest.approx(1 / 3),
+    }

@@ -1,0 +1,54 @@
+"""Tasks, records and jobs of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ragassay.service.store import (
+    Ingested,
+    Store,
+    Task,
+    TaskOptions,
+    add_records,
+    create_project,
+    create_report,
+    create_task,
+    list_projects,
+    list_tasks,
+    read_batch,
+)
+
+CSV = b"""id,timestamp,question,contexts,answer,team
+a,2026-11-01T00:00:00Z,Why?,"[""one"",""two""]",Because.,x
+b,2026-11-02T00:00:00Z,How?,"[""one"","" ""]",So.,y
+"""
+SEPARATOR = "<<sep>>"
+
+
+def a_task(store: Store, name: str = "task", **options: Any) -> Task:
+    projects = {one.name: one for one in list_projects(store)}
+    project = projects.get("project") or create_project(store, "project")
+    return create_task(store, project.id, name, TaskOptions(separator=SEPARATOR, **options))
+
+
+def item(number: int, **more: Any) -> dict[str, Any]:
+    return {
+        "id": f"r{number}",
+        "timestamp": 1000.0 + number,
+        "user_input": f"What is number {number}?",
+        "retrieved_context": f"It is {number}.{SEPARATOR}Something else.",
+        "response": f"It is {number}.",
+        **more,
+    }
+
+
+def add(store: Store, task: Task, items: Sequence[dict[str, Any]]) -> Ingested:
+    return add_records(store, task.id, read_batch(items, task.options.separator))
+
+
+def a_job(store: Store, name: str = "x") -> str:
+    tasks = [one for project in list_projects(store) for one in list_tasks(store, project.id)]
+    task = tasks[0] if tasks else a_task(store)
+    add(store, task, [item(1)])
+    return create_report(store, task.id, name, 0.0, 1e9)[1].id

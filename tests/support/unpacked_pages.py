@@ -1,0 +1,38 @@
+"""What an HTML report holds, its packed data as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from pathlib import Path
+from typing import Any
+
+from ragassay.reports.html.packing import MARK, by_sample, unpacked
+
+_PACKED = re.compile(r'<script type="text/plain" id="([^"]+)">([^<{]*)</script>')
+
+
+def page_text(path: Path) -> str:
+    """The page, each packed part as JSON with its long texts in place."""
+    page = path.read_text(encoding="utf-8")
+    held = {name: unpacked(body) for name, body in _PACKED.findall(page)}
+
+    def whole(value: Any) -> Any:
+        if isinstance(value, str) and value.startswith(MARK):
+            starts, number = held["rows"]["pooled"], int(value[1:])
+            batch = bisect_right(starts, number) - 1
+            return held[f"t-{batch}"][number - starts[batch]]
+        if isinstance(value, list):
+            return [whole(one) for one in value]
+        if isinstance(value, dict):
+            return {name: whole(one) for name, one in value.items()}
+        return value
+
+    parts = (
+        by_sample(whole(value)) if re.match(r"d\d-", name) else whole(value)
+        for name, value in held.items()
+        if not name.startswith("t-")
+    )
+    shown = [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in parts]
+    return "\n".join([_PACKED.sub("", page), *shown])

@@ -1,0 +1,210 @@
+"""Synthesis in other languages than English: bias by the lists of each language, filters and checks
+by words, and what the offline generator leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ragassay.cli import call
+from ragassay.golden import GoldSpan, load_documents
+from ragassay.judges import Asker
+from ragassay.judges.offline import OfflineJudge
+from ragassay.synthesis.bias import favoured_content, measured
+from ragassay.synthesis.draft import Draft, Rejection
+from ragassay.synthesis.filters import WORDS, Checks, Filters, ill_formed
+from ragassay.synthesis.mix import Kind
+from ragassay.synthesis.scorecard import scorecard
+from ragassay.synthesis.sections import Corpus
+
+KIND: Kind = (("answerability", "answerable"), ("type", "factual"))
+TOLD = {
+    "en": ("On day {n} the women met about the plan.", "On day {n} the men met about the plan."),
+    "de": ("Am Tag {n} haben sich die Frauen über den Plan beraten.",
+           "Am Tag {n} haben sich die Männer über den Plan beraten."),
+    "fr": ("Le jour {n} les femmes ont parlé du plan avec la ville.",
+           "Le jour {n} les hommes ont parlé du plan avec la ville."),
+    "es": ("El día {n} las mujeres hablaron del plan con la ciudad.",
+           "El día {n} los hombres hablaron del plan con la ciudad."),
+    "zh": ("第{n}天妇女们讨论了计划。", "第{n}天男士们讨论了计划。"),
+    "nl": ("Op dag {n} hebben de vrouwen het plan voor de stad gemaakt.",
+           "Op dag {n} hebben de mannen het plan voor de stad gemaakt."),
+}  # fmt: skip
+
+
+def corpus_of(folder: Path, *codes: str, n: int = 40) -> Corpus:
+    """Documents in which women and men are told of alike often."""
+    folder.mkdir()
+    for code in codes:
+        for day in range(n):
+            text = "\n".join(one.format(n=day) for one in TOLD[code])
+            (folder / f"{code}{day}.md").write_text(text, encoding="utf-8")
+    return Corpus(load_documents(folder))
+
+
+def drafts(corpus: Corpus, code: str, word: str, kind: Kind = KIND) -> list[Draft]:
+    """A draft of each sentence in a language that holds a word."""
+    found = []
+    for section in corpus.sections:
+        text = corpus.documents[section.document].text
+        for start, end in section.sentences:
+            if section.document.startswith(code) and word in text[start:end]:
+                span = GoldSpan.of(section.document, text, start, end)
+                found.append(Draft(f"{span.text}?", kind, (section,), (span.text,), spans=(span,)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("code", "word"), [("en", " men"), ("de", "Männer"), ("fr", "hommes"), ("es", "hombres"),
+                       ("zh", "男士")]
+)  # fmt: skip
+def test_a_group_that_is_favoured_stands_out_in_its_language(
+    code: str, word: str, tmp_path: Path
+) -> None:
+    corpus = corpus_of(tmp_path / "docs", code)
+    taken = drafts(corpus, code, word)
+    assert len(taken) == 40 and measured(corpus, taken) == ({code: 40}, {})
+    found = {one.what: one for one in favoured_content(corpus, taken) if one.kind == "group"}
+    assert set(found) == {"men", "women"} and {one.language for one in found.values()} == {code}
+    assert found["men"].notable and found["men"].ratio.value > 1.3 and found["men"].count == 80
+    assert found["women"].notable and found["women"].count == 0
+    alike = [*taken, *drafts(corpus, code, TOLD[code][0].split("{n}")[0])]
+    assert not [one for one in favoured_content(corpus, alike) if one.notable]
+
+
+def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path / "docs", "en", "de")
+    taken = [*drafts(corpus, "en", " men"), *drafts(corpus, "de", "Frauen")]
+    found = {
+        (one.language, one.what): one.count
+        for one in favoured_content(corpus, taken)
+        if one.kind == "group"
+    }
+    assert found == {
+        ("en", "men"): 80, ("en", "women"): 0, ("de", "men"): 0, ("de", "women"): 80,
+    }  # fmt: skip
+
+
+def test_a_language_without_a_list_or_a_document_is_told_and_not_counted(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path / "docs", "nl", "en", n=6)
+    in_spanish: Kind = (*KIND, ("language", "Spanish"))
+    taken = [*drafts(corpus, "nl", "vrouwen"), *drafts(corpus, "en", "women", in_spanish)]
+    assert measured(corpus, taken) == (
+        {},
+        {"nl": (6, "no list of words"), "es": (6, "no document in this language")},
+    )
+    assert not [one for one in favoured_content(corpus, taken) if one.kind != "name"]
+    made = {"generator": "g", "prompts": "p", "checker": "c", "seed": 0}
+    card = scorecard(made, corpus, taken, [], [], kinds=[], real=[], not_tried={})
+    assert "not measured for nl, of 6 items: no list of words" in card
+    assert "not measured for es, of 6 items: no document in this language" in card
+    assert "group: women" not in card
+
+
+def test_german_nouns_are_no_names(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path / "docs", "de", n=8)
+    found = favoured_content(corpus, drafts(corpus, "de", "Frauen"))
+    assert not [one for one in found if one.kind == "name"]
+
+
+@pytest.mark.parametrize(
+    ("query", "complaint"),
+    [
+        ("游泳池夏天几点开门？", ""),
+        ("几点？", "the query has 2 words"),
+        ("文章中说游泳池几点开门？", "speaks of '文章中'"),
+        ("日本文化中心在英文中叫什么？", ""),
+        ("Wann öffnet laut diesem Abschnitt das Bad?", "speaks of 'diesem Abschnitt'"),
+        ("Wann öffnet das Bad im Text?", "speaks of 'im Text'"),
+        ("Wann ist der nächste Absatz der Treppe dran?", ""),
+        ("Quand ouvre la piscine selon le texte ?", "speaks of 'le texte'"),
+        ("Où est le passage pour piétons ?", ""),
+        ("¿Cuándo abre la piscina según el documento?", "speaks of 'el documento'"),
+    ],
+)
+def test_the_form_of_a_query_is_told_in_each_language(query: str, complaint: str) -> None:
+    found = ill_formed(query, WORDS)
+    assert complaint in found and bool(found) == bool(complaint)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "query", "complaint"),
+    [
+        ("German", "When does the pool open?", "the query is in en, not in de"),
+        ("de-AT", "Wann öffnet das Freibad?", ""),
+        ("de", "Northport Freibad Tageskarte?", ""),  # its words do not tell
+        ("sober", "When does the pool open?", ""),  # a word of one's own
+    ],
+)
+def test_a_query_in_another_language_than_was_wanted_is_rejected(
+    wanted: str, query: str, complaint: str, tmp_path: Path
+) -> None:
+    corpus = corpus_of(tmp_path / "docs", "de", n=1)
+    kind: Kind = (("answerability", "unanswerable"), ("language", wanted))
+    found = Filters(corpus).against(Draft(query, kind, (corpus.sections[0],)))
+    assert (found.detail if found else "") == complaint and (not found or found.why == "form")
+
+
+def against(corpus: Corpus, draft: Draft) -> Rejection | None:
+    with Asker(OfflineJudge()) as asker:
+        found: Rejection | None = asker.submit(
+            Checks(corpus).against(draft, asker.scope().ask())
+        ).result()
+    return found
+
+
+POOL = {
+    "de": ("Das Freibad öffnet im Sommer um neun Uhr. Hunde dürfen nicht hinein.",
+           ("Dürfen Hunde in das Freibad?", "Nein, Hunde dürfen nicht hinein."),
+           "Wo ist im Sommer eine Sauna?", "Wann öffnet das Freibad?"),
+    "fr": ("La piscine ouvre à neuf heures en été. Les chiens ne peuvent pas entrer.",
+           ("Les chiens peuvent-ils entrer ?", "Non, les chiens ne peuvent pas entrer."),
+           "Où est le sauna en été ?", "Quand ouvre la piscine ?"),
+    "es": ("La piscina abre a las nueve en verano. Los perros no pueden entrar.",
+           ("¿Pueden entrar los perros?", "No, los perros no pueden entrar."),
+           "¿Dónde está la sauna en verano?", "¿Cuándo abre la piscina?"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", POOL)
+def test_words_check_drafts_in_each_language(code: str, tmp_path: Path) -> None:
+    text, (query, answer), near_miss, answered = POOL[code]
+    (tmp_path / "pool.md").write_text(text, encoding="utf-8")
+    corpus = Corpus(load_documents(tmp_path))
+    (section,) = corpus.sections
+    span = GoldSpan.of("pool", text, 0, len(text))
+    kind: Kind = (("answerability", "answerable"), ("type", "yes-no"))
+    draft = Draft(query, kind, (section,), (answer, answer.split(",")[0]), spans=(span,))
+    assert Filters(corpus).against(draft) is None and against(corpus, draft) is None
+    foreign: Sequence[tuple[str, str]] = [(near_miss, ""), (answered, "answered-elsewhere")]
+    for asked, why in foreign:
+        found = against(corpus, Draft(asked, (("answerability", "unanswerable"),), (section,)))
+        assert (found.why if found else "") == why, asked
+
+
+def test_words_do_not_tell_what_chinese_documents_answer(tmp_path: Path) -> None:
+    (tmp_path / "pool.md").write_text("游泳池夏天早上九点开门。", encoding="utf-8")
+    corpus = Corpus(load_documents(tmp_path))
+    kind: Kind = (("answerability", "unanswerable"),)
+    found = against(corpus, Draft("桑拿房在哪里？", kind, (corpus.sections[0],)))
+    assert found is not None and found.why == "answered-elsewhere"
+    assert "no spaces part its words" in found.detail
+
+
+def test_the_offline_generator_leaves_out_what_is_not_in_english(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "bad.md").write_text("Das Bad kostet für Erwachsene im Sommer 12 euros und mehr.")
+    words = ["golden", "synthesize", str(docs), "-o", str(tmp_path / "golden"), "--n", "2"]
+    assert call(words) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "English only" in told and "are in de (1). Name a model with --generator" in told
+    (docs / "pool.md").write_text("The pool takes 12 euros from adults. It has 3 doors in all.")
+    call(words)
+    written = (tmp_path / "golden" / "queries.jsonl").read_text()
+    assert '"document":"pool"' in written and '"document":"bad"' not in written
+    assert "1 document in de left out" in " ".join(capsys.readouterr().err.split())

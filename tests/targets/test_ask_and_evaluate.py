@@ -1,0 +1,109 @@
+"""`ragassay ask --suite`: answers are evaluated as they arrive, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llm_server import LLMServer
+from ragassay.cli import call
+from ragassay.formats import load
+from ragassay.targets import open_asking
+from system_server import SystemServer, echo
+
+
+@pytest.fixture(autouse=True)
+def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = (json.dumps({"id": f"q{n}", "query": f"What is {n}?"}) for n in range(160))
+    Path("queries.jsonl").write_text("\n".join(lines))
+
+
+def test_a_judge_is_asked_before_the_last_query_is(capsys: pytest.CaptureFixture[str]) -> None:
+    waited: list[bool] = []
+    with LLMServer() as judge:
+
+        def rule(number: int, sent: Any) -> Any:
+            if sent["question"] == "What is 159?":
+                end = time.monotonic() + 30
+                while not judge.stats()["requests"] and time.monotonic() < end:
+                    time.sleep(0.01)
+                waited.append(bool(judge.stats()["requests"]))
+            return echo(number, sent)
+
+        with SystemServer(rule) as server:
+            Path("mine.yaml").write_text(server.mapping)
+            code = call(
+                ["ask", "queries.jsonl", "--target", "mine.yaml", "--save", "run", "--suite",
+                 "trecrag", "--judge", f"{judge.url}#m"]
+            )  # fmt: skip
+    assert code in (0, 3) and waited == [True]
+    summary = json.loads(Path("run/summary.json").read_text())
+    assert summary["n_samples"] == 160 and summary["title"] == "answers.jsonl"
+    assert summary["metrics"]["umbrela"]["n_scored"] == 160
+    assert len(load("answers.jsonl")) == 160
+    assert "umbrela" in capsys.readouterr().out
+
+
+def test_an_evaluation_that_fails_does_not_end_the_asking(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("taken").write_text("a file where the run folder would be")
+    with SystemServer() as server:
+        Path("mine.yaml").write_text(server.mapping)
+        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "--suite", "serving"]
+        assert call([*command, "--save", "taken"]) == 2
+        assert "the asking goes on" in " ".join(capsys.readouterr().err.split())
+        assert all(sample.answer is not None for sample in load("answers.jsonl"))
+        assert call([*command, "--save", "run"]) in (0, 3)
+        assert len(server.asked) == 160
+
+
+def test_what_is_wrong_with_the_evaluation_shows_before_anything_is_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with SystemServer() as server:
+        Path("mine.yaml").write_text(server.mapping)
+        words = ["--suite", "trecrag", "--judge", "openai:gpt-4o"]
+        assert call(["ask", "queries.jsonl", "--target", "mine.yaml", *words]) == 2
+        assert not server.asked and "OPENAI_API_KEY" in capsys.readouterr().err
+
+
+def test_samples_are_read_in_their_order_as_often_as_wanted_while_others_are_asked() -> None:
+    hold = threading.Event()
+
+    def system(query: str) -> str:
+        if query == "What is 100?":
+            assert hold.wait(30)
+        return f"about {query}"
+
+    with open_asking("queries.jsonl", {"mine": system}, concurrency=4) as asking, asking:
+        arriving = iter(asking.arriving["mine"])
+        first = [next(arriving).id for _ in range(100)]
+        assert first == [f"q{n}" for n in range(100)] and asking.done < 160
+        hold.set()
+        rest = [sample.id for sample in arriving]
+        assert rest == [f"q{n}" for n in range(100, 160)]
+        assert len(list(asking.arriving["mine"])) == 160
+        assert asking.wait().complete
+
+
+def test_who_reads_samples_gets_the_error_that_ended_the_asking() -> None:
+    queries = [{"id": "q1", "query": "Why?"}]
+
+    def system(query: str) -> dict[str, Any]:
+        return {"answer": "So.", "version": "1"}
+
+    Path("blocked").mkdir()
+    with (
+        pytest.raises(Exception, match="not a regular file"),
+        open_asking(queries, {"mine": system}, output="blocked") as asking,
+        asking,
+    ):
+        list(asking.arriving["mine"])

@@ -1,0 +1,180 @@
+"""What asking will take (`--dry-run`), and what it may cost (`--budget`)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.cli import call
+from ragassay.errors import UsageError
+from ragassay.targets import ask, plan_asking
+
+QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]
+
+
+@pytest.fixture(autouse=True)
+def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in QUERIES))
+
+
+class Paid:
+    """A system that tells what an answer took."""
+
+    def __init__(self, **told: Any) -> None:
+        self.told, self.asked = told, 0
+
+    def __call__(self, query: str) -> dict[str, Any]:
+        self.asked += 1
+        return {"answer": f"about {query}", **self.told}
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_dollars_are_not_overdrawn_by_what_is_in_flight(concurrency: int) -> None:
+    system = Paid(cost=0.01)
+    answers = ask(QUERIES, {"mine": system}, budget="0.105", concurrency=concurrency)
+    assert system.asked == 10
+    summary = answers.summaries["mine"]
+    assert summary.answered == 10 and summary.failed == {"stopped": 30}
+    assert "the budget is spent ($0.1000 of $0.1050, 10 calls" in summary.details["stopped"]
+
+
+def test_calls_and_tokens_are_budgets_too() -> None:
+    by_calls, by_tokens = Paid(), Paid(input_tokens=90, output_tokens=10)
+    ask(QUERIES, {"mine": by_calls}, budget="7 calls")
+    ask(QUERIES, {"mine": by_tokens}, budget="1,050 tokens")
+    assert (by_calls.asked, by_tokens.asked) == (7, 10)
+
+
+def test_systems_share_a_budget() -> None:
+    one, two = Paid(cost=0.01), Paid(cost=0.03)
+    ask(QUERIES, {"one": one, "two": two}, budget="0.20", concurrency=8)
+    assert one.asked and two.asked and one.asked * 0.01 + two.asked * 0.03 <= 0.2 + 1e-9
+
+
+@pytest.mark.parametrize("budget", ["1.00", "2M tokens"])
+def test_a_system_that_does_not_tell_what_the_budget_goes_by_is_asked_once(budget: str) -> None:
+    system = Paid()
+    answers = ask(QUERIES, {"mine": system}, budget=budget, concurrency=16)
+    assert system.asked == 1 and answers.summaries["mine"].answered == 1
+    detail = answers.summaries["mine"].details["stopped"]
+    assert "does not tell what an answer takes" in detail and "200 calls" in detail
+
+
+def test_a_free_system_fits_into_any_budget() -> None:
+    system = Paid(cost=0.0)
+    assert ask(QUERIES, {"mine": system}, budget="0").complete
+
+
+def test_failures_do_not_use_up_what_nobody_knows_the_price_of() -> None:
+    asked: list[str] = []
+
+    def system(query: str) -> dict[str, Any]:
+        asked.append(query)
+        if len(asked) == 1:
+            raise ValueError("cold start")
+        return {"answer": "So.", "cost": 0.01}
+
+    answers = ask(QUERIES, {"mine": system}, budget="5", retries=0)
+    assert answers.summaries["mine"].answered == 39
+
+
+def test_a_budget_that_is_none_is_refused_before_anything_is_asked() -> None:
+    system = Paid()
+    with pytest.raises(UsageError, match="is not a budget"):
+        ask(QUERIES, {"mine": system}, budget="much")
+    assert not system.asked
+
+
+def test_the_same_command_with_more_money_goes_on() -> None:
+    Path("paid.py").write_text(
+        "def answer(query):\n    return {'answer': 'about ' + query, 'cost': 0.01}\n"
+    )
+    command = ["ask", "queries.jsonl", "--target", "paid:answer", "--budget"]
+    assert call([*command, "0.10"]) == 3
+    (plan,) = plan_asking(QUERIES, "paid:answer", ledger=".ragassay/ledger.sqlite")
+    assert (plan.samples, plan.from_ledger, plan.to_send) == (40, 10, 30)
+    assert plan.dollars == pytest.approx(0.30)
+    assert call([*command, "0.30"]) == 0  # what is in the ledger costs nothing
+
+
+def test_a_dry_run_asks_nothing_and_makes_no_ledger(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine.py").write_text("def answer(query):\n    raise SystemExit('asked')\n")
+    command = ["ask", "queries.jsonl", "--target", "mine:answer", "--repeat", "3", "--rpm", "60"]
+    assert call([*command, "--dry-run", "--json"]) == 0
+    (system,) = json.loads(capsys.readouterr().out)["systems"]
+    assert (system["samples"], system["from_ledger"], system["to_send"]) == (120, 0, 120)
+    assert system["least_seconds"] == 119 and system["dollars"] is None
+    assert not Path(".ragassay").exists() and not Path("answers.jsonl").exists()
+    assert call([*command, "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert "2 min" in shown and "not known" in shown and "Nothing was asked" in shown
+
+
+def test_refresh_and_own_history_are_in_the_plan() -> None:
+    def system(query: str) -> str:
+        return "So."
+
+    said = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "He."}]
+    queries = [*QUERIES, {"id": "later", "query": "And then?", "history": said}]
+    ask(queries, {"mine": system}, ledger="kept.sqlite", warm_up=1)
+    plans = [
+        plan_asking(queries, {"mine": system}, ledger="kept.sqlite", **options)[0]
+        for options in ({}, {"refresh": True}, {"history": "own"}, {"repeat": 2})
+    ]
+    assert [one.to_send for one in plans] == [0, 41, 1, 41]
+    assert [one.at_most for one in plans] == [False, False, True, False]
+    assert plans[0].least_seconds == 0.0 and plans[0].dollars == 0.0
+
+
+def test_warm_up_is_paid_of_the_budget() -> None:
+    system = Paid(cost=0.01)
+    answers = ask(QUERIES, {"mine": system}, budget="10 calls", warm_up=4)
+    assert system.asked == 10 and answers.summaries["mine"].answered == 6
+    greedy = Paid(cost=0.01)
+    answers = ask(QUERIES, {"mine": greedy}, budget="0.025", warm_up=4)
+    assert greedy.asked == 2 and answers.summaries["mine"].answered == 0
+
+
+def test_what_earlier_answers_took_is_known_to_the_next_run() -> None:
+    """A budget that is less than an answer is not overdrawn again by each start."""
+    system = Paid(cost=0.01)
+    for expected in (1, 1):  # the first run cannot know; the second one can
+        answers = ask(QUERIES, {"mine": system}, budget="0.005", ledger="kept.sqlite")
+        assert system.asked == answers.summaries["mine"].answered == expected
+    said = answers.summaries["mine"].details["stopped"]
+    assert "the budget is spent ($0.00 of $0.0050, 0 calls" in said
+    assert "the next answer may take $0.01)" in said and "The same command asks" in said
+
+
+def test_a_dry_run_says_whether_the_budget_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("paid.py").write_text(
+        "def answer(query):\n    return {'answer': 'about ' + query, 'cost': 0.01}\n"
+    )
+    command = ["ask", "queries.jsonl", "--target", "paid:answer", "--budget"]
+
+    def said(budget: str) -> str:
+        assert call([*command, budget, "--dry-run"]) == 0
+        return " ".join(capsys.readouterr().out.split())
+
+    assert "The budget (39 calls) is less than all of it takes: 40 calls." in said("39 calls")
+    assert "The budget (40 calls) is enough" in said("40 calls")
+    assert "Whether the budget ($1) is enough is not known." in said("$1")
+    assert call([*command, "10 calls"]) == 3
+    capsys.readouterr()
+    assert "The budget (0.29) is less than all of it takes: about $0.3000." in said("0.29")
+    assert "The budget (0.31) is enough" in said("0.31")
+
+
+def test_tokens_are_counted_where_they_are_told() -> None:
+    """One side of them is what a table shows, and what a message shows."""
+    told = {"answer": "yes", "usage": {"input_tokens": "12", "output_tokens": 5}}
+    for reply, spent in (
+        (told, "(5 of 5 calls, 25 tokens)"),
+        ({"answer": "yes"}, "(5 of 5 calls)"),
+    ):
+        answers = ask(QUERIES, {"mine": lambda query, reply=reply: reply}, budget="5 calls")
+        assert f"the budget is spent {spent}" in answers.summaries["mine"].details["stopped"]

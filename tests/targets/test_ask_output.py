@@ -1,0 +1,121 @@
+"""Where the answers go, and the table of what came of asking."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from ragassay.cli import call
+from ragassay.formats import load
+from ragassay.targets import AskSummary, ask, ask_table
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVE = ROOT / "examples" / "systems" / "serve.py"
+LONG = (
+    "a-very-long-name-of-a-system-under-test-2026-11",
+    "a-very-long-name-of-a-system-under-test-2",
+)
+
+
+@pytest.fixture(autouse=True)
+def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.jsonl").write_text(json.dumps({"id": "q1", "query": "Who?"}) + "\n")
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.json", "x.csv.gz", "x.XLSX"])
+def test_a_name_of_another_kind_of_file_is_refused(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [sys.executable, "-c", "open('asked', 'w')"]
+    assert call(["ask", "q.jsonl", "-t", f"command:{' '.join(words)}", "-o", name]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"{name}: the answers are written as JSON Lines" in said and ".jsonl.gz" in said
+    assert not Path("asked").exists() and not Path(name).exists()
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.ndjson", "x"])
+def test_each_system_has_a_file_whose_name_ends_alike(name: str) -> None:
+    asked = ask("q.jsonl", {"one": str.upper, "two": str.lower}, output=name)
+    stem, dot, end = name.partition(".")
+    assert [str(path) for path in asked.files.values()] == [
+        f"{stem}-one{dot}{end}", f"{stem}-two{dot}{end}",
+    ]  # fmt: skip
+    for path, said in zip(asked.files.values(), ("WHO?", "who?"), strict=True):
+        assert [one.answer_text for one in load(path)] == [said]
+
+
+def summary(system: str, cost: float) -> AskSummary:
+    return AskSummary(
+        system=system, fingerprint="", asked=12_000, answered=11_800, no_answer=7,
+        from_ledger=10_000, failed={"timeout": 200}, details={"timeout": "it is slow"}, retries=34,
+        latency={"p50": 0.3, "p95": 12.3, "p99": 101.2}, first_token={}, input_tokens=12_345_678,
+        output_tokens=345_678, cost=cost, versions=(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_the_table_fits_and_shows_names_whole(width: int) -> None:
+    out = Console(file=io.StringIO(), width=width, color_system=None)
+    out.print(ask_table([summary(LONG[0], 123.4567), summary(LONG[1], 0.0012)]))
+    lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= width
+    rows = "".join(lines).partition("No room")[0]
+    if width >= 80:
+        assert "12.7M" in rows and "$123.46" in rows and "$0.0012" in rows
+    names = "".join(line[: line.find("  ", 2)].strip() for line in lines[3:7])
+    assert all(name in names for name in LONG)
+
+
+def test_the_example_refuses_a_folder_without_documents(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "blank.md").write_text("# A title alone\n")
+    for folder, said in (
+        ("empty", "has no Markdown file (.md) with text"),
+        ("none", "is no folder"),
+    ):
+        ended = subprocess.run(
+            [sys.executable, SERVE, "--port", "0", "--documents", tmp_path / folder],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert ended.returncode == 1 and said in ended.stderr and folder in ended.stderr
+        assert "Traceback" not in ended.stderr and not ended.stdout
+
+
+def test_the_example_serves_the_documents_that_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Ferries\n\nThe ferry leaves at nine.\n")
+    spec = importlib.util.spec_from_file_location("serve", SERVE)
+    assert spec is not None and spec.loader is not None
+    serve = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(serve)
+    made = serve.answer(serve.Corpus(tmp_path), "keyword", "When does the ferry leave?", [])
+    assert made["result"]["text"] == "The ferry leaves at nine."
+
+
+def test_quiet_tells_why_answers_are_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("quiet_rag.py").write_text(
+        "def fails(query):\n    raise ValueError('boom')\ndef works(query):\n    return 'fine'\n"
+    )
+    monkeypatch.delitem(sys.modules, "quiet_rag", raising=False)
+    assert call(["ask", "q.jsonl", "-t", "quiet_rag:fails", "--quiet"]) == 3
+    out, err = capsys.readouterr()
+    assert out == "" and "fails: 1 failed: query 'q1': quiet_rag:fails raised ValueError" in err
+    assert call(["ask", "q.jsonl", "-t", "quiet_rag:works", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_missing_target_is_told_with_examples(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert call(["ask", "q.jsonl", "-o", "b.jsonl"]) == 2
+    told = capsys.readouterr().err
+    assert "--target is missing" in told and "--target my_rag:answer" in told

@@ -1,0 +1,107 @@
+"""What functions return: streams with a mapping at their end, keys that nobody knows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from ragassay.samples import Sample
+from ragassay.targets import AskSummary, ask
+
+QUERIES = [{"id": "q1", "query": "How long?"}, {"id": "q2", "query": "How much?"}]
+ENDS = {
+    "an answer": {"answer": "It is 24.", "passages": ["a"]},
+    "another name": {"response": "It is 24.", "contexts": ["a"]},
+    "no answer": {"passages": ["a"], "usage": {"input_tokens": 3, "output_tokens": 2}},
+}
+
+
+def asked(system: Callable[..., Any]) -> tuple[Sample, AskSummary]:
+    answers = ask(QUERIES, system)
+    (summary,) = answers.summaries.values()
+    return answers.samples[0], summary
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_a_mapping_may_end_a_stream_of_texts(end: dict[str, Any]) -> None:
+    def pieces(query: str) -> Iterator[Any]:
+        yield "It is "
+        yield "24."
+        yield end
+
+    async def coming(query: str) -> AsyncIterator[Any]:
+        for piece in pieces(query):
+            yield piece
+
+    for system in (pieces, coming):
+        sample, _ = asked(system)
+        assert sample.answer_text == "It is 24."
+        assert [one.text for one in sample.passages or ()] == ["a"]
+        assert sample.metadata["asked"]["first_token"] <= sample.metadata["asked"]["latency"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        (["It ", {"passages": ["a"]}, "is 24."], "it gave a mapping as piece 2 of 3 of a stream"),
+        (["It ", {"passages": ["a"]}, {"answer": "x"}], "it gave a mapping as piece 2 of 3"),
+        (["It ", 24], "it gave an int as piece 2 of 2 of a stream of texts"),
+        ([{"passages": ["a"]}, "It is 24."], "pieces of several kinds (a mapping, a text)"),
+    ],
+)
+def test_a_stream_of_another_order_is_a_failure_in_words(pieces: list[Any], told: str) -> None:
+    sample, summary = asked(lambda query: iter(pieces))
+    assert summary.failed == {"unparsable": 2} and sample.answer is None
+    assert told in (sample.failure or "")
+    assert "one mapping as the last piece" in (sample.failure or "")
+
+
+def test_mappings_alone_are_still_merged() -> None:
+    pieces = [{"input": "How long?"}, {"context": ["a"]}, {"answer": "It "}, {"answer": "is 24."}]
+    sample, summary = asked(lambda query: iter(pieces))
+    assert sample.answer_text == "It is 24." and len(sample.passages or ()) == 1
+    assert not summary.notes
+
+
+def test_keys_that_hold_passages_perhaps_are_told_once() -> None:
+    sample, summary = asked(lambda query: {"text": "hello", "docs": ["x"], "took": 3})
+    assert sample.answer_text == "hello" and sample.metadata["asked"]["not_read"] == [
+        "docs",
+        "took",
+    ]
+    (note,) = summary.notes
+    assert note.startswith("2 answers have keys that are not read: 'docs', 'took' (query 'q1').")
+    assert "'docs': Did you mean 'documents'?" in note and "Known are answer," in note
+
+
+@pytest.mark.parametrize(
+    ("returned", "not_read"),
+    [
+        ({"answer": "x", "citation": ["a"], "passages": []}, ["citation"]),
+        ({"answer": "x", "passages": ["a"], "steps": [1, 2]}, None),
+        ({"answer": "x", "confidence": 0.5}, None),
+        ({"result": "x", "query": "?", "chat_history": ["a"], "source_documents": ["b"]}, None),
+    ],
+)
+def test_keys_that_hold_no_part_of_a_reply_are_not_told(
+    returned: dict[str, Any], not_read: list[str] | None
+) -> None:
+    sample, _ = asked(lambda query: returned)
+    assert sample.metadata["asked"].get("not_read") == not_read
+
+
+def test_what_is_no_answer_is_named_with_its_article() -> None:
+    sample, _ = asked(lambda query: 42)
+    assert "it returned an int, which holds no answer" in (sample.failure or "")
+
+
+def test_one_second_is_singular() -> None:
+    async def hangs(query: str) -> str:
+        await asyncio.sleep(60)
+        return "late"
+
+    (sample,) = ask(QUERIES[:1], hangs, timeout=1).samples
+    assert "did not answer within 1 second. Raise --timeout" in (sample.failure or "")

@@ -1,0 +1,87 @@
+"""A system that refuses requests is named with its status, and is not asked a thousand times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.targets import Answers, ask
+from ragassay.transport import sending
+from system_server import Reply, SystemServer, echo
+
+QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]
+
+
+@pytest.fixture(autouse=True)
+def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sending, "HEAD_START_S", 0.0)
+
+
+def asked(rule: Any, **options: Any) -> tuple[Answers, int, str]:
+    with SystemServer(rule) as server:
+        Path("mine.yaml").write_text(server.mapping)
+        return ask(QUERIES, "mine.yaml", concurrency=1, **options), len(server.asked), server.url
+
+
+@pytest.mark.parametrize(
+    ("status", "requests", "advice"),
+    [
+        (401, 5, "Add 'headers' to mine.yaml."),
+        (403, 5, "Add 'headers' to mine.yaml."),
+        (404, 5, "Check 'url' in mine.yaml."),
+        (405, 5, "Check 'method' in mine.yaml."),
+        (400, 16, "Check 'body' in mine.yaml."),
+        (422, 16, "Check 'body' in mine.yaml."),
+        (413, 16, "Check 'body' in mine.yaml."),
+    ],
+)
+def test_a_refusal_is_told_with_status_url_and_words(
+    status: int, requests: int, advice: str
+) -> None:
+    reply = Reply(b"<p>no such thing here</p>", status, kind="text/html")
+    answers, sent, url = asked(lambda *_: reply)
+    assert sent == requests  # each once: a retry would be refused again
+    (summary,) = answers.summaries.values()
+    assert summary.failed == {"refused": requests, "stopped": 40 - requests}
+    said = f"{url}/ask answered with status {status}: no such thing here. {advice}"
+    assert answers.samples[0].failure == f"refused: {said}"
+    assert f"the first {requests} queries failed like that" in summary.details["stopped"]
+
+
+def test_headers_that_are_refused_are_named() -> None:
+    with SystemServer(lambda *_: Reply(b"no key", 401)) as server:
+        headers = 'headers: {X-Key: "${NO_SUCH_KEY:-none}", X-Team: north}\n'
+        Path("mine.yaml").write_text(server.mapping + headers)
+        (sample,) = ask(QUERIES[:1], "mine.yaml").samples
+    assert (sample.failure or "").endswith("Check 'headers' (X-Key, X-Team) in mine.yaml.")
+
+
+def test_refusals_between_answers_stop_nothing() -> None:
+    def rule(number: int, sent: Any) -> Any:
+        return Reply(b"too odd", 400) if number else echo(number, sent)
+
+    answers, sent, _ = asked(rule)
+    assert sent == 40 and answers.summaries["mine"].failed == {"refused": 39}
+
+
+def test_refusals_of_two_kinds_are_not_one_row() -> None:
+    statuses = [404, 400] * 20
+    answers, sent, _ = asked(lambda number, _: Reply(b"no", statuses[number]))
+    assert sent == 40 and answers.summaries["mine"].failed == {"refused": 40}
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "advice"),
+    [(429, "rate_limited", "Ask more slowly (--rpm, -j)"), (503, "server_error", "lower -j or")],
+)
+def test_what_may_pass_is_asked_again(status: int, kind: str, advice: str) -> None:
+    reply = Reply(b"busy", status, headers={"Retry-After": "0"})
+    with SystemServer(lambda *_: reply) as server:
+        Path("mine.yaml").write_text(server.mapping)
+        (sample,) = ask(QUERIES[:1], "mine.yaml", retries=1).samples
+        assert len(server.asked) == 2
+    assert advice in (sample.failure or "") and "--retries" in (sample.failure or "")
+    assert (sample.failure or "").startswith(f"{kind}: ")

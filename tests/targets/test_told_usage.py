@@ -1,0 +1,83 @@
+"""Tokens and cost that a system tells as no numbers are not measured, and that is said once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.cli import call
+from ragassay.targets import Answers, ask
+from system_server import Reply, SystemServer
+
+QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(3)]
+WRONG = ['"cheap"', "-1", "NaN", "Infinity", "[1]", "true", '{"a": 1}', '"12"']
+MAPPING = (
+    "url: {}\nbody: '{{{{query}}}}'\nanswer: a\n"
+    "usage: {{input_tokens: u.in, output_tokens: u.out, cost: [price, u.cost]}}\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def asked(rule: Any) -> Answers:
+    with SystemServer(rule) as server:
+        Path("mine.yaml").write_text(MAPPING.format(server.url))
+        return ask(QUERIES, "mine.yaml", concurrency=1)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_no_number_is_not_measured_and_told_once(wrong: str) -> None:
+    def rule(number: int, _: Any) -> Reply:
+        cost = wrong if number else "0.25"
+        return Reply(f'{{"a": "yes", "u": {{"in": {cost}, "out": 2, "cost": {cost}}}}}'.encode())
+
+    answers = asked(rule)
+    first, *others = [one.metadata["asked"] for one in answers.samples]
+    assert first["cost"] == 0.25 and "unread" not in first
+    for told in others:
+        assert "cost" not in told and "input_tokens" not in told and told["output_tokens"] == 2
+        assert told["unread"]["cost"]["place"] == "price, u.cost"
+    (summary,) = answers.summaries.values()
+    assert summary.cost == 0.25 and summary.answered == 3
+    tokens, cost = summary.notes
+    assert tokens.startswith("2 answers give no number of 0 or more for input_tokens at u.in, but ")
+    assert "for cost at price, u.cost, but " in cost and "query 'q1'" in cost
+    assert repr(json.loads(wrong)) in cost
+    assert "2 answers give no number" in " ".join(str(answers).split())
+
+
+def test_what_is_null_or_missing_is_not_told() -> None:
+    answers = asked(lambda number, _: {"a": "yes", "u": {"in": None} if number else {}})
+    assert not answers.summaries["mine"].notes
+
+
+@pytest.mark.parametrize(
+    ("told", "place"),
+    [
+        ({"cost": "cheap"}, "cost at cost,"),
+        ({"usage": {"cost": float("nan")}}, "cost at usage.cost,"),
+        ({"usage": "12 tokens"}, "input_tokens at usage,"),
+        ({"usage": {"prompt_tokens": -3, "completion_tokens": 1}}, "input_tokens at usage.prompt"),
+    ],
+)
+def test_a_function_is_told_likewise(told: dict[str, Any], place: str) -> None:
+    answers = ask(QUERIES, lambda query: {"answer": "yes", **told})
+    (summary,) = answers.summaries.values()
+    assert summary.answered == 3 and place in summary.notes[0]
+
+
+def test_answers_of_the_ledger_tell_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in QUERIES))
+    with SystemServer(lambda *_: {"a": "yes", "u": {"cost": "cheap"}}) as server:
+        Path("mine.yaml").write_text(MAPPING.format(server.url))
+        for _ in range(2):
+            assert call(["ask", "queries.jsonl", "--target", "mine.yaml", "--json"]) == 0
+            (summary,) = json.loads(capsys.readouterr().out)["systems"]
+            assert summary["notes"][0].startswith("3 answers give no number")
+        assert len(server.asked) == 3

@@ -1,0 +1,129 @@
+"""`examples/ci`, a repository that gates its system: workflow, tests and hook run as they stand."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ragassay.cli import call
+
+ROOT = Path(__file__).parents[1]
+PLUGIN = "ragassay.testing.pytest_plugin"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the example, as the working directory."""
+    place = tmp_path / "repository"
+    shutil.copytree(ROOT / "examples" / "ci", place)
+    monkeypatch.chdir(place)
+    monkeypatch.syspath_prepend(str(place))
+    monkeypatch.delitem(sys.modules, "my_rag", raising=False)
+    return place
+
+
+def steps() -> list[dict[str, Any]]:
+    text = (ROOT / "examples/ci/.github/workflows/evaluation.yml").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = yaml.safe_load(text)["jobs"]["evaluate"]["steps"]
+    return found
+
+
+def run_pytest(place: Path) -> subprocess.CompletedProcess[str]:
+    installed = any(one.value == PLUGIN for one in entry_points(group="pytest11"))
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+    words += [] if installed else ["-p", PLUGIN]
+    return subprocess.run(words, cwd=place, capture_output=True, text=True)
+
+
+def test_every_step_of_the_workflow_succeeds_and_github_is_told(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(repository / "summary.md"))
+    commands = [step["run"] for step in steps() if "run" in step]
+    assert commands[0].startswith("pip install ragassay")
+    for line in commands[1:]:
+        if line == "pytest":
+            done = run_pytest(repository)
+            assert done.returncode == 0, done.stdout
+            assert "gate low(token_f1.r)>=0.7: passed" in done.stdout
+        elif line.startswith("cp "):
+            subprocess.run(shlex.split(line), check=True)
+        else:
+            assert call(shlex.split(line)[1:]) == 0, capsys.readouterr().err
+    assert "::notice title=gate passed%3A P@1>=0.9::" in capsys.readouterr().out
+    assert "gate P" in (repository / "summary.md").read_text()
+    for name in ("junit.xml", "badge.svg", "report.html", "summary.json"):
+        assert (repository / "runs" / "new" / name).is_file()
+    assert "token_f1.r" in (repository / "runs" / "compared.xml").read_text()
+
+
+def test_a_step_of_the_workflow_that_fails_hides_none_of_what_is_reported() -> None:
+    """By default a step is skipped after one that failed."""
+    after = False
+    for step in steps():
+        if after and "cp " not in step.get("run", "") and "save" not in step.get("uses", ""):
+            assert "!cancelled()" in step["if"], step
+            assert not step.get("continue-on-error"), step
+        after = after or "ragassay ask" in step.get("run", "")
+    words = [step.get("run", step.get("uses", "")) for step in steps()]
+    reports = [at for at, one in enumerate(words) if one.startswith("ragassay ")]
+    assert max(reports) < words.index("pytest")
+
+
+def test_the_commands_of_its_page_are_those_of_the_workflow() -> None:
+    page = (ROOT / "examples/ci/README.md").read_text(encoding="utf-8")
+    told = page.split("```sh\n")[1].split("```")[0].splitlines()
+    assert told == [step["run"] for step in steps() if "run" in step][1:]
+
+
+def test_a_worse_system_fails_the_tests_and_the_run(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = repository / "my_rag.py"
+    source.write_text(source.read_text().replace("key=lambda name: -len", "key=lambda name: len"))
+    done = run_pytest(repository)
+    assert done.returncode == 1
+    assert "gate P@1>=0.9: FAILED" in done.stdout
+    words = "ask evaluation/queries.jsonl --target my_rag:answer -o answers.jsonl"
+    assert call(words.split()) == 0
+    assert call(["run", "evaluation/run.yaml", "-o", "runs/new", "--github"]) == 1
+    assert "::error title=gate failed%3A P@1>=0.9::" in capsys.readouterr().out
+    assert call(["report", "runs/new", "--format", "badge", "--metric", "token_f1.r"]) == 0
+
+
+def test_the_hook_takes_several_files_and_fails_where_one_is_wrong(
+    repository: Path,
+) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    config = yaml.safe_load((repository / ".pre-commit-config.yaml").read_text())
+    assert config["repos"][0]["hooks"][0]["id"] == hook["id"] and hook["language"] == "python"
+    program = repository / "bin" / "ragassay"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m ragassay "$@"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+
+    def run(*files: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*shlex.split(hook["entry"]), *files],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PATH": path},
+        )
+
+    (repository / "wrong.jsonl").write_text(json.dumps({"id": "1", "passages": 3}) + "\n")
+    good = "evaluation/queries.jsonl"
+    assert run(good, good).returncode == 0
+    done = run("wrong.jsonl", good)
+    assert done.returncode == 1
+    assert "wrong.jsonl, line 1, field 'passages'" in done.stderr

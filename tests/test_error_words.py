@@ -1,0 +1,156 @@
+"""What other packages' errors say is told in words of ours: what is wrong, and where."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from ragassay.cli import call
+from ragassay.errors import json_problem, mistakes, system_problem, validation_problem
+
+
+class Inner(BaseModel):
+    start: int = Field(0, ge=0)
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field("x", min_length=1)
+    paths: str | list[str] | None = None
+    spans: list[Inner] = []
+    kind: Literal["a", "b", "c"] = "a"
+    share: float = Field(0.5, gt=0, le=1, allow_inf_nan=False)
+    on: bool = False
+    some: list[int] = Field([1], min_length=1, max_length=2)
+    named: dict[str, int] = {}
+    code: str = Field("x", pattern=r"^\w+$")
+
+    @field_validator("text")
+    @classmethod
+    def _short(cls, value: str) -> str:
+        if value == "long":
+            raise ValueError("'long' is too long")
+        return value
+
+
+FOREIGN = ("Input should", "valid string", "Field required", "Value error", "permitted", "str]")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"text": 5}, "text: must be a text, not 5"),
+        ({"text": ""}, "text: is empty"),
+        ({"text": "long"}, "text: 'long' is too long"),
+        ({"paths": 5}, "paths: must be a text or a list, not 5"),
+        ({"spans": [{}, {"start": -1}]}, "spans.1.start: must be at least 0, not -1"),
+        ({"spans": [{"start": 1.5}]}, "spans.0.start: must be a whole number, not 1.5"),
+        ({"spans": ["x"]}, "spans.0: must be a mapping of keys to values, not 'x'"),
+        ({"spans": None}, "spans: must be a list, not None"),
+        ({"kind": "d"}, "kind: must be 'a', 'b' or 'c', not 'd'"),
+        ({"share": 0}, "share: must be greater than 0, not 0"),
+        ({"share": 2}, "share: must be at most 1, not 2"),
+        ({"share": float("nan")}, "share: must be a finite number, not nan"),
+        ({"share": "half"}, "share: must be a number, not 'half'"),
+        ({"on": "maybe"}, "on: must be true or false, not 'maybe'"),
+        ({"some": []}, "some: is empty"),
+        ({"code": "two words"}, r"code: must be of the form ^\w+$, not 'two words'"),
+        ({"some": [1, 2, 3]}, "some: has too many items: 3, and it must have at most 2"),
+        ({"named": {"k": "v"}}, "named.k: must be a whole number, not 'v'"),
+        ({"other": 1}, "other: is not a key that is known"),
+        ([], "must be a mapping of keys to values, not []"),
+        ({"text": ["sk-" + "a" * 40]}, "text: must be a text, not ['...']"),
+    ],
+)
+def test_a_validation_error_is_a_field_and_what_is_wrong(given: Any, said: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Model.model_validate(given)
+    assert validation_problem(caught.value) == said
+    assert not any(word in said for word in FOREIGN)
+
+
+def test_all_mistakes_have_their_places() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Model.model_validate({"text": 1, "paths": {"k": 1}, "some": ["x", "y"]})
+    assert [place for place, _ in mistakes(caught.value)] == [
+        ("text",), ("paths",), ("some", "0"), ("some", "1"),
+    ]  # fmt: skip
+
+
+def test_json_that_pydantic_reads_is_told_by_line_and_column() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Model.model_validate_json(b'{"text":\n "x",}')
+    assert validation_problem(caught.value) == (
+        "is not JSON (line 2, column 6: a comma stands before a closing bracket)"
+    )
+
+
+@pytest.mark.parametrize("parser", [json, orjson])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": x}', "column 7: a value is missing"),
+        ("{a: 1}", "column 2: a key in double quotes is missing"),
+        ('{"a" 1}', "column 6: a colon is missing"),
+        ("[1\n 2]", "line 2, column 2: a comma"),
+        ('{"a": 1} x', "column 10: something follows after the value"),
+        ('["a\tb"]', "a text holds a line break or another control character"),
+        ('["\\q"]', "a backslash stands before a character that it cannot stand before"),
+        ('{"a": [1,', "it ends in the middle of a value"),
+        ("", "it is empty"),
+    ],
+)
+def test_a_json_error_is_a_place_and_what_is_wrong(parser: Any, text: str, said: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        parser.loads(text)
+    told = json_problem(caught.value)
+    assert said in told
+    assert "char" not in told.replace("character", "") and "Expecting" not in told
+
+
+def test_an_error_of_the_system_has_no_number() -> None:
+    refused = ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed ('127.0.0.1', 9)")
+    assert system_problem(refused) == "nothing listens there (connection refused)"
+    several = OSError(
+        "Multiple exceptions: [Errno 111] Connect call failed ('::1', 9, 0, 0), "
+        "[Errno 111] Connect call failed ('127.0.0.1', 9)"
+    )
+    assert system_problem(several) == system_problem(refused)
+    assert system_problem(OSError("[Errno -2] Name or service not known")) == (
+        "Name or service not known"
+    )
+    assert system_problem(IsADirectoryError(errno.EISDIR, "Is a directory")) == "it is a folder"
+
+
+@pytest.mark.parametrize(
+    ("file", "body", "words", "said"),
+    [
+        ("m.yaml", "url: http://x/\nbody: '{{query}}'\nanswer: 5\n", "ask q.jsonl -t m.yaml",
+         "m.yaml, line 3, field 'answer': must be a text or a list, not 5."),
+        ("m.yaml", "url: http://x/\nbody: '{{query}}'\nanswer: a\nmethod: POTS\n",
+         "ask q.jsonl -t m.yaml", "field 'method': must be 'POST', 'GET' or 'PUT', not 'POTS'."),
+        ("r.yaml", "data: q.jsonl\nlimit: many\n", "run --config r.yaml",
+         "r.yaml, line 2, field 'limit': must be a whole number, not 'many'."),
+        ("j.jsonl", '{"question": "x",}\n', "run q.jsonl --judge replay:j.jsonl -m answer_match",
+         "j.jsonl, line 1: is not JSON (column 17: a comma stands before a closing bracket)."),
+        ("d.jsonl", '{"id": }\n', "run d.jsonl -s qa", "column 8: a value is missing"),
+        ("q.yaml/x", "", "run --config q.yaml", "q.yaml: cannot be read (it is a folder)."),
+    ],
+)  # fmt: skip
+def test_what_users_see_is_in_these_words(
+    file: str, body: str, words: str, said: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("q.jsonl").write_text('{"id": "q1", "query": "Who?", "answer": "x"}\n')
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).write_text(body)
+    assert call(words.split()) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

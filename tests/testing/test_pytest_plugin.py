@@ -1,0 +1,334 @@
+"""pytest's plugin: an assertion on one sample, and gates on the samples of a session. The sessions
+are real ones, run by pytest's own fixture for plugins."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+import ragassay
+from ragassay.errors import InputError, UsageError
+from ragassay.testing import CollectedSamples, assert_score
+
+pytest_plugins = ["pytester"]
+
+MODULE = "ragassay.testing.pytest_plugin"
+DUNE = {
+    "id": "q1",
+    "query": "Who wrote Dune?",
+    "answer": "Frank Herbert wrote Dune.",
+    "references": ["Frank Herbert"],
+    "passages": ["Dune is a 1965 novel by Frank Herbert."],
+}
+SUITE = """
+import pytest
+
+ANSWERS = {answers!r}
+
+@pytest.mark.parametrize("n", range(len(ANSWERS)))
+def test_answer(rag_eval, n):
+    rag_eval.add(id=f"q{{n}}", query=f"query {{n}}?", answer=ANSWERS[n], references=["red fox"])
+"""
+
+
+@pytest.fixture
+def session(pytester: pytest.Pytester):
+    """Runs pytest on the test folder, with the plugin; ``apart`` in a process of its own."""
+    installed = any(one.value == MODULE for one in entry_points(group="pytest11"))
+    plugin = [] if installed else ["-p", MODULE]
+
+    def run(*words: str, apart: bool = False) -> pytest.RunResult:
+        runs = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
+        return runs("-p", "no:cacheprovider", *plugin, *words)
+
+    return run
+
+
+def answers(pytester: pytest.Pytester, *texts: str) -> None:
+    pytester.makepyfile(SUITE.format(answers=list(texts)))
+
+
+def test_the_entry_point_is_declared() -> None:
+    declared = tomllib.loads(
+        (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    )
+    assert declared["project"]["entry-points"]["pytest11"] == {"ragassay": MODULE}
+
+
+def test_a_score_that_fulfils_its_conditions_passes() -> None:
+    result = assert_score(DUNE, "token_f1.r>=1", "em<1")
+    assert [one.passed for one in result.gates] == [True, True]
+
+
+def test_a_score_that_does_not_is_told_with_value_explanation_and_evidence() -> None:
+    wrong = {**DUNE, "answer": "Isaac Asimov wrote Foundation."}
+    with pytest.raises(AssertionError) as failed:
+        assert_score(wrong, "rl_f>=0.8", trust_offline=True)
+    text = str(failed.value)
+    assert text.startswith("rl_f>=0.8 is not fulfilled: rl_f is 0.0000\n")
+    assert "Isaac Asimov wrote Foundation." in text
+    assert "0 of 1 claims are supported by the passages" in text
+    assert "[1] extract claims" in text and "offline-lexical/" in text
+
+
+def test_what_cannot_be_measured_is_not_fulfilled() -> None:
+    with pytest.raises(AssertionError, match=r"cannot be decided: .* no reference answer"):
+        assert_score({"id": "1", "query": "?", "answer": "a"}, "token_f1.f>=0")
+
+
+def test_an_offline_judgment_of_unknown_agreement_decides_nothing() -> None:
+    with pytest.raises(AssertionError, match=r"cannot be decided.*trust-offline"):
+        assert_score(DUNE, "ragreport_usefulness>=1")
+
+
+@pytest.mark.parametrize(
+    ("conditions", "said"),
+    [
+        ([], "No condition is given"),
+        (["low(em)>=0.2"], "one sample has no interval. Write 'em>=0.2'"),
+        (["em"], "condition 'em' is no condition"),
+        (["emm>=1"], "emm"),
+    ],
+)
+def test_an_impossible_condition_is_refused(conditions: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        assert_score(DUNE, *conditions)
+
+
+def test_a_mistake_shows_the_line_of_the_test_and_no_line_of_the_package(
+    pytester: pytest.Pytester, session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    pytester.makepyfile(
+        """
+        from ragassay.testing import assert_score
+
+        SAMPLE = {"query": "Who wrote it?", "answer": "Ann and others. " * 9, "references": ["B"]}
+
+        def test_typo():
+            assert_score(SAMPLE, "exat_match>=1")
+
+        def test_list():
+            assert_score(SAMPLE, ["em>=1"])
+
+        def test_value():
+            assert_score(SAMPLE, "em>=1")
+        """
+    )
+    text = session().stdout.str()
+    assert "Unknown metric 'exat_match'" in text and "A condition is a text, not a list" in text
+    assert "evaluation.py" not in text and "score_assertion.py" not in text
+    _, _, evidence = text.partition("em>=1 is not fulfilled")
+    lines = [line for line in evidence.splitlines() if line.startswith("E ")]
+    assert 78 <= max(map(len, lines)) <= 80
+
+
+def test_a_mapping_that_is_no_sample_is_refused() -> None:
+    with pytest.raises(InputError):
+        assert_score({"answer": "a", "passages": 3}, "em>=1")
+
+
+def test_the_plugin_imports_and_prints_nothing_where_no_test_uses_it(
+    pytester: pytest.Pytester, session
+) -> None:
+    pytester.makepyfile(
+        """
+        import sys
+
+        def test_it():
+            ours = {name for name in sys.modules if name.startswith("ragassay")}
+            heavy = {"numpy", "polars", "pydantic", "rich", "orjson"} & sys.modules.keys()
+            assert not heavy
+            assert ours <= {
+                "ragassay", "ragassay.exports", "ragassay.testing",
+                "ragassay.testing.pytest_plugin",
+            }
+        """
+    )
+    pytester.makeini("[pytest]\nragassay_gates = em>=0.5\n")
+    done = session(apart=True)
+    done.assert_outcomes(passed=1)
+    assert done.ret == 0 and "ragassay: " not in done.stdout.str()
+
+
+def told(done: pytest.RunResult) -> list[str]:
+    """The lines of the section that the plugin prints."""
+    begin = next(n for n, line in enumerate(done.outlines) if "ragassay: samples" in line)
+    lines = done.outlines[begin:]
+    end = next(n for n, line in enumerate(lines) if " passed in " in line)
+    return [line for line in lines[:end] if line]
+
+
+def test_the_samples_of_all_tests_are_gated_once_and_alike_by_xdist(
+    pytester: pytest.Pytester, session
+) -> None:
+    answers(pytester, "red fox", "red fox", "a fox", "a red fox", "blue", "red fox")
+    gates = ("--ragassay-gate", "low(token_f1.f)>=0.99", "--ragassay-gate", "em>=0.5")
+    runs = [session(*gates), session(*gates, "-n", "2", apart=True)]
+    for done in runs:
+        done.assert_outcomes(passed=6)
+        assert done.ret == 1
+        done.stdout.fnmatch_lines(
+            [
+                "*ragassay: samples=6 tests=6*",
+                "token_f1.f *6/6*",
+                "gate low(token_f1.f)>=0.99: FAILED, one-sided 95 % bounds*",
+                "*answer: blue",
+                "gate em>=0.5: passed, mean *",
+            ]
+        )
+        assert done.stdout.str().count("gate em>=0.5") == 1
+        assert "answer: red fox" not in done.stdout.str()
+    assert told(runs[0]) == told(runs[1])
+    assert session("--ragassay-gate", "em>=0.5").ret == 0
+
+
+def test_an_undecided_gate_fails_the_session(pytester: pytest.Pytester, session) -> None:
+    answers(pytester, "red fox", "blue")
+    done = session("--ragassay-gate", "low(token_f1.f)>=0.4")
+    done.stdout.fnmatch_lines(["gate low(token_f1.f)>=0.4: undecided, *n is too small to tell"])
+    assert done.ret == 1
+
+
+def test_gates_come_from_the_ini_file_a_test_and_a_configuration(
+    pytester: pytest.Pytester, session
+) -> None:
+    pytester.makeini("[pytest]\nragassay_gates =\n    em>=0.5\nragassay_config = run.yaml\n")
+    (pytester.path / "run.yaml").write_text("metrics: [em, f1, acc]\nfail_under: [acc>=0.5]\n")
+    pytester.makepyfile(
+        """
+        def test_it(rag_eval):
+            rag_eval.add(query="a?", answer="b", references=["b"])
+            rag_eval.gate("f1>=0.5")
+        """
+    )
+    done = session("--ragassay-output", "out")
+    assert done.ret == 0
+    for gate in ("em", "f1", "acc"):
+        assert f"gate {gate}>=0.5: passed" in done.stdout.str()
+    assert (pytester.path / "out" / "report.html").exists()
+    assert len(ragassay.open_run(pytester.path / "out").columns) == 1
+
+
+def test_a_judge_comes_from_a_hook(pytester: pytest.Pytester, session) -> None:
+    (pytester.path / "labels.jsonl").write_text(
+        '{"question": "answer_attempted", "data": {"query": "a?", "answer": "b"}, '
+        '"answer": {"answered": "yes"}}\n'
+    )
+    pytester.makeconftest(
+        """
+        def pytest_ragassay_options(config):
+            return {"judge": f"replay:{config.rootpath / 'labels.jsonl'}"}
+        """
+    )
+    pytester.makepyfile(
+        """
+        def test_it(rag_eval):
+            rag_eval.add(query="a?", answer="b")
+        """
+    )
+    done = session("--ragassay-gate", "no_answer<=1")
+    assert "replay" in done.stdout.str()
+
+
+def test_a_query_of_two_tests_is_two_runs_of_it(pytester: pytest.Pytester, session) -> None:
+    pytester.makepyfile(
+        """
+        def test_one(rag_eval):
+            rag_eval.add(query="a?", answer="b", references=["b"])
+
+        def test_two(rag_eval):
+            rag_eval.add(query="a?", answer="c", references=["b"])
+        """
+    )
+    done = session("--ragassay-gate", "em>=0.5")
+    assert done.ret == 0
+    done.stdout.fnmatch_lines(["em *0.5000*2/2*"])
+
+
+def test_a_gate_without_a_sample_is_no_success(pytester: pytest.Pytester, session) -> None:
+    pytester.makepyfile("def test_it(): pass")
+    done = session("--ragassay-gate", "em>=0.5")
+    assert done.ret == 1
+    done.stdout.fnmatch_lines(["ragassay: No test handed in a sample*"])
+
+
+@pytest.mark.parametrize("gate", ["em", "emm>=0.5", "em>=7"])
+def test_an_impossible_gate_is_told(pytester: pytest.Pytester, session, gate: str) -> None:
+    answers(pytester, "red fox")
+    done = session("--ragassay-gate", gate)
+    assert done.ret != 0
+    text = done.stdout.str()
+    assert "ragassay: " in text and gate.split(">")[0] in text and "--fail-under" not in text
+    assert "Traceback" not in text
+
+
+def test_samples_without_a_gate_are_told(pytester: pytest.Pytester, session) -> None:
+    answers(pytester, "red fox")
+    done = session()
+    assert done.ret == 4
+    done.stdout.fnmatch_lines(["ragassay: Tests handed in samples, but there is no gate*"])
+
+
+def test_a_sample_is_handed_in_as_a_mapping_with_keywords() -> None:
+    collected = CollectedSamples()
+    sample = collected.add({"id": "1", "query": "a?", "answer": "b"}, answer="c")
+    assert (sample.id, sample.answer and sample.answer.text) == ("1", "c")
+    assert collected.add(sample) == sample
+    for given in ({}, {"sample": sample}):
+        with pytest.raises(UsageError, match=r"rag_eval\.add"):
+            collected.add(*given.values(), **({"answer": "d"} if given else {}))
+
+
+def test_a_wrong_sample_fails_its_own_test(pytester: pytest.Pytester, session) -> None:
+    pytester.makepyfile("def test_it(rag_eval): rag_eval.add(answer='a', passages=3)")
+    done = session("--ragassay-gate", "em>=0.5")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["*InputError*passages*"])
+
+
+def test_a_sample_with_values_that_json_lacks_is_gated(pytester: pytest.Pytester, session) -> None:
+    pytester.makepyfile(
+        """
+        import datetime
+        import numpy
+        from ragassay import Sample
+        from ragassay.samples import Answer
+
+        def test_it(rag_eval):
+            metadata = {"day": datetime.date(2026, 1, 2), "score": numpy.float32(0.5)}
+            rag_eval.add(Sample(id="1", query="Why?", answer=Answer("So."), metadata=metadata,
+                                references=("So.",)))
+        """
+    )
+    found = session("--ragassay-gate", "em>=1")
+    found.assert_outcomes(passed=1)
+    assert found.ret == 0
+
+
+def test_a_judge_that_is_down_fails_the_session_whatever_the_gates_say(
+    pytester: pytest.Pytester, session
+) -> None:
+    pytester.makeconftest(
+        """
+        def down(text):
+            raise RuntimeError("down")
+
+        def pytest_ragassay_options(config):
+            return {"metrics": ["em", "umbrela"], "judge": down}
+        """
+    )
+    pytester.makepyfile(
+        """
+        def test_it(rag_eval):
+            rag_eval.add(id="1", query="Why?", answer="So.", references=["So."], passages=["So."])
+            rag_eval.gate("em>=1")
+        """
+    )
+    found = session()
+    found.assert_outcomes(passed=1)
+    found.stdout.fnmatch_lines(["gate em>=1: passed*", "The evaluation is incomplete: 1 score *"])
+    assert found.ret == 1
