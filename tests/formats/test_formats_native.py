@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +88,29 @@ def samples(draw: st.DrawFn) -> Sample:
     )
 
 
+@st.composite
+def queries_with_runs(draw: st.DrawFn) -> Sample:
+    """What a run folder holds of a query that was run several times; often without the query."""
+    whole = draw(samples())
+    bare = Sample(id=whole.id, given=draw(st.just({}) | st.just({"scores": {}})))
+    runs = draw(tuples(samples()))
+    own = draw(st.sampled_from([whole, bare]))
+    return replace(own, runs=tuple(replace(run, id=whole.id) for run in runs))
+
+
+def test_given_values_are_no_list_of_records(tmp_path: Path) -> None:
+    sample = Sample(id="a", given={"rows": [{"query": "q"}]})
+    write([sample], tmp_path / "a.jsonl")
+    assert load(tmp_path / "a.jsonl") == [sample]
+
+
 @settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    st.lists(samples(), min_size=1, max_size=4, unique_by=lambda s: s.identity),
+    st.lists(
+        samples() | queries_with_runs(), min_size=1, max_size=4, unique_by=lambda s: s.identity
+    ),
     st.sampled_from(["a.jsonl", "a.jsonl.gz"]),
 )
 def test_reading_gives_back_what_was_written(

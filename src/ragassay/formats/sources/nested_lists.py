@@ -15,8 +15,8 @@ _AT_TOP = frozenset({"items", "entries", "runs", "questions", "queries", "datase
 
 _NEVER = frozenset(
     {"spans", "resource_spans", "scope_spans", "batches", "edges", "observations", "messages"}
-    | {"choices", "steps", "chunks", "documents", "passages", "nodes", "hits"}
-    | {"meta", "metadata", "info", "usage", "config", "stats", "summary", "params", "error"}
+    | {"choices", "steps", "chunks", "documents", "passages", "nodes", "hits", "given", "error"}
+    | {"meta", "metadata", "info", "usage", "config", "stats", "summary", "params"}
 )
 """Names that lead to no list of records, folded: of parts of one record, and of what describes
 them."""
@@ -43,10 +43,22 @@ def path_to_records(outer: Mapping[str, Any]) -> tuple[str, ...] | None:
     Returns:
         ``None`` where there is no such list, or several.
     """
+    if _is_query_with_runs(outer):
+        return None
     found = list(_lists(outer, ()))
     if len(found) != 1 or (len(found[0]) == 1 and found[0][0] not in _AT_TOP):
         return None
     return found[0] if _is_around(outer, found[0]) else None
+
+
+def _is_query_with_runs(record: Mapping[str, Any]) -> bool:
+    """Whether a record is a sample of ours that holds the runs of its query, each with its id."""
+    runs = record.get("runs")
+    return (
+        "id" in record
+        and isinstance(runs, list)
+        and all(isinstance(run, dict) and run.get("id") == record["id"] for run in runs)
+    )
 
 
 def _lists(value: Mapping[str, Any], before: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
