@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -332,7 +333,9 @@ def test_json_that_is_cut_off_is_said_to_end(tmp_path: Path, ending: str) -> Non
     path.write_text('[{"id": 1,\n "query":' + ending)
     assert "(line 2, column 9: it ends in the middle of a value)" in error(path)
     path.write_text('[\n{"id": 1,\n "query": x}]')
-    assert "(line 3, column 11: a value is missing)" in error(path)
+    # Older orjson says less.
+    told = re.search(r"\(line 3, column 11: (.+?)\)", error(path))
+    assert told and told[1] in ("a value is missing", "unexpected character")
 
 
 def test_an_unknown_format_is_a_usage_error_with_the_nearest(tmp_path: Path) -> None:
