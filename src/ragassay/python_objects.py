@@ -147,7 +147,7 @@ def is_as_written(found: Any) -> bool:
     """
     if not inspect.isclass(found):
         code = getattr(inspect.unwrap(found), "__code__", None)
-        return code is None or code in _codes_of_file(code)
+        return bool(code is None or code in _codes_of_file(code))
     file = getattr(sys.modules.get(found.__module__), "__file__", None)
     inner = (getattr(one, "__func__", getattr(one, "fget", one)) for one in vars(found).values())
     codes = [getattr(inspect.unwrap(one), "__code__", None) for one in inner if callable(one)]

@@ -256,6 +256,37 @@ def test_a_gate_without_a_sample_is_no_success(pytester: pytest.Pytester, sessio
     done.stdout.fnmatch_lines(["ragassay: No test handed in a sample*"])
 
 
+@pytest.mark.parametrize(
+    ("body", "ret"), [("pass", 1), ("import pytest; pytest.skip('no key')", 0)], ids=["ran", "not"]
+)
+def test_a_gate_of_the_ini_file_is_no_success_where_a_test_that_ran_handed_in_nothing(
+    pytester: pytest.Pytester, session, body: str, ret: int
+) -> None:
+    pytester.makeini("[pytest]\nragassay_gates = em>=0.5\n")
+    pytester.makepyfile(f"def test_it(rag_eval): {body}\ndef test_other(): pass")
+    done = session()
+    assert done.ret == ret
+    assert ("No test handed in a sample" in done.stdout.str()) == bool(ret)
+    assert session("-k", "other").ret == 0
+
+
+def test_two_queries_of_one_id_are_no_runs_of_one_query(
+    pytester: pytest.Pytester, session
+) -> None:
+    pytester.makepyfile(
+        """
+        def test_one(rag_eval):
+            rag_eval.add(id="1", query="a?", answer="b", references=["b"])
+
+        def test_two(rag_eval):
+            rag_eval.add(id="1", query="c?", answer="b", references=["b"])
+        """
+    )
+    done = session("--ragassay-gate", "em>=0.5")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stdout.fnmatch_lines(["ragassay: Tests handed in two queries with the id '1': 'a?' and *"])
+
+
 @pytest.mark.parametrize("gate", ["em", "emm>=0.5", "em>=7"])
 def test_an_impossible_gate_is_told(pytester: pytest.Pytester, session, gate: str) -> None:
     answers(pytester, "red fox")
