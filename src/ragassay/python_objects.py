@@ -146,8 +146,8 @@ def is_as_written(found: Any) -> bool:
         found: a function that a file defines at its top level, or a class.
     """
     if not inspect.isclass(found):
-        code = getattr(inspect.unwrap(found), "__code__", None)
-        return bool(code is None or code in _codes_of_file(code))
+        code: CodeType | None = getattr(inspect.unwrap(found), "__code__", None)
+        return code is None or code in _codes_of_file(code)
     file = getattr(sys.modules.get(found.__module__), "__file__", None)
     inner = (getattr(one, "__func__", getattr(one, "fget", one)) for one in vars(found).values())
     codes = [getattr(inspect.unwrap(one), "__code__", None) for one in inner if callable(one)]
@@ -157,7 +157,7 @@ def is_as_written(found: Any) -> bool:
 
 def is_defined_once(function: Any) -> bool:
     """Whether the file that defines a function has one function of its name."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
+    code: CodeType | None = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return True
     return sum(one.co_qualname == code.co_qualname for one in _codes_of_file(code)) < 2

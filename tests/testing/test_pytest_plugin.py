@@ -270,9 +270,7 @@ def test_a_gate_of_the_ini_file_is_no_success_where_a_test_that_ran_handed_in_no
     assert session("-k", "other").ret == 0
 
 
-def test_two_queries_of_one_id_are_no_runs_of_one_query(
-    pytester: pytest.Pytester, session
-) -> None:
+def test_two_queries_of_one_id_are_no_runs_of_one_query(pytester: pytest.Pytester, session) -> None:
     pytester.makepyfile(
         """
         def test_one(rag_eval):

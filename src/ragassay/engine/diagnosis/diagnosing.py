@@ -20,6 +20,7 @@ from ragassay.engine.diagnosis.decision_table import (
     FaultClass,
     Thresholds,
     class_of,
+    refuses_rightly,
 )
 from ragassay.engine.diagnosis.judged_signals import Judged, JudgedSignals, NotTelling
 from ragassay.engine.diagnosis.missing_signals import Facts, NotLookedAt, not_looked_at
@@ -152,6 +153,8 @@ class Diagnosis:
         command: a command that computes what is missing; empty where nothing is.
         classes: each sample's class by name, in the order of the run; ``None`` where it does not
             fail.
+        unknown: for each sample whether nothing says that it fails or does not: its headline is
+            unscored, and it shows no other fault.
     """
 
     name: str
@@ -172,6 +175,7 @@ class Diagnosis:
     sources: Mapping[str, Mapping[str, int]]
     command: str
     classes: Sequence[str | None] = field(repr=False)
+    unknown: Sequence[bool] = field(repr=False)
 
     def __repr__(self) -> str:
         failing = f"failing={self.n_failing} samples={self.n}"
@@ -287,6 +291,7 @@ def diagnose(
     scored, values = columns.scored(metric.name), columns.values(metric.name)
     names = names_by_metric(result.summary.metrics)
     classes: list[FaultClass | None] = []
+    unknown: list[bool] = []
     given: dict[str, Counter[str]] = {signal.name: Counter() for signal in SIGNALS}
     kept: dict[str, list[Example]] = {}
     judges: dict[str, Counter[str]] = {}
@@ -307,6 +312,7 @@ def diagnose(
         is_below = value is not None and value < bound
         fault = class_of(signals, sample, is_below, limits, headline_only=headline_only)
         classes.append(fault)
+        unknown.append(fault is None and value is None and not refuses_rightly(signals, sample))
         if fault is not None:
             judges.setdefault(fault.name, Counter()).update(judgments.metrics_of(fault, known))
             shown = {
@@ -364,6 +370,7 @@ def diagnose(
             result, metric.name, given, [name for one in missing for name in one.metrics]
         ),
         classes=[None if fault is None else fault.name for fault in classes],
+        unknown=unknown,
     )
 
 
