@@ -74,6 +74,15 @@ def test_a_score_that_does_not_is_told_with_value_explanation_and_evidence() -> 
     assert "[1] extract claims" in text and "offline-lexical/" in text
 
 
+def test_a_value_just_below_the_condition_is_not_told_as_the_conditions_own() -> None:
+    @ragassay.metric(name="almost")
+    def almost(answer: str) -> float:
+        return 0.69999
+
+    with pytest.raises(AssertionError, match=r"almost>=0.7 is not fulfilled: almost is 0.69999"):
+        assert_score(DUNE, "almost>=0.7", metrics=[almost])
+
+
 def test_what_cannot_be_measured_is_not_fulfilled() -> None:
     with pytest.raises(AssertionError, match=r"cannot be decided: .* no reference answer"):
         assert_score({"id": "1", "query": "?", "answer": "a"}, "token_f1.f>=0")

@@ -177,6 +177,22 @@ def test_an_upper_limit_counts_missing_answers_at_both_ends_of_the_range() -> No
     assert decided("f1<=0.4", [0.5] * 10, 1, Reason.MISSING_INPUT).passed is False
 
 
+@pytest.mark.parametrize("n", [3, 6, 7, 49])
+def test_rounding_decides_no_gate(n: int) -> None:
+    values = [0.7] * n  # their mean is 0.6999999999999998 or 0.7000000000000001
+    assert decided("f1>=0.7", values).passed and decided("f1<=0.7", values).passed
+    assert decided("f1>0.7", values).passed is False
+    assert decided("f1<0.7", values).passed is False
+
+
+def test_a_value_beside_the_threshold_is_not_spelled_as_the_threshold() -> None:
+    assert decided("f1>=0.7", [0.69996]).sentence == "gate f1>=0.7: FAILED, mean 0.69996"
+    assert decided("f1>=0.7", [0.71]).sentence == "gate f1>=0.7: passed, mean 0.7100"
+    assert decided("f1>=0.7", [0.7] * 3).sentence == "gate f1>=0.7: passed, mean 0.7000"
+    drop = GateResult("no drop f1>0.02", -0.020003, None, which="low", low=-0.020003, high=0.1)
+    assert "bounds -0.020003 and 0.1000" in drop.sentence
+
+
 def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     found = decided("low(f1)>=0.9", [1.0] * 29)
     assert found.value == pytest.approx(0.05 ** (1 / 29))

@@ -61,6 +61,17 @@ def test_the_cost_is_what_the_mean_would_rise_by() -> None:
     assert found.mean + total == pytest.approx(found.fine_mean)
 
 
+def test_a_value_that_is_the_threshold_up_to_rounding_is_not_below_it() -> None:
+    @ragassay.metric(name="thirds")
+    def thirds(id: str) -> float:  # noqa: A002 - a part of the sample
+        return {"a": 0.1 + 0.2, "b": 0.3, "c": 0.7 - 0.4, "d": 0.299}[id]
+
+    result = ragassay.evaluate([{"id": one, "query": "q?"} for one in "abcd"], [thirds])
+    assert 0.7 - 0.4 < 0.3
+    found = diagnose(result, headline="thirds", below=0.3)
+    assert found.classes == [None, None, None, "unexplained"]
+
+
 def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good() -> None:
     records = [
         record("a", f"{GOLD} It does not close at noon."), record("b", GOLD), record("c", OTHER)

@@ -35,7 +35,7 @@ from ragassay.engine.diagnosis.signals import (
 from ragassay.engine.results import SAMPLES, MetricSummary, Result, sample_clusters
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.samples import Identity, Sample
-from ragassay.stats import mean_interval
+from ragassay.stats import ROUNDING, mean_interval
 
 HEADLINES = (
     *("answer_match", "factual_correctness", "rb_llm", "rb_llm_idk", "contains_answer"),
@@ -289,6 +289,8 @@ def diagnose(
     bound = _bound(metric, below)
     columns = result.columns
     scored, values = columns.scored(metric.name), columns.values(metric.name)
+    # A value that is the threshold up to rounding is not below it.
+    low = scored & (values < bound) & ~np.isclose(values, bound, rtol=ROUNDING, atol=ROUNDING)
     names = names_by_metric(result.summary.metrics)
     classes: list[FaultClass | None] = []
     unknown: list[bool] = []
@@ -299,7 +301,7 @@ def diagnose(
     judgments = JudgedSignals(result.summary.metrics)
     if judgments.are_checked(names):
         for row, (sample, rows) in enumerate(_samples(result)):
-            if scored[row] and values[row] >= bound:
+            if scored[row] and not low[row]:
                 judgments.add_right(_signals(rows, names, sample), sample, limits)
     for row, (sample, rows) in enumerate(_samples(result)):
         facts.add(sample)
@@ -309,8 +311,7 @@ def diagnose(
         known = judgments.telling(every, sample, limits)
         signals = {name: one.value for name, one in known.items()}
         value = float(values[row]) if scored[row] else None
-        is_below = value is not None and value < bound
-        fault = class_of(signals, sample, is_below, limits, headline_only=headline_only)
+        fault = class_of(signals, sample, bool(low[row]), limits, headline_only=headline_only)
         classes.append(fault)
         unknown.append(fault is None and value is None and not refuses_rightly(signals, sample))
         if fault is not None:
@@ -336,10 +337,9 @@ def diagnose(
         interval = mean_interval(
             member.astype(np.float64), span=(0.0, 1.0), level=level, clusters=clusters
         )
-        low_ones = member & scored & (values < bound)
         cost = None
         if fine_mean is not None:
-            cost = float((fine_mean - values[low_ones]).sum() / max(1, scored.sum()))
+            cost = float((fine_mean - values[member & low]).sum() / max(1, scored.sum()))
         found.append(
             ClassFound(
                 fault, int(member.sum()), float(member.mean()), interval.low, interval.high, cost,
