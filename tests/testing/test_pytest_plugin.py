@@ -3,11 +3,13 @@ are real ones, run by pytest's own fixture for plugins."""
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from _pytest.pytester import SysModulesSnapshot
 
 import ragassay
 from ragassay.errors import InputError, UsageError
@@ -35,8 +37,22 @@ def test_answer(rag_eval, n):
 
 
 @pytest.fixture
-def session(pytester: pytest.Pytester):
+def session(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     """Runs pytest on the test folder, with the plugin; ``apart`` in a process of its own."""
+    restore = SysModulesSnapshot.restore
+
+    def restore_tests_only(self: SysModulesSnapshot) -> None:
+        # Classes of modules that are forgotten live on, in ragassay's registries.
+        here = str(pytester.path)
+        kept = {
+            name: module
+            for name, module in sys.modules.items()
+            if not str(getattr(module, "__file__", None) or "").startswith(here)
+        }
+        restore(self)
+        sys.modules.update(kept)
+
+    monkeypatch.setattr(SysModulesSnapshot, "restore", restore_tests_only)
     installed = any(one.value == MODULE for one in entry_points(group="pytest11"))
     plugin = [] if installed else ["-p", MODULE]
 
