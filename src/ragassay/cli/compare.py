@@ -144,7 +144,7 @@ def compare(
         github_output.tell_of_comparisons(comparisons, gates, as_json=json)
     if any(gate.passed is False for gate in gates):
         return show.GATE_FAILED
-    nothing = not any(one.decidable for one in found)
+    nothing = not all(one.decidable for one in found)
     return show.INCOMPLETE if nothing or any(gate.passed is None for gate in gates) else show.OK
 
 
