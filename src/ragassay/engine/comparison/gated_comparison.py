@@ -113,6 +113,8 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], int]:
     owed, without_worst = [0] * len(names), set()
     for at, d in enumerate(listed):
         missing = a.columns.unscored(d.name, OWED)
+        if not missing.any():
+            continue
         pairs = zip(matched.queries, mask_b[at], strict=True)
         owed[at] = sum(int(missing[matched.rows_a[one]].sum()) for one, scored in pairs if scored)
         low, high = a.summary.metrics[d.name].bounds
