@@ -138,18 +138,39 @@ def source_of(found: Any, where: str = "") -> str:
     return hashlib.sha256(b"".join(held)).hexdigest()[:16] if held else ""
 
 
-def is_as_written(function: Any) -> bool:
-    """Whether the file that defines a function at its top level still holds the code that runs: a
-    file may be edited after it was imported."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
+def is_as_written(found: Any) -> bool:
+    """Whether the file that defines a function or class still holds the code that runs: a file may
+    be edited after it was imported.
+
+    Args:
+        found: a function that a file defines at its top level, or a class.
+    """
+    if not inspect.isclass(found):
+        code: CodeType | None = getattr(inspect.unwrap(found), "__code__", None)
+        return code is None or code in _codes_of_file(code)
+    file = getattr(sys.modules.get(found.__module__), "__file__", None)
+    inner = (getattr(one, "__func__", getattr(one, "fget", one)) for one in vars(found).values())
+    codes = [getattr(inspect.unwrap(one), "__code__", None) for one in inner if callable(one)]
+    # Methods that a decorator made (those of a dataclass) are in no file.
+    return all(c in _codes_of_file(c) for c in codes if c is not None and c.co_filename == file)
+
+
+def is_defined_once(function: Any) -> bool:
+    """Whether the file that defines a function has one function of its name."""
+    code: CodeType | None = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return True
+    return sum(one.co_qualname == code.co_qualname for one in _codes_of_file(code)) < 2
+
+
+def _codes_of_file(code: CodeType) -> list[CodeType]:
+    """The code of all functions in the file that a function is of; empty where it has none."""
     try:
         source = Path(code.co_filename).read_bytes()
         held = compile(source, code.co_filename, "exec", dont_inherit=True)
     except (OSError, SyntaxError, ValueError):
-        return False
-    return code in _codes(held)
+        return []
+    return list(_codes(held))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -160,8 +181,15 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(one)
 
 
+def own_classes(cls: type) -> list[type]:
+    """A class and those that it derives from, without those of Python and installed packages."""
+    return [one for one in cls.__mro__ if not is_installed(one)]
+
+
 def is_installed(cls: type) -> bool:
     """Whether a class is of Python or of an installed package."""
+    if cls.__module__ in sys.builtin_module_names:
+        return True
     file = getattr(sys.modules.get(cls.__module__), "__file__", None)
     return file is not None and _is_of_python(Path(file).resolve())
 

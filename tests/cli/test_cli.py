@@ -155,6 +155,22 @@ def test_fail_if_worse_is_a_gate(tmp_path: Path, capsys) -> None:
     assert run("compare", tmp_path / "good", tmp_path / "bad", "--fail-if-worse") == 0
 
 
+def test_one_comparison_of_nothing_among_several_is_incomplete_as_junit_says(
+    tmp_path: Path, capsys
+) -> None:
+    for name, references in (("one", ["yes"]), ("other", None), ("old", ["yes"])):
+        rows = [{"id": one, "answer": "yes", "references": references} for one in "abc"]
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert run("run", path, "-m", "em", "-o", tmp_path / name) == (0 if references else 3)
+    runs = [tmp_path / name for name in ("one", "other", "old")]
+    junit = tmp_path / "junit.xml"
+    assert run("compare", *runs, "--force", "--junit", junit) == 3
+    assert 'errors="1"' in junit.read_text()
+    assert run("compare", runs[0], runs[2], "--junit", junit) == 0
+    assert 'errors="0"' in junit.read_text()
+
+
 def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) -> None:
     rows = [
         {"id": str(n), "system": s, "answer": s, "references": ["one"]}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -167,6 +169,117 @@ class Chat:
     assert len({identity_of(one("be strict")) for one in made}) == 3
 
 
+def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, source: str) -> Any:
+    """A module of a user with this source."""
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / f"{name}.py").write_text(source)
+    return importlib.import_module(name)
+
+
+def test_functions_of_one_name_in_one_file_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """
+import os
+
+judges = []
+for tone in ("strict", "mild"):
+    def judge(prompt, tone=tone):
+        return tone
+    judges.append(judge)
+
+if os.environ.get("MILD"):
+    def chosen(prompt): return "mild"
+else:
+    def chosen(prompt): return "strict"
+"""
+    code = imported(tmp_path, monkeypatch, "judges_in_a_loop", source)
+    strict, mild = map(identity_of, code.judges)
+    assert strict != mild and not strict.unkept and not mild.unkept
+    before = identity_of(code.chosen)
+    monkeypatch.setenv("MILD", "1")
+    assert identity_of(importlib.reload(code).chosen) != before and not before.unkept
+
+
+def test_models_are_told_apart_by_all_that_is_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """
+import threading
+
+class Rules:
+    def __init__(self, text):
+        self.text = text
+
+class Model:
+    model = "tiny"
+    def __init__(self, held):
+        self.held, self.lock = held, threading.Lock()
+    def invoke(self, messages):
+        return str(self.held)
+
+class InSlots:
+    __slots__ = ("model", "held")
+    def __init__(self, held):
+        self.model, self.held = "tiny", held
+    def invoke(self, messages):
+        return str(self.held)
+
+class WithVersion:
+    version = "1"
+    def __init__(self, held):
+        self.model = held
+    def invoke(self, messages):
+        return self.model
+
+def say(prompt, words): return words
+"""
+    code = imported(tmp_path, monkeypatch, "models_of_a_user", source)
+
+    def pairs() -> Iterator[tuple[Any, Any]]:
+        for one, two in [
+            ("a", "b"),
+            (b"a", b"b"),
+            ({"a"}, {"b"}),
+            (code.Rules("a"), code.Rules("b")),
+            ([code.Rules({"x": "a"})], [code.Rules({"x": "b"})]),
+            (lambda: "a", lambda: "b"),
+            (partial(code.say, words="a"), partial(code.say, words="b")),
+            (code.Model("a"), code.Model("b")),
+            (code.Model("a").invoke, code.Model("b").invoke),
+            (SimpleNamespace(rules="a"), SimpleNamespace(rules="b")),
+        ]:
+            yield code.Model(one), code.Model(two)
+        yield code.InSlots("a"), code.InSlots("b")
+        yield code.WithVersion("a"), code.WithVersion("b")
+
+    for (one, two), (again, _) in zip(pairs(), pairs(), strict=True):
+        assert identity_of(one) != identity_of(two)
+        assert identity_of(one) == identity_of(again) and not identity_of(one).unkept
+
+
+def test_a_model_whose_class_runs_other_code_than_its_files_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = "class Base:\n    def invoke(self, messages): return 'a'\n"
+    mine = "from base_of_a_user import Base\nclass Mine(Base):\n    model = 'tiny'\n"
+    imported(tmp_path, monkeypatch, "base_of_a_user", base)
+    code = imported(tmp_path, monkeypatch, "class_of_a_user", mine)
+    first = identity_of(code.Mine())
+    assert not first.unkept
+    (tmp_path / "base_of_a_user.py").write_text(base.replace("'a'", "'b'"))
+    assert "changed after it was imported" in identity_of(code.Mine()).unkept
+    for name in ("base_of_a_user", "class_of_a_user"):
+        del sys.modules[name]
+    importlib.invalidate_caches()
+    shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+    assert identity_of(importlib.import_module("class_of_a_user").Mine()) != first
+    # A class of a notebook's cell: an edit could not be seen.
+    cell: dict[str, Any] = {"__name__": "cell_of_a_notebook"}
+    exec("class Chat:\n    model = 'tiny'\n    def invoke(self, messages): return 'a'", cell)
+    assert "no file holds the source of its class" in identity_of(cell["Chat"]()).unkept
+
+
 def test_a_nested_function_is_not_kept_and_one_with_a_version_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +406,8 @@ class _Message:
         self.response_metadata = {"model_name": "big-1", "finish_reason": "stop"}
 
 
+# Without assert statements: pytest rewrites the code of functions with them, which is then not the
+# code of their file.
 class _ChatModel:
     """As LangChain's chat models look from outside."""
 
@@ -301,7 +416,8 @@ class _ChatModel:
     base_url = "http://user:secret@box:8000/v1?key=secret"
 
     async def ainvoke(self, messages: list[dict[str, str]]) -> _Message:
-        assert {"role", "content"} == set(messages[0])
+        if {"role", "content"} != set(messages[0]):
+            raise AssertionError(messages)
         return _Message([{"type": "text", "text": SAID}])
 
     def invoke(self, messages: Any) -> Any:
@@ -314,7 +430,8 @@ class _Llm:
     metadata = SimpleNamespace(model_name="small")
 
     def complete(self, prompt: str) -> Any:
-        assert isinstance(prompt, str)
+        if not isinstance(prompt, str):
+            raise AssertionError(prompt)
         return SimpleNamespace(text=SAID, raw={})
 
 

@@ -354,3 +354,28 @@ def test_the_summary_says_why_a_metric_failed() -> None:
     assert "raised ValueError: the grammar is missing" in broken
     alone = ragassay.evaluate(data, far).summary.warnings
     assert sum("lies outside its range" in one for one in alone) == 1
+
+
+def test_a_function_that_changes_what_it_is_given_changes_no_other_metric() -> None:
+    @ragassay.metric(name="first_changes")
+    def first_changes(passages: list[str], metadata: dict[str, Any]) -> bool:
+        passages.clear()
+        metadata["tags"].clear()
+        return not metadata.pop("n")
+
+    @ragassay.metric(name="then_looks")
+    def then_looks(passages: list[str], metadata: dict[str, Any]) -> bool:
+        return len(passages) == 1 and metadata == {"n": 0, "tags": ["a"]}
+
+    data = [{"id": "1", "passages": ["p"], "metadata": {"n": 0, "tags": ["a"]}}]
+    result = ragassay.evaluate(data, [first_changes, then_looks])
+    assert [row.value for row in result.scores] == [True, True]
+
+
+def test_a_value_just_outside_the_range_is_told_in_all_its_digits() -> None:
+    @ragassay.metric(name="just_above")
+    def just_above(answer: str) -> float:
+        return 1.0000000000000002
+
+    (row,) = ragassay.evaluate([{"id": "1", "answer": "a"}], [just_above]).scores
+    assert "returned 1.0000000000000002, which lies outside its range" in row.explanation

@@ -59,6 +59,14 @@ def test_gates_warnings_and_labels_stand_there_and_are_escaped() -> None:
     assert re.search("^note: The answers of .*lambda are not kept", str(judged.summary), re.M)
 
 
+def test_no_text_of_the_data_commands_the_terminal_that_prints_a_notebook() -> None:
+    command = "\x1b]0;owned\x07\x9b2J"
+    data = [{"id": "1", "system": command, "query": command, "answer": "a", "references": ["b"]}]
+    result = ragassay.evaluate(data, ["em"])
+    for shown in (result, ragassay.diagnose(result, headline="em")):
+        assert not set("\x1b\x07\x9b") & set(shown._repr_html_())
+
+
 def test_a_comparison_shows_differences_and_verdicts(
     run: ragassay.Result, old: ragassay.Result
 ) -> None:

@@ -3,11 +3,13 @@ are real ones, run by pytest's own fixture for plugins."""
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from _pytest.pytester import SysModulesSnapshot
 
 import ragassay
 from ragassay.errors import InputError, UsageError
@@ -35,8 +37,22 @@ def test_answer(rag_eval, n):
 
 
 @pytest.fixture
-def session(pytester: pytest.Pytester):
+def session(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     """Runs pytest on the test folder, with the plugin; ``apart`` in a process of its own."""
+    restore = SysModulesSnapshot.restore
+
+    def restore_tests_only(self: SysModulesSnapshot) -> None:
+        # Classes of modules that are forgotten live on, in ragassay's registries.
+        here = str(pytester.path)
+        kept = {
+            name: module
+            for name, module in sys.modules.items()
+            if not str(getattr(module, "__file__", None) or "").startswith(here)
+        }
+        restore(self)
+        sys.modules.update(kept)
+
+    monkeypatch.setattr(SysModulesSnapshot, "restore", restore_tests_only)
     installed = any(one.value == MODULE for one in entry_points(group="pytest11"))
     plugin = [] if installed else ["-p", MODULE]
 
@@ -72,6 +88,15 @@ def test_a_score_that_does_not_is_told_with_value_explanation_and_evidence() -> 
     assert "Isaac Asimov wrote Foundation." in text
     assert "0 of 1 claims are supported by the passages" in text
     assert "[1] extract claims" in text and "offline-lexical/" in text
+
+
+def test_a_value_just_below_the_condition_is_not_told_as_the_conditions_own() -> None:
+    @ragassay.metric(name="almost")
+    def almost(answer: str) -> float:
+        return 0.69999
+
+    with pytest.raises(AssertionError, match=r"almost>=0.7 is not fulfilled: almost is 0.69999"):
+        assert_score(DUNE, "almost>=0.7", metrics=[almost])
 
 
 def test_what_cannot_be_measured_is_not_fulfilled() -> None:
@@ -254,6 +279,35 @@ def test_a_gate_without_a_sample_is_no_success(pytester: pytest.Pytester, sessio
     done = session("--ragassay-gate", "em>=0.5")
     assert done.ret == 1
     done.stdout.fnmatch_lines(["ragassay: No test handed in a sample*"])
+
+
+@pytest.mark.parametrize(
+    ("body", "ret"), [("pass", 1), ("import pytest; pytest.skip('no key')", 0)], ids=["ran", "not"]
+)
+def test_a_gate_of_the_ini_file_is_no_success_where_a_test_that_ran_handed_in_nothing(
+    pytester: pytest.Pytester, session, body: str, ret: int
+) -> None:
+    pytester.makeini("[pytest]\nragassay_gates = em>=0.5\n")
+    pytester.makepyfile(f"def test_it(rag_eval): {body}\ndef test_other(): pass")
+    done = session()
+    assert done.ret == ret
+    assert ("No test handed in a sample" in done.stdout.str()) == bool(ret)
+    assert session("-k", "other").ret == 0
+
+
+def test_two_queries_of_one_id_are_no_runs_of_one_query(pytester: pytest.Pytester, session) -> None:
+    pytester.makepyfile(
+        """
+        def test_one(rag_eval):
+            rag_eval.add(id="1", query="a?", answer="b", references=["b"])
+
+        def test_two(rag_eval):
+            rag_eval.add(id="1", query="c?", answer="b", references=["b"])
+        """
+    )
+    done = session("--ragassay-gate", "em>=0.5")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stdout.fnmatch_lines(["ragassay: Tests handed in two queries with the id '1': 'a?' and *"])
 
 
 @pytest.mark.parametrize("gate", ["em", "emm>=0.5", "em>=7"])

@@ -75,8 +75,9 @@ def compare(
         output: File to write: .html (everything, query by query), .md (for a pull request), .json,
             .svg or .png. With more than two runs: one file each, numbered.
         fail_if_worse: Exit with 1 when any tested metric is significantly worse after correction;
-            with 3 when only one without a verdict, because it was judged offline, may be worse, or
-            when no metric has a verdict.
+            with 3 when only one without a verdict, because it was judged offline, may be worse,
+            when scores that the new run should have are missing and may hide it, or when no metric
+            has a verdict.
         fail_if_drop: METRIC>SIZE: exit with 1 when a drop by more than SIZE is shown, with 0 when
             it is excluded, else with 3. Other metrics do not weaken it. Repeatable.
         trust_offline: Give verdicts on what was judged offline, whatever its agreement with people.
@@ -143,7 +144,7 @@ def compare(
         github_output.tell_of_comparisons(comparisons, gates, as_json=json)
     if any(gate.passed is False for gate in gates):
         return show.GATE_FAILED
-    nothing = not any(one.decidable for one in found)
+    nothing = not all(one.decidable for one in found)
     return show.INCOMPLETE if nothing or any(gate.passed is None for gate in gates) else show.OK
 
 

@@ -7,17 +7,26 @@ otherwise.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 from ragassay.judges.ledger import MEMORY, Ledger
 from ragassay.judges.llm import LLMJudge
-from ragassay.python_objects import is_as_written, is_installed, source_of
+from ragassay.python_objects import (
+    is_as_written,
+    is_defined_once,
+    is_installed,
+    own_classes,
+    source_of,
+)
 from ragassay.transport.endpoints import SAMPLING, TIMEOUT_S, PythonChat
 
 _MODEL = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
@@ -27,7 +36,7 @@ _SETTINGS = (*SAMPLING, "base_url", "openai_api_base", "api_base", "azure_endpoi
 """Attributes of chat models that change what comes back."""
 
 _KEYS = re.compile(r"(^|_)(key|secret|password|credentials?|token)$", re.IGNORECASE)
-_DEEPEST = 4
+_DEEPEST = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +116,11 @@ class PythonJudge(LLMJudge):
 def identity_of(found: Any) -> ObjectIdentity:
     """What identifies an object.
 
-    Of an object with an attribute ``version``: its name and that version. Of a function that a file
-    defines at its top level: its name and the hash of that file. Of a chat model: its class, its
-    model's name, the settings that it shows, and a hash of its other plain attributes, and of the
-    file that defines its class where that is no installed package.
+    Of an object with an attribute ``version``: its name, that version, and its model's name where
+    it has one. Of a function that a file defines at its top level: its name, the hash of that file,
+    and its defaults. Of a chat model: its class, its model's name, the settings that it shows, and
+    a hash of its other attributes (`_plain`), and of the files that define its class where that is
+    no installed package.
     """
     is_function = inspect.isroutine(found)
     own = getattr(found, "__qualname__", None) or type(found).__qualname__
@@ -118,14 +128,12 @@ def identity_of(found: Any) -> ObjectIdentity:
     module = getattr(found, "__module__", None) or type(found).__module__
     place = short if module in ("__main__", "builtins") else f"{module}:{short}"
     version = getattr(found, "version", None)
+    model = "" if is_function else _model_of(found)
     if isinstance(version, str | int) and str(version):
-        return ObjectIdentity(place, f"version={version}")
+        told = f"version={version},model={model}" if model else f"version={version}"
+        return ObjectIdentity(place, told)
     if not is_function:
-        model = _model_of(found)
-        if model:
-            told = ",".join(filter(None, (_settings_of(found), f"state={_state_of(found)}")))
-            return ObjectIdentity(f"{type(found).__name__}:{model}", told)
-        return ObjectIdentity(place, unkept="its state cannot be told apart from another's")
+        return _identity_of_model(found, model, place)
     if own == "<lambda>" or own.endswith(".<lambda>"):
         return ObjectIdentity(place, unkept="a lambda has no name")
     if "<locals>" in own or getattr(found, "__closure__", None):
@@ -137,7 +145,25 @@ def identity_of(found: Any) -> ObjectIdentity:
         return ObjectIdentity(place, unkept="no file holds its source")
     if not is_as_written(found):
         return ObjectIdentity(place, unkept="its file was changed after it was imported")
-    return ObjectIdentity(place, f"source={source}")
+    told = f"source={source}"
+    # A file may define several functions of one name: by conditions, or in a loop with defaults.
+    if not is_defined_once(found):
+        told += f",line={found.__code__.co_firstlineno}"
+    if state := _values_of(found):
+        told += f",state={_hashed(state)}"
+    return ObjectIdentity(place, told)
+
+
+def _identity_of_model(found: Any, model: str, place: str) -> ObjectIdentity:
+    if not model:
+        return ObjectIdentity(place, unkept="its state cannot be told apart from another's")
+    for cls in own_classes(type(found)):
+        if not source_of(cls):
+            return ObjectIdentity(place, unkept="no file holds the source of its class")
+        if not is_as_written(cls):
+            return ObjectIdentity(place, unkept="its file was changed after it was imported")
+    told = ",".join(filter(None, (_settings_of(found), f"state={_state_of(found)}")))
+    return ObjectIdentity(f"{type(found).__name__}:{model}", told)
 
 
 def _model_of(found: Any) -> str:
@@ -151,27 +177,82 @@ def _model_of(found: Any) -> str:
 
 
 def _state_of(found: Any) -> str:
-    """The hash of a chat model's class, and of its attributes that are texts, numbers, or lists and
-    mappings of these."""
-    cls = type(found)
-    source = "" if is_installed(cls) else source_of(found)
-    told = [cls.__module__, cls.__qualname__, source, _plain(getattr(found, "__dict__", {}))]
+    """The hash of an object's class, and of its attributes as far as `_plain` tells them."""
+    return _hashed([*_class_of(found), _plain(_attributes_of(found))])
+
+
+def _hashed(told: Any) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def _class_of(found: Any) -> list[str]:
+    """Name and source of an object's class; the sources of all classes that are no package's."""
+    cls = type(found)
+    sources = dict.fromkeys(source_of(one) for one in own_classes(cls))
+    return [cls.__module__, cls.__qualname__, "+".join(sources)]
+
+
+def _attributes_of(found: Any) -> dict[str, Any]:
+    """The attributes of an object itself, those in slots among them."""
+    slots = [
+        f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") else name
+        for cls in type(found).__mro__
+        for given in [cls.__dict__.get("__slots__", ())]
+        for name in ([given] if isinstance(given, str) else given)
+        if not name.endswith("__")
+    ]
+    there = {name: getattr(found, name) for name in slots if hasattr(found, name)}
+    return {**there, **getattr(found, "__dict__", {})}
+
+
 def _plain(value: Any, depth: int = 0) -> Any:
-    """What JSON can hold of a value, without keys of servers, which do not change what is said."""
+    """What JSON can hold of a value, without keys of servers, which do not change what is said.
+
+    Told are texts, numbers, collections of these, the code of functions, and objects that belong to
+    the judge's own settings: of classes of the user's own, and models within a model. Other objects
+    of packages (clients, locks) are left out: they differ from session to session.
+    """
     if isinstance(value, str | int | float):
         return value
-    if depth < _DEEPEST and isinstance(value, Mapping):
+    if isinstance(value, bytes | PurePath):
+        return str(value)
+    if depth >= _DEEPEST:
+        return None
+    if isinstance(value, Mapping):
         return {
             str(name): _plain(one, depth + 1)
             for name, one in value.items()
             if not _KEYS.search(str(name))
         }
-    if depth < _DEEPEST and isinstance(value, list | tuple):
+    if isinstance(value, list | tuple):
         return [_plain(one, depth + 1) for one in value]
+    if isinstance(value, set | frozenset):
+        return sorted(json.dumps(_plain(one, depth + 1), sort_keys=True) for one in value)
+    if isinstance(value, functools.partial):
+        return _plain([value.func, value.args, value.keywords], depth)
+    if inspect.ismethod(value):
+        return _plain([value.__func__, value.__self__], depth)
+    if inspect.isfunction(value):
+        return [value.__module__, *_told_of(value.__code__), _plain(_values_of(value), depth + 1)]
+    attributes = _attributes_of(value)
+    is_model = any(isinstance(attributes.get(name), str) for name in _MODEL)
+    if not is_installed(type(value)) or is_model or isinstance(value, SimpleNamespace):
+        return [*_class_of(value), _plain(attributes, depth + 1)]
     return None
+
+
+def _told_of(code: CodeType) -> list[Any]:
+    """A function's code as JSON can hold it."""
+    consts = [_told_of(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return [code.co_qualname, code.co_code.hex(), code.co_names, consts]
+
+
+def _values_of(function: Any) -> list[Any]:
+    """The values that a function was made with beside its code: defaults, attributes, and what it
+    took from the function around it. Empty where there are none."""
+    cells = [getattr(one, "cell_contents", None) for one in function.__closure__ or ()]
+    given = [function.__defaults__ or (), function.__kwdefaults__ or {}, vars(function), cells]
+    return [_plain(one) for one in given] if any(given) else []
 
 
 def _settings_of(found: Any) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragassay import printable
 from ragassay.engine.diagnosis import Diagnosis, Moved
 from ragassay.engine.plan import Preview
 from ragassay.engine.results import Comparison, Result, Summary
@@ -139,7 +140,8 @@ def plot_of(shown: Result | Comparison, kind: str = "boxes") -> Chart:
 def _page(block: str, **context: Any) -> str:
     module = _environment().get_template("notebook.html.j2").module
     macro = getattr(module, block)
-    return str(macro(**context))
+    # A notebook is a file, too, and its cells are printed to terminals (nbconvert, git diff).
+    return printable.escaped(str(macro(**context)))
 
 
 @cache

@@ -45,3 +45,4 @@ from .percentiles import (
 from .power import detectable_difference as detectable_difference
 from .sign_flip import EXACT_UP_TO as EXACT_UP_TO, SignFlips as SignFlips, sign_flips as sign_flips
 from .step_down import max_t as max_t
+from .units import ROUNDING as ROUNDING, is_close as is_close

@@ -22,6 +22,11 @@ ROUNDING = 1e-12
 """A difference this small beside the numbers it was computed from is rounding, not a finding."""
 
 
+def is_close(one: float, other: float) -> bool:
+    """Whether two numbers are equal up to rounding: of the larger one, or of 1."""
+    return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
+
+
 @dataclass(frozen=True, slots=True)
 class Units:
     """Several rows of values (one a metric), added up within the same units.

@@ -137,7 +137,7 @@ def gated(
     """Evaluates what the tests of a session handed in, and decides the gates.
 
     A query that several tests hand in becomes several runs of it (`Sample.repeat`), which count
-    together in intervals.
+    together in intervals. Queries that differ do not: they may not have one id.
 
     Args:
         handed_in: of each test, see `CollectedSamples.to_json`.
@@ -147,7 +147,8 @@ def gated(
         options: keywords of `ragassay.evaluate`; they win over the configuration.
 
     Raises:
-        UsageError: no gate, or one that is of another form or names an unknown metric.
+        UsageError: no gate, or one that is of another form or names an unknown metric; one id for
+            queries that differ.
         InputError: the configuration cannot be read.
     """
     from ragassay.engine import evaluate
@@ -156,9 +157,17 @@ def gated(
 
     samples, asked = [], list(conditions)
     seen: Counter[tuple[str, str]] = Counter()
+    queries: dict[str, str] = {}
     for one in handed_in:
         asked += one["gates"]
         for sample in from_records(one["samples"]):
+            turns = "\n".join([*(turn.text for turn in sample.history), sample.query or ""])
+            if queries.setdefault(sample.id, turns).split() != turns.split():
+                raise UsageError(
+                    f"Tests handed in two queries with the id {sample.id!r}: "
+                    f"{queries[sample.id]!r} and {turns!r}. Give each an id of its own, or none: "
+                    "it is then made of the query."
+                )
             samples.append(replace(sample, repeat=seen[sample.id, sample.system]))
             seen[sample.id, sample.system] += 1
     values: dict[str, Any] = {}

@@ -114,11 +114,14 @@ class SessionGate:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.handed_in: dict[str, Any] = {}
+        self.passed: set[str] = set()
         self.found: GatedSession | None = None
         self.problem = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes in a test's samples; those of its last run, where it was run again."""
+        if report.when == "call" and report.passed:
+            self.passed.add(report.nodeid)
         if (sent := getattr(report, SENT, None)) is not None:
             self.handed_in[report.nodeid] = json.loads(sent)
 
@@ -132,7 +135,10 @@ class SessionGate:
             self.problem = "The session was broken off: gates are undecided." if tests else ""
             return
         if not any(one["samples"] for one in tests):
-            if named or any(one["gates"] for one in tests):
+            # Gates of the ini file are silent where no test that uses the fixture ran.
+            used = self.handed_in.keys() & self.passed
+            standing = used and (_gates_of(self.config) or _path_of_config(self.config))
+            if named or standing or any(one["gates"] for one in tests):
                 self.problem = "No test handed in a sample (rag_eval.add): gates are undecided."
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             return

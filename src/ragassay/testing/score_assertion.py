@@ -83,18 +83,20 @@ def _failure(result: Result, unfulfilled: list[str]) -> str:
     """What a failed assertion says: each condition with the score, then the evidence."""
     (sample,) = result.samples
     rows = {row.metric: row for row in result.scores}
-    why = {one.gate: one.why for one in result.gates}
+    found_by = {one.gate: one for one in result.gates}
     lines = []
     for text in unfulfilled:
-        metric = gates.parse(text).metric
+        metric, gate = gates.parse(text).metric, found_by[text]
         row = rows[metric]
         if row.value is None:
             found = f"{metric} is unscored ({row.reason}): {row.explanation}".rstrip(": ")
             lines.append(f"{text} cannot be decided: {found}")
-        elif why[text]:
-            lines.append(f"{text} cannot be decided: {metric} is {row.value:.4f}; {why[text]}")
+            continue
+        value = row.value if isinstance(row.value, str | list) else gate.spelled(row.value)
+        if gate.why:
+            lines.append(f"{text} cannot be decided: {metric} is {value}; {gate.why}")
         else:
-            lines.append(f"{text} is not fulfilled: {metric} is {row.value:.4f}")
+            lines.append(f"{text} is not fulfilled: {metric} is {value}")
     shown = list(dict.fromkeys(gates.parse(text).metric for text in unfulfilled))
     return "\n".join([*lines, evidence_of(result, sample, shown)])
 

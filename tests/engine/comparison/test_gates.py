@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+import ragassay
 from ragassay.cli.show import exit_code
-from ragassay.engine.comparison import drops, gates
+from ragassay.engine.comparison import GatedComparison, drops, gates
 from ragassay.engine.results.result import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, summarise
 from ragassay.engine.results.summary import GateResult, MetricSummary, Summary
@@ -176,6 +177,22 @@ def test_an_upper_limit_counts_missing_answers_at_both_ends_of_the_range() -> No
     assert decided("f1<=0.4", [0.5] * 10, 1, Reason.MISSING_INPUT).passed is False
 
 
+@pytest.mark.parametrize("n", [3, 6, 7, 49])
+def test_rounding_decides_no_gate(n: int) -> None:
+    values = [0.7] * n  # their mean is 0.6999999999999998 or 0.7000000000000001
+    assert decided("f1>=0.7", values).passed and decided("f1<=0.7", values).passed
+    assert decided("f1>0.7", values).passed is False
+    assert decided("f1<0.7", values).passed is False
+
+
+def test_a_value_beside_the_threshold_is_not_spelled_as_the_threshold() -> None:
+    assert decided("f1>=0.7", [0.69996]).sentence == "gate f1>=0.7: FAILED, mean 0.69996"
+    assert decided("f1>=0.7", [0.71]).sentence == "gate f1>=0.7: passed, mean 0.7100"
+    assert decided("f1>=0.7", [0.7] * 3).sentence == "gate f1>=0.7: passed, mean 0.7000"
+    drop = GateResult("no drop f1>0.02", -0.020003, None, which="low", low=-0.020003, high=0.1)
+    assert "bounds -0.020003 and 0.1000" in drop.sentence
+
+
 def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     found = decided("low(f1)>=0.9", [1.0] * 29)
     assert found.value == pytest.approx(0.05 ** (1 / 29))
@@ -220,3 +237,45 @@ def test_incomplete_runs_exit_with_three_unless_a_gate_failed() -> None:
 def test_a_run_in_which_nothing_was_scored_never_exits_zero() -> None:
     assert exit_code([], scores([])[0]) == 3
     assert exit_code([], scores([0.0])[0]) == 0
+
+
+def system(answers: list[str | None]) -> ragassay.Result:
+    data: list[dict[str, Any]] = [
+        {"id": str(n), "query": f"q{n}?", "references": ["red"], "answer": answer}
+        for n, answer in enumerate(answers)
+    ]
+    return ragassay.evaluate(data, ["em", "f1"])
+
+
+def not_worse(new: list[str | None], old: list[str | None]) -> GateResult:
+    compared = GatedComparison.of(
+        ragassay.compare(system(new), system(old), n_resamples=500), fail_if_worse=True
+    )
+    (gate,) = compared.gates
+    assert gate.passed or compared.on(gate)
+    return gate
+
+
+def test_a_system_is_not_shown_to_be_no_worse_by_giving_no_answers() -> None:
+    old: list[str | None] = ["red"] * 40
+    for n_answers in (20, 1, 0):
+        gate = not_worse(old[:n_answers] + [None] * (40 - n_answers), [*old[:39], "blue"])
+        assert gate.passed is None and gate.unscored == 2 * (40 - n_answers)
+        assert f"{gate.unscored} scores that A should have are missing" in gate.sentence
+    # So few that A could not be shown to be worse were all of them wrong.
+    assert not_worse([*old[:39], None], old).passed is True
+    # The old run gave none there either, or the new one alone did.
+    assert not_worse([*old[:20], *[None] * 20], [*old[:20], *[None] * 20]).passed is True
+    assert not_worse(old, [*old[:20], *[None] * 20]).passed is True
+
+
+def test_a_metric_without_a_worst_value_may_be_worse_by_one_missing_score() -> None:
+    @ragassay.metric(name="words_said", high=None, higher_is_better=False)
+    def words_said(answer: str) -> float:
+        return len(answer.split())
+
+    data = [{"id": str(n), "query": "q?", "answer": "a b"} for n in range(30)]
+    new = ragassay.evaluate([*data[:29], {"id": "29", "query": "q?"}], [words_said])
+    compared = ragassay.compare(new, ragassay.evaluate(data, [words_said]))
+    (gate,) = GatedComparison.of(compared, fail_if_worse=True).gates
+    assert gate.passed is None and "1 score that A should have is missing" in gate.sentence

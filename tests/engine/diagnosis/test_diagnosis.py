@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ import ragassay
 from ragassay import Sample, UsageError, diagnose
 from ragassay.cli import call
 from ragassay.engine.diagnosis import CLASSES, Thresholds, class_of, moved
-from ragassay.reports.text.diagnosis_text import failing_line, moved_line
+from ragassay.reports.text.diagnosis_text import failing_line, moved_line, moved_notes
 
 GOLD = "The mill closes at noon."
 OTHER = "The ferry runs until ten."
@@ -57,6 +59,17 @@ def test_the_cost_is_what_the_mean_would_rise_by() -> None:
     assert [one.cost for one in found.found] == [pytest.approx(1 / 6)] * 4
     total = sum(one.cost or 0 for one in found.found)
     assert found.mean + total == pytest.approx(found.fine_mean)
+
+
+def test_a_value_that_is_the_threshold_up_to_rounding_is_not_below_it() -> None:
+    @ragassay.metric(name="thirds")
+    def thirds(id: str) -> float:  # noqa: A002 - a part of the sample
+        return {"a": 0.1 + 0.2, "b": 0.3, "c": 0.7 - 0.4, "d": 0.299}[id]
+
+    result = ragassay.evaluate([{"id": one, "query": "q?"} for one in "abcd"], [thirds])
+    assert 0.7 - 0.4 < 0.3
+    found = diagnose(result, headline="thirds", below=0.3)
+    assert found.classes == [None, None, None, "unexplained"]
 
 
 def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good() -> None:
@@ -110,6 +123,13 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
     assert failing_line(found).endswith(f"nuggets.all is by judgment: {found.judged}.")
     alone = diagnose(ragassay.evaluate(RUN, ["nuggets.all"]))
     assert alone.headline == "nuggets.all"
+
+
+@pytest.mark.parametrize("gold", [[], [{"id": "p0", "grade": 0}]])
+def test_where_the_gold_has_nothing_relevant_retrieval_is_not_blamed(gold: list[Any]) -> None:
+    data = [record("none", OTHER, gold=gold), record("other", OTHER, None)]
+    found = diagnose(ragassay.evaluate(data, METRICS))
+    assert found.classes == ["unexplained", "not_retrieved"]
 
 
 def test_a_system_that_failed_is_a_class_of_its_own() -> None:
@@ -217,6 +237,52 @@ def test_a_change_is_told_by_the_samples_that_moved() -> None:
     assert change.transitions["not_retrieved", "ignored"] == 1
     assert sum(change.transitions.values()) == 6
     assert all(one.p_value is not None for one in change.classes)
+
+
+def judged(verdicts: dict[str, bool | None], name: str, query: str = "q") -> ragassay.Result:
+    """A run whose judge says of each sample whether it is right; ``None`` where it says nothing."""
+    data = [
+        {"id": one, "query": f"{query} {one}?", "answer": "b", "references": ["a"]}
+        for one in verdicts
+    ]
+
+    def judge(prompt: str) -> str:
+        (said,) = (verdict for one, verdict in verdicts.items() if f"{query} {one}?" in prompt)
+        return "" if said is None else json.dumps({"reasoning": "", "is_matching": said})
+
+    return ragassay.evaluate(data, ["answer_match"], judge=judge, judge_name=name, refresh=True)
+
+
+def test_a_sample_that_a_run_says_nothing_of_has_not_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"n{at}x" for at in range(20)]
+    old = judged({name: at >= 10 for at, name in enumerate(names)}, "same")
+    new = judged({name: at == 0 or at >= 10 or None for at, name in enumerate(names)}, "same")
+    change = moved(new, old)
+    assert (change.n, change.n_unknown) == (20, 9)
+    (only,) = change.classes
+    assert (only.name, only.new, only.old, only.left) == ("unexplained", 0, 1, 1)
+    assert sum(change.transitions.values()) == 11 and only.p_adjusted == 1.0
+    assert "9 of these are left out: answer_match is unscored in one" in moved_line(change)
+    assert change.to_json()["n_unknown"] == 9
+
+
+def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"n{at}x" for at in range(12)]
+    strict, mild = (judged(dict.fromkeys(names, said), str(said)) for said in (False, True))
+    change = moved(mild, strict)
+    (says,) = change.not_alike
+    assert "answer_match was not computed alike (judge=python:True against" in says
+    assert [(one.left, one.p_value, one.p_adjusted) for one in change.classes] == [(12, None, None)]
+    assert says in moved_notes(change)[0] and "no test" in moved_notes(change)[1]
+    (says,) = moved(judged(dict.fromkeys(names, False), "False", "r"), strict).not_alike
+    assert says.startswith("12 of 12 common queries do not ask or expect the same")
+    assert moved(strict, strict).not_alike == ()
 
 
 def test_runs_without_a_common_query_or_of_several_systems_are_refused() -> None:

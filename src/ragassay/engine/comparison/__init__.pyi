@@ -1,5 +1,9 @@
 from . import gates as gates
-from .comparability import OWN_NUGGETS as OWN_NUGGETS
+from .comparability import (
+    OWN_NUGGETS as OWN_NUGGETS,
+    differing_queries as differing_queries,
+    incomparable_metrics as incomparable_metrics,
+)
 from .compare_runs import compare as compare, compare_arrays as compare_arrays
 from .derived_runs import aligned as aligned, by_system as by_system
 from .gated_comparison import GatedComparison as GatedComparison

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ragassay.counts import either, plural
 from ragassay.engine.comparison import drops
+from ragassay.engine.comparison.compare_runs import compare_arrays
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.comparison.pairs import MatchedRuns
+from ragassay.engine.comparison.gates import OWED
+from ragassay.engine.comparison.pairs import MatchedRuns, query_matrix
 from ragassay.engine.results import Comparison, Difference, GateResult
 
 NOT_WORSE = "--fail-if-worse"
@@ -34,7 +37,7 @@ class GatedComparison:
             comparison: of two runs.
             fail_if_worse: whether no tested metric may be worse.
         """
-        worse = (_not_worse(comparison.differences),) if fail_if_worse else ()
+        worse = (_not_worse(comparison),) if fail_if_worse else ()
         return cls(comparison, (*comparison.gates, *worse))
 
     @property
@@ -48,7 +51,7 @@ class GatedComparison:
         if metric is not None:
             return [d for d in self.comparison.differences if d.name == metric]
         worse, few, suspected = _doubtful(self.comparison.differences)
-        return worse or few or suspected
+        return worse or few or _hidden(self.comparison)[0] or suspected
 
     def worst(self, gate: GateResult, most: int) -> list[str]:
         """The queries that fare worst against the old run in the metrics of a gate, a line each.
@@ -90,12 +93,67 @@ def _doubtful(
     )
 
 
-def _not_worse(differences: Sequence[Difference]) -> GateResult:
-    """Passed where no tested metric is shown to be worse, undecided where that could not have been
-    shown."""
+def _hidden(comparison: Comparison) -> tuple[list[Difference], int]:
+    """The tested metrics that could be worse by the scores that A owes where B has one, and how
+    many these scores are.
 
-    def result(passed: bool | None, why: str = "") -> GateResult:
-        return GateResult(NOT_WORSE, None, passed, why=why)
+    Could be worse: each of them is taken for the worst value of its metric, and the test says so,
+    or too few queries could tell. A metric without a worst value could be, in any case.
+    """
+    listed = [
+        d for d in comparison.differences
+        if d.standing == "tested" and d.higher_is_better is not None
+    ]  # fmt: skip
+    if comparison.runs is None or not listed or not comparison.n_common:
+        return [], 0
+    a, b = comparison.runs
+    matched = MatchedRuns.of(a, aligned(b, a))
+    names = [d.name for d in listed]
+    (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
+    owed, without_worst = [0] * len(names), set()
+    for at, d in enumerate(listed):
+        missing = a.columns.unscored(d.name, OWED)
+        if not missing.any():
+            continue
+        pairs = zip(matched.queries, mask_b[at], strict=True)
+        owed[at] = sum(int(missing[matched.rows_a[one]].sum()) for one, scored in pairs if scored)
+        low, high = a.summary.metrics[d.name].bounds
+        worst = low if d.higher_is_better else high
+        if worst is None:
+            without_worst.add(at)
+        elif owed[at]:
+            filled = query_matrix(a, [d.name], matched.rows_a, matched.queries, worst)
+            values_a[at], mask_a[at] = filled[0][0], filled[1][0]
+    if not any(owed):
+        return [], 0
+    at_worst = compare_arrays(
+        names,
+        values_a,
+        values_b,
+        mask=mask_a & mask_b,
+        clusters=matched.clusters[0],
+        higher_is_better=[d.higher_is_better for d in listed],
+        n_resamples=comparison.n_resamples,
+        seed=comparison.seed,
+        level=comparison.level,
+        correction=comparison.correction,
+    ).differences
+    could_be = [
+        at
+        for at, d in enumerate(at_worst)
+        if owed[at]
+        and (at in without_worst or d.verdict == "worse" or (d.too_few and d.seems_worse))
+    ]
+    return [listed[at] for at in could_be], sum(owed[at] for at in could_be)
+
+
+def _not_worse(comparison: Comparison) -> GateResult:
+    """Passed where no tested metric is shown to be worse, undecided where that could not have been
+    shown, or may be hidden by scores that are missing."""
+    differences = comparison.differences
+
+    def result(passed: bool | None, why: str = "", unscored: int = 0) -> GateResult:
+        return GateResult(NOT_WORSE, None, passed, unscored, why)
 
     def names(chosen: Iterable[Difference]) -> str:
         return ", ".join(d.name for d in chosen)
@@ -105,6 +163,14 @@ def _not_worse(differences: Sequence[Difference]) -> GateResult:
         return result(False, f"worse: {names(worse)}")
     if few:
         return result(None, f"n is too small to tell whether A is worse: {names(few)}")
+    hidden, n_owed = _hidden(comparison)
+    if hidden:
+        return result(
+            None,
+            f"{plural(n_owed, 'score')} that A should have {either(n_owed, 'is', 'are')} missing, "
+            f"and A may be worse by {either(n_owed, 'it', 'them')}: {names(hidden)}",
+            n_owed,
+        )
     if suspected:
         return result(
             None,

@@ -25,7 +25,7 @@ from ragassay.engine.results import (
 )
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
-from ragassay.stats import Bounds, Span, check_one_sided, one_sided
+from ragassay.stats import Bounds, Span, check_one_sided, is_close, one_sided
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -61,7 +61,10 @@ class Gate:
         return self.op.startswith(">")
 
     def holds(self, value: float) -> bool:
-        """Whether a value fulfils the condition."""
+        """Whether a value fulfils the condition. One that equals the threshold up to rounding does
+        as the threshold itself does: the mean of 0.7, 0.7 and 0.7 is 0.6999999999999998."""
+        if is_close(value, self.threshold):
+            return self.op.endswith("=")
         return bool(_OPERATORS[self.op](value, self.threshold))
 
     def __str__(self) -> str:

@@ -20,6 +20,7 @@ from ragassay.engine.diagnosis.decision_table import (
     FaultClass,
     Thresholds,
     class_of,
+    refuses_rightly,
 )
 from ragassay.engine.diagnosis.judged_signals import Judged, JudgedSignals, NotTelling
 from ragassay.engine.diagnosis.missing_signals import Facts, NotLookedAt, not_looked_at
@@ -34,7 +35,7 @@ from ragassay.engine.diagnosis.signals import (
 from ragassay.engine.results import SAMPLES, MetricSummary, Result, sample_clusters
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.samples import Identity, Sample
-from ragassay.stats import mean_interval
+from ragassay.stats import ROUNDING, mean_interval
 
 HEADLINES = (
     *("answer_match", "factual_correctness", "rb_llm", "rb_llm_idk", "contains_answer"),
@@ -152,6 +153,8 @@ class Diagnosis:
         command: a command that computes what is missing; empty where nothing is.
         classes: each sample's class by name, in the order of the run; ``None`` where it does not
             fail.
+        unknown: for each sample whether nothing says that it fails or does not: its headline is
+            unscored, and it shows no other fault.
     """
 
     name: str
@@ -172,6 +175,7 @@ class Diagnosis:
     sources: Mapping[str, Mapping[str, int]]
     command: str
     classes: Sequence[str | None] = field(repr=False)
+    unknown: Sequence[bool] = field(repr=False)
 
     def __repr__(self) -> str:
         failing = f"failing={self.n_failing} samples={self.n}"
@@ -285,8 +289,11 @@ def diagnose(
     bound = _bound(metric, below)
     columns = result.columns
     scored, values = columns.scored(metric.name), columns.values(metric.name)
+    # A value that is the threshold up to rounding is not below it.
+    low = scored & (values < bound) & ~np.isclose(values, bound, rtol=ROUNDING, atol=ROUNDING)
     names = names_by_metric(result.summary.metrics)
     classes: list[FaultClass | None] = []
+    unknown: list[bool] = []
     given: dict[str, Counter[str]] = {signal.name: Counter() for signal in SIGNALS}
     kept: dict[str, list[Example]] = {}
     judges: dict[str, Counter[str]] = {}
@@ -294,7 +301,7 @@ def diagnose(
     judgments = JudgedSignals(result.summary.metrics)
     if judgments.are_checked(names):
         for row, (sample, rows) in enumerate(_samples(result)):
-            if scored[row] and values[row] >= bound:
+            if scored[row] and not low[row]:
                 judgments.add_right(_signals(rows, names, sample), sample, limits)
     for row, (sample, rows) in enumerate(_samples(result)):
         facts.add(sample)
@@ -304,9 +311,9 @@ def diagnose(
         known = judgments.telling(every, sample, limits)
         signals = {name: one.value for name, one in known.items()}
         value = float(values[row]) if scored[row] else None
-        is_below = value is not None and value < bound
-        fault = class_of(signals, sample, is_below, limits, headline_only=headline_only)
+        fault = class_of(signals, sample, bool(low[row]), limits, headline_only=headline_only)
         classes.append(fault)
+        unknown.append(fault is None and value is None and not refuses_rightly(signals, sample))
         if fault is not None:
             judges.setdefault(fault.name, Counter()).update(judgments.metrics_of(fault, known))
             shown = {
@@ -330,10 +337,9 @@ def diagnose(
         interval = mean_interval(
             member.astype(np.float64), span=(0.0, 1.0), level=level, clusters=clusters
         )
-        low_ones = member & scored & (values < bound)
         cost = None
         if fine_mean is not None:
-            cost = float((fine_mean - values[low_ones]).sum() / max(1, scored.sum()))
+            cost = float((fine_mean - values[member & low]).sum() / max(1, scored.sum()))
         found.append(
             ClassFound(
                 fault, int(member.sum()), float(member.mean()), interval.low, interval.high, cost,
@@ -364,6 +370,7 @@ def diagnose(
             result, metric.name, given, [name for one in missing for name in one.metrics]
         ),
         classes=[None if fault is None else fault.name for fault in classes],
+        unknown=unknown,
     )
 
 

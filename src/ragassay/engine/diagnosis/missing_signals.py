@@ -84,13 +84,11 @@ def not_looked_at(
             silent = [(signal, shown) for signal, shown in held if metrics[shown].n_scored]
             metric = facts.metric_for(group)
             if silent:
-                tellers = ", ".join(shown for _, shown in silent)
-                whys.append(f"{says}: {silent[0][0].lacking} {tellers}")
+                whys.append(f"{says}: {silent[0][0].lacking} {_names(silent)}")
             elif cites_nothing:
                 whys.append(f"{says}: no answer cites anything")
             elif held:
-                tellers = ", ".join(shown for _, shown in held)
-                whys.append(f"{says}: unscored in all samples ({tellers})")
+                whys.append(f"{says}: unscored in all samples ({_names(held)})")
                 if metric is not None and canonical_name(metric) not in names:
                     proposed.append(metric)
             elif metric is None:
@@ -100,6 +98,11 @@ def not_looked_at(
                 proposed.append(metric)
         if whys:
             yield NotLookedAt(fault, "; ".join(whys), tuple(proposed))
+
+
+def _names(held: Sequence[tuple[Signal, str]]) -> str:
+    """The metrics, each once: one may give several signals."""
+    return ", ".join(dict.fromkeys(shown for _, shown in held))
 
 
 def _cites(sample: Sample) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import ragassay
-from ragassay.engine.comparison import aligned
+from ragassay.engine.comparison import aligned, differing_queries, incomparable_metrics
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose, headline_of
 from ragassay.engine.results import Result
@@ -23,7 +23,8 @@ FINE = "fine"
 
 @dataclass(frozen=True)
 class MovedClass:
-    """The samples of one class in two runs, over the samples that both have.
+    """The samples of one class in two runs, over the samples that both have and of which both say
+    whether they fail.
 
     Attributes:
         name, title: of the class.
@@ -31,7 +32,8 @@ class MovedClass:
         entered, left: samples that are in it in the new run only, and in the old run only.
         diff: difference of its shares, new - old.
         low, high: interval of that difference; ``None`` with fewer than two clusters.
-        p_value: two-sided paired sign-flip test, uncorrected.
+        p_value: two-sided paired sign-flip test, uncorrected; ``None`` where the runs were not
+            computed alike (`Moved.not_alike`).
         p_adjusted: corrected across the classes (max-T).
     """
 
@@ -56,20 +58,27 @@ class Moved:
         new, old: the diagnoses of the new run and of the old one, by the same headline and
             thresholds.
         n: samples that both runs have.
+        n_unknown: those among them that are left out, because one of the runs does not say whether
+            they fail (`Diagnosis.unknown`).
         level: confidence level of the intervals, before correction.
         classes: the classes that occur in either run, in the order of the table.
         transitions: by class in the old run and class in the new one (``fine`` where a sample does
             not fail): how many samples.
         unlike: signals that the two runs know by different metrics.
+        not_alike: sentences on what else differs between the runs beside the system: metrics that
+            were not computed alike (the judge, a version), queries that do not ask the same. What
+            moved may be due to that, and is not tested.
     """
 
     new: Diagnosis
     old: Diagnosis
     n: int
+    n_unknown: int
     level: float
     classes: tuple[MovedClass, ...]
     transitions: Mapping[tuple[str, str], int]
     unlike: tuple[str, ...]
+    not_alike: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Moved {self.new.name!r} against {self.old.name!r}: samples={self.n}>"
@@ -86,12 +95,14 @@ class Moved:
         """The change as JSON, with both diagnoses."""
         return {
             "n": self.n,
+            "n_unknown": self.n_unknown,
             "level": self.level,
             "classes": [dict(vars(one)) for one in self.classes],
             "transitions": [
                 {"old": old, "new": new, "n": n} for (old, new), n in self.transitions.items()
             ],
             "unlike": list(self.unlike),
+            "not_alike": list(self.not_alike),
             "new": self.new.to_json(),
             "old": self.old.to_json(),
         }
@@ -147,11 +158,22 @@ def moved(
         raise UsageError(
             f"{new.name} and {old.name} have no query in common (by id), so nothing can have moved."
         )
-    after = [first.classes[rows_new[key]] or FINE for key in common]
-    before = [second.classes[rows_old[key]] or FINE for key in common]
+    # A sample whose headline is unscored in one run did not come to be fine, or cease to be.
+    told = [
+        key for key in common
+        if not (first.unknown[rows_new[key]] or second.unknown[rows_old[key]])
+    ]  # fmt: skip
+    after = [first.classes[rows_new[key]] or FINE for key in told]
+    before = [second.classes[rows_old[key]] or FINE for key in told]
+    used = [first.headline, *(name for given in first.sources.values() for name in given)]
+    both = [name for name in dict.fromkeys(used) if name in old.summary.metrics]
+    not_alike = (
+        *dict.fromkeys(incomparable_metrics(new, old, both).values()),
+        *differing_queries(new, old, list(dict.fromkeys(query for query, _ in common))),
+    )
     occurring = [one for one in (*CLASSES, UNEXPLAINED) if one.name in after or one.name in before]
     keys = new.columns.clusters
-    labels = [key[0] if keys is None else keys[rows_new[key]] for key in common]
+    labels = [key[0] if keys is None else keys[rows_new[key]] for key in told]
     clusters = labels if len(set(labels)) < len(labels) else None
     level = first.level
     tested = []
@@ -165,7 +187,8 @@ def moved(
     classes = tuple(
         MovedClass(
             one.name, one.title, after.count(one.name), before.count(one.name), test.wins,
-            test.losses, test.diff, test.low, test.high, test.p_value, test.p_adjusted,
+            test.losses, test.diff, test.low, test.high,
+            *((None, None) if not_alike else (test.p_value, test.p_adjusted)),
         )
         for one, test in zip(occurring, tested, strict=True)
     )  # fmt: skip
@@ -176,8 +199,9 @@ def moved(
         if set(first.sources.get(name, ())) != set(second.sources.get(name, ()))
     )
     return Moved(
-        first, second, len(common), level, classes, dict(transitions.most_common()), unlike
-    )
+        first, second, len(common), len(common) - len(told), level, classes,
+        dict(transitions.most_common()), unlike, not_alike,
+    )  # fmt: skip
 
 
 def _rows(run: Result) -> dict[tuple[str, int], int]:

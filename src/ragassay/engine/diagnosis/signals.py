@@ -158,6 +158,18 @@ def _whether_found(row: ScoreRow, _: Sample) -> float | None:
     return None if value is None else FOUND_SOMEWHERE if value > 0 else inf
 
 
+def _by_gold(read: Reading) -> Reading:
+    """The rank by gold: none where the gold has no relevant passage, which nothing could retrieve
+    (retrieval metrics are 0 there, as in trec_eval)."""
+
+    def checked(row: ScoreRow, sample: Sample) -> float | None:
+        if sample.gold is not None and not any(one.grade > 0 for one in sample.gold):
+            return None
+        return read(row, sample)
+
+    return checked
+
+
 def _usefulness(row: ScoreRow, _: Sample) -> float | None:
     value = _number(row.value)
     if value is None or row.status == "assumed":
@@ -186,14 +198,19 @@ RANK = Signal(
     "rank",
     "rank of the first relevant passage",
     (
-        Source("RR", _reciprocal, "RR"),
-        *(Source(name, _hit_ranks, f"{name}@10") for name in ("SpanR", "SpanF1", "ChunkR")),
+        Source("RR", _by_gold(_reciprocal), "RR"),
+        *(
+            Source(name, _by_gold(_hit_ranks), f"{name}@10")
+            for name in ("SpanR", "SpanF1", "ChunkR")
+        ),
         Source("umbrela_MRR", _reciprocal, "umbrela_MRR"),
         *(
-            Source(name, _whether_found, f"{name}@10")
-            for name in ("nDCG", "Recall", "Success", "AP", "SpanR", "ChunkR", "ChunkF1", "hybrid")
+            Source(name, _by_gold(_whether_found), f"{name}@10")
+            for name in (
+                *("nDCG", "Recall", "Success", "AP", "SpanR", "ChunkR", "ChunkF1", "hybrid"),
+                *("CharR", "CharIoU", "CharF1"),
+            )
         ),
-        *(Source(name, _whether_found, f"{name}@10") for name in ("CharR", "CharIoU", "CharF1")),
         *(Source(name, _whether_found, f"{name}@5") for name in ("umbrela_nDCG", "umbrela_P")),
         Source("ragreport_usefulness", _usefulness, "ragreport_usefulness"),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -11,7 +12,7 @@ import ragassay
 from ragassay.counts import either, share
 from ragassay.engine.results.shown_names import shown
 from ragassay.errors import UsageError
-from ragassay.stats import Components
+from ragassay.stats import Components, is_close
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 """Version of the run folder's contract (docs/run-folder.md)."""
+
+_THRESHOLD = re.compile(r"[<>]=?\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)$")
+"""The threshold of a gate."""
+
+_MOST_DIGITS = 15
+"""Decimal places of a number at most."""
 
 _LONGEST_FAILURE = 200
 """Characters of what a system said when it failed that a sentence shows."""
@@ -300,17 +307,29 @@ class GateResult:
         """One line for the terminal."""
         state = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
         facts = []
-        ends = (
-            "" if self.low is None or self.high is None else f"{self.low:.4f} and {self.high:.4f}"
-        )
+        ends = ""
+        if self.low is not None and self.high is not None:
+            ends = f"{self.spelled(self.low)} and {self.spelled(self.high)}"
         if self.which == "mean" and self.value is not None:
             between = f", between {ends} with the missing scores" if ends else ""
-            facts.append(f"mean {self.value:.4f}{between}")
+            facts.append(f"mean {self.spelled(self.value)}{between}")
         elif ends:
             owed = " with the worst and the best values for missing scores" * bool(self.unscored)
             facts.append(f"one-sided {100 * self.level:.4g} % bounds {ends}{owed}")
         facts += [self.why] * bool(self.why)
         return f"gate {self.gate}: {', '.join([state, *['; '.join(facts)] * bool(facts)])}"
+
+    def spelled(self, value: float) -> str:
+        """A value with four digits, or with as many as show on which side of the gate's threshold
+        it lies: 0.69996 is not 0.7."""
+        found = _THRESHOLD.search(self.gate)
+        # A drop of 0.02 is a change by -0.02.
+        threshold = math.copysign(float(found[1]), value) if found else value
+        digits = 4
+        if not is_close(value, threshold):
+            while digits < _MOST_DIGITS and f"{value:.{digits}f}" == f"{threshold:.{digits}f}":
+                digits += 1
+        return f"{value:.{digits}f}"
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""

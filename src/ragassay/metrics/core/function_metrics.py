@@ -16,6 +16,7 @@ import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import deepcopy
 from typing import Any, ClassVar, TypeVar, overload
 
 from ragassay.errors import UsageError, did_you_mean
@@ -141,9 +142,11 @@ class FunctionMetric(Metric):
         if number is not None and (
             (low is not None and number < low) or (high is not None and number > high)
         ):
+            rounded = f"{number:g}"
+            told = rounded if float(rounded) == number else repr(number)
             return Unscored(
                 Reason.FAILED,
-                f"{self.name} returned {number:g}, which lies outside its range, {_range(self)}: "
+                f"{self.name} returned {told}, which lies outside its range, {_range(self)}: "
                 "state another one with @ragassay.metric(low=..., high=...)",
             )
         return outcome
@@ -297,6 +300,8 @@ def part_of(sample: Sample, name: str) -> Any:
     if name == "sample":
         return sample
     value = getattr(sample, name)
+    if name == "metadata":
+        return deepcopy(value)  # a function that changes it changes no other metric's
     if name == "answer":
         return None if value is None else value.text
     if name == "passages":

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from ragassay.counts import either
 from ragassay.engine.diagnosis import (
     CLASSES,
     UNEXPLAINED,
@@ -188,9 +189,15 @@ def _about(one: ClassFound, several: bool, plain: bool) -> Iterator[Text]:
 def moved_line(change: Moved) -> str:
     """How many samples fail in either run."""
     new, old = change.new, change.old
+    out = ""
+    if n := change.n_unknown:
+        out = (
+            f" {n:,} of these {either(n, 'is', 'are')} left out: {new.headline} is "
+            "unscored in one of the runs."
+        )
     return (
-        f"{_means(new)}: {new.n_failing:,} of {new.n:,} fail in the new run, "
-        f"{old.n_failing:,} of {old.n:,} in the old one; {change.n:,} are in both.{_judged(new)}"
+        f"{_means(new)}: {new.n_failing:,} of {new.n:,} fail in the new run, {old.n_failing:,} of "
+        f"{old.n:,} in the old one; {change.n:,} are in both.{out}{_judged(new)}"
     )
 
 
@@ -203,9 +210,12 @@ def moved_notes(change: Moved, *, with_intervals: bool = True) -> list[str]:
     """
     shown = ", with its interval" if with_intervals else ""
     both = (*change.old.found, *change.new.found)
+    told = "p: two-sided paired sign-flip test, corrected across the classes (max-T)"
+    if change.not_alike:
+        told = "no test, because the runs differ in more than their system"
     notes = [
-        f"diff: share of the samples in both runs, new - old{shown}; p: two-sided "
-        "paired sign-flip test, corrected across the classes (max-T).",
+        *(f"{one} What moved may be due to that." for one in change.not_alike),
+        f"diff: share of the samples in both runs, new - old{shown}; {told}.",
         "entered, left: samples that are in the class in the new run only, in the old run only.",
     ]
     if change.unlike:
