@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -13,6 +14,7 @@ import ragassay
 from ragassay.cli import call
 from ragassay.errors import InputError
 from ragassay.golden import GoldenItem, GoldenSet, sampled, schema, split
+from ragassay.review import ReviewStore, version_of
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 
@@ -529,3 +531,37 @@ def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(
     told = capsys.readouterr().err
     assert "ragassay golden import q.jsonl --documents FOLDER -o g" in told
     assert "evidence" in told and "--references q.jsonl" in told
+
+
+def test_what_people_review_while_spans_are_looked_for_stays(
+    desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sorted(Path("docs").glob("*.md"))[0]
+    path.write_text(f"A new first paragraph.\n\n{path.read_text()}")
+    store = ReviewStore(Path("golden"))
+    moved, other = (
+        next(
+            item.id
+            for item in store.golden().items
+            if item.gold and (item.gold[0].document == path.stem) == is_moved
+        )
+        for is_moved in (True, False)
+    )
+    whole = ragassay.golden.anchor
+
+    def slow(*given: Any) -> Any:
+        """Somebody rejects two items between the reading of the set and its writing."""
+        found = list(whole(*given))
+        for name in (moved, other):
+            (item,) = (one for one in store.golden().items if one.id == name)
+            store.review(name, "ann", "reject", version_of(item))
+        return found
+
+    monkeypatch.setattr(ragassay.golden, "anchor", slow)
+    assert call(["golden", "anchor", "golden"]) == 0
+    made = GoldenSet.open(Path("golden"))
+    texts = {name: one.text for name, one in made.documents().items()}
+    for item in made.items:
+        assert item.status == ("rejected" if item.id in (moved, other) else "accepted")
+        for span in item.gold or ():
+            assert texts[span.document][span.start : span.end] == span.text

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ragassay.cli import call
 from ragassay.errors import InputError, UsageError
 from ragassay.golden import GoldenSet
 from ragassay.review import ReviewConflictError, ReviewStore, disagreements, version_of
@@ -266,3 +267,12 @@ def test_a_line_that_was_never_finished_is_no_review_and_hides_no_other(tmp_path
     log.write_bytes(b"junk\n" + log.read_bytes())
     with pytest.raises(InputError, match="line 1"):
         ReviewStore(tmp_path / "g").standing()
+
+
+def test_new_spans_count_in_the_documents_as_they_are_after_anchoring(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    assert store.documents()["library"].text == TEXT  # an open page
+    (document,) = (tmp_path / "g").rglob("library.*")
+    document.write_text(f"New.\n\n{TEXT}", encoding="utf-8")
+    assert call(["golden", "anchor", str(tmp_path / "g")]) == 0
+    assert store.documents()["library"].text == f"New.\n\n{TEXT}"

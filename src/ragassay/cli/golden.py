@@ -16,7 +16,7 @@ from ragassay.counts import either, few, plural
 from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from ragassay.golden import Anchored, GoldenItem
+    from ragassay.golden import Anchored, GoldenItem, GoldenSet, GoldSpan
 
 golden = App(
     name="golden",
@@ -179,13 +179,7 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
         documents = opened.documents()
     found = list(find(opened.items, documents))
     if not dry_run:
-        places = {(one.item, one.number): one.new for one in found if one.new is not None}
-        for item in opened.items:
-            item.gold = item.gold and [
-                places.get((item.id, number), span) for number, span in enumerate(item.gold)
-            ]
-        if any(one.found in ("moved", "changed") for one in found):
-            opened.save()
+        _take_places(opened, found)
         opened.save_manifest(documents)
     show.warn(_taken_in(added, [one.path for one in readable], dry_run=dry_run))
     open_ones = [one for one in found if one.new is None]
@@ -206,6 +200,26 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
             old = excerpt(one.old.text)
             show.wrapped(f"{one.found}: {one.item}: {old}" + (where and f" ({where})"))
     return show.INCOMPLETE if open_ones else show.OK
+
+
+def _take_places(golden: GoldenSet, found: Sequence[Anchored]) -> None:
+    """Writes spans at their new places. What people reviewed since the set was read stays."""
+    from ragassay.golden import GoldenSet, alone
+
+    if not any(one.found in ("moved", "changed") for one in found):
+        return
+    places = {(one.item, one.number): one for one in found}
+
+    def placed(item: GoldenItem, number: int, span: GoldSpan) -> GoldSpan:
+        one = places.get((item.id, number))
+        # A span that a person set meanwhile is not the one that was looked for.
+        return span if one is None or one.new is None or one.old != span else one.new
+
+    with alone(golden.folder):
+        golden.items = GoldenSet.open(golden.folder).items
+        for item in golden.items:
+            item.gold = item.gold and [placed(item, n, one) for n, one in enumerate(item.gold)]
+        golden.save()
 
 
 def _taken_in(added: Sequence[str], readable: Sequence[str], *, dry_run: bool) -> Iterator[str]:

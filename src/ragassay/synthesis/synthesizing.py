@@ -27,6 +27,7 @@ from ragassay.golden import (
     Document,
     GoldenItem,
     GoldenSet,
+    alone,
     check_output,
     readable_documents,
 )
@@ -239,9 +240,8 @@ class Synthesis:
             taken = accepted if self.wish.given else chosen(accepted, kinds)
             usage = asker.usage
         items = [one.to_item(made) for one in taken]
-        self.golden.items = [*self.golden.items, *items]
         spare = [one for one in accepted if one not in taken]
-        self._save(made, rejections)
+        self._save(items, made, rejections)
         card = scorecard(
             made,
             self.corpus,
@@ -376,9 +376,18 @@ class Synthesis:
         lacking -= Counter(tuple(sorted(item.provenance["wanted"].items())) for item in have)
         return list(lacking.elements())[: max(0, self.wish.target - len(have))]
 
-    def _save(self, made: dict[str, Any], rejections: Sequence[Rejection]) -> None:
+    def _save(
+        self, items: Sequence[GoldenItem], made: dict[str, Any], rejections: Sequence[Rejection]
+    ) -> None:
         golden = self.golden
-        golden.save()
+        golden.folder.mkdir(parents=True, exist_ok=True)
+        with alone(golden.folder):
+            if (golden.folder / QUERIES).is_file():
+                # People may have reviewed items while others were written.
+                golden.items = GoldenSet.open(golden.folder).items
+            there = {item.id for item in golden.items}
+            golden.items = [*golden.items, *(one for one in items if one.id not in there)]
+            golden.save()
         golden.save_manifest(self.corpus.documents)
         golden.save_card(
             f"synthesized by {made['generator']}, checked by {made['checker']} "
