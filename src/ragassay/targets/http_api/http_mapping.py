@@ -203,6 +203,23 @@ def with_environment(text: str) -> str:
     return _VARIABLE.sub(lambda one: os.environ.get(one[1]) or one[2] or "", text)
 
 
+def shown_url(template: str) -> str:
+    """A URL as messages show it: without its user, password and query, and with the names of the
+    variables of its path in place of their values, any of which may be a secret.
+
+    Args:
+        template: of a mapping file.
+    """
+    found = ""
+    at = 0
+    for one in _VARIABLE.finditer(template):
+        found += template[at : one.start()]
+        in_path = "/" in found.partition("://")[2]
+        found += f"${{{one[1]}}}" if in_path else with_environment(one[0])
+        at = one.end()
+    return re.sub(r"(?<=://)[^/]*@", "", (found + template[at:]).partition("?")[0])
+
+
 def secrets_in(text: str) -> list[str]:
     """The values of the variables that a text names, and their names: ``NAME``, then its value."""
     return [name for name, _ in _VARIABLE.findall(text) if os.environ.get(name)]

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ragassay.errors import UsageError
+from ragassay.scores import Reason
+from ragassay.targets.target import RefusedAddressError
 from ragassay.transport.endpoints import CONNECT_S, redirected
 
 if TYPE_CHECKING:
@@ -32,13 +34,17 @@ def needs_session() -> None:
         )
 
 
-def open_session(url: str, shown: str, headers: Mapping[str, str]) -> aiohttp.ClientSession:
+def open_session(
+    url: str, shown: str, headers: Mapping[str, str], method: str
+) -> aiohttp.ClientSession:
     """A session that talks to one origin only. The caller has the deadlines and the limits.
 
     Args:
         url: of the system; a redirect to another origin is an `EndpointError`.
         shown: what the system is called in messages.
         headers: of every request.
+        method: of every request; a redirect that takes another one, and so leaves the body of the
+            request out, is an `EndpointError`.
 
     Raises:
         ValueError: the URL is none of HTTP.
@@ -48,7 +54,7 @@ def open_session(url: str, shown: str, headers: Mapping[str, str]) -> aiohttp.Cl
 
     place = urlsplit(url)
     if place.scheme not in ("http", "https"):
-        raise ValueError(f"{url!r} begins with neither http:// nor https://")
+        raise ValueError("it begins with neither http:// nor https://")
     home = URL(url).origin()
 
     async def stay(
@@ -56,6 +62,12 @@ def open_session(url: str, shown: str, headers: Mapping[str, str]) -> aiohttp.Cl
     ) -> aiohttp.ClientResponse:
         if request.url.origin() != home:
             raise redirected(shown, request.url.origin(), "target")
+        if request.method != method:
+            raise RefusedAddressError(
+                Reason.REFUSED,
+                f"{shown} redirects to {request.url.path}, where a client sends {request.method} "
+                f"without the query. If that is the right place, write it into 'url'.",
+            )
         return await send(request)
 
     return aiohttp.ClientSession(
