@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from ragassay.cli import call
-from ragassay.errors import InputError, RagassayError
+from ragassay.errors import InputError, RagassayError, UsageError
 from ragassay.formats import load
 from ragassay.judges.ledger import DEFAULT, Ledger
 from ragassay.targets import Answers, ask
@@ -285,3 +286,79 @@ def test_a_command_that_dies_costs_its_query_only(desk: Path) -> None:
     (summary,) = answers.summaries.values()
     assert summary.failed == {"failed": 1} and summary.answered == len(answers.samples) - 1
     assert "ended by the signal SIGKILL" in summary.details["failed"]
+
+
+@pytest.mark.parametrize(
+    "request_part",
+    [
+        "url: {url}/ask\nheaders: {{Authorization: Bearer very-secret-key-123}}\n",
+        "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\nstream: sse\n",
+        "url: {url}/${{MINE_KEY}}/ask\n",
+        "url: {url}/ask?key=${{MINE_KEY}}\n",
+        "url: {url_of_ann}/ask\n",
+    ],
+)
+def test_no_secret_of_a_mapping_is_shown_or_kept(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys, request_part: str
+) -> None:
+    monkeypatch.setenv("MINE_KEY", "very-secret-key-123")
+
+    def rule(number: int, sent: Any) -> Any:
+        told = server.headers[-1].get("Authorization", "")
+        if "sse" in request_part:
+            return Reply(f'data: {{"said": "{told}"}}\n\n'.encode())
+        return Reply(f"no access for {told.removeprefix('Basic ')}".encode(), 403 + number % 2)
+
+    with SystemServer(rule) as server:
+        url_of_ann = server.url.replace("://", "://ann:very-secret-key-123@")
+        Path("mine.yaml").write_text(
+            request_part.format(url=server.url, url_of_ann=url_of_ann)
+            + 'body: {question: "{{query}}"}\nanswer: answer\n'
+        )
+        assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 3
+        assert server.asked
+    said = capsys.readouterr()
+    kept = [
+        path.read_bytes() for path in desk.rglob("*") if path.suffix != ".yaml" and path.is_file()
+    ]
+    assert b"very-secret-key-123" not in b"".join([*kept, said.out.encode(), said.err.encode()])
+
+
+def test_an_address_that_is_none_is_told_without_its_secrets(desk: Path) -> None:
+    Path("mine.yaml").write_text(
+        "url: ftp://ann:very-secret-key-123@host/ask?key=very-secret-key-123\n"
+        'body: {question: "{{query}}"}\nanswer: answer\n'
+    )
+    with pytest.raises(UsageError) as told:
+        ask([{"id": "q", "query": "Who?"}], "mine.yaml")
+    assert "ftp://host/ask is no address" in str(told.value) and "very-secret" not in str(
+        told.value
+    )
+
+
+def _ends(query: str) -> str:
+    raise SystemExit(3)
+
+
+def _interrupts(query: str) -> str:
+    raise KeyboardInterrupt
+
+
+async def _is_cancelled(query: str) -> str:
+    raise asyncio.CancelledError
+
+
+def _says_no_unicode(query: str) -> str:
+    raise ValueError("cut in \ud83d half")
+
+
+@pytest.mark.parametrize("system", [_ends, _interrupts, _is_cancelled, _says_no_unicode])
+def test_what_the_code_of_a_system_raises_costs_its_query_only(desk: Path, system: Any) -> None:
+    def mine(query: str) -> Any:
+        return "fine" if query.endswith("1?") else system(query)
+
+    queries = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(3)]
+    answers = ask(queries, mine, output="answers.jsonl")
+    assert [one.answer_text if one.answer else one.failure for one in answers.samples][1] == "fine"
+    assert answers.summaries["mine"].failed == {"failed": 2}
+    assert len(Path("answers.jsonl").read_text().splitlines()) == 3

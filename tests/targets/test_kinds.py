@@ -391,3 +391,22 @@ def test_a_path_that_leads_to_nothing_says_how_far_it_leads(path: str, said: str
     with pytest.raises(PathError) as caught:
         JsonPath.parse(path).find({"a": {"b": [1, 2]}})
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('{"answer": "Frank Her', "begins as a JSON object and is none"),
+        ('{"answer": tru', "begins as a JSON object and is none"),
+        ('{"name": "x"} is JSON.', '{"name": "x"} is JSON.'),
+        ("{curly} words", "{curly} words"),
+        ('{"answer": "whole"}', "whole"),
+    ],
+)
+def test_half_a_json_object_of_a_command_is_no_answer(
+    tmp_path: Path, written: str, said: str
+) -> None:
+    (tmp_path / "system.py").write_text(f"print({written!r})")
+    (sample,) = ask([{"id": "q", "query": "Who?"}], f"command:python {tmp_path}/system.py").samples
+    assert said in str(sample.answer_text if sample.answer else sample.failure)
+    assert (sample.answer is None) == ("is none" in said)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shlex
 import shutil
@@ -15,7 +14,7 @@ from typing import Any
 
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
-from ragassay.targets.reply_shapes import reply_of
+from ragassay.targets.reply_shapes import read_text, reply_of
 from ragassay.targets.target import Request, Stopwatch, SystemReply, Target, shown
 from ragassay.transport.endpoints import EndpointError
 
@@ -84,7 +83,7 @@ class CommandTarget(Target):
             said = f": {shown(last[0]).rstrip('.')}" if last else ""
             raise EndpointError(Reason.FAILED, f"{self.url} {_end(code)}{said}.")
         try:
-            return reply_of(_value(out.decode("utf-8", "replace")))
+            return reply_of(read_text(out.decode("utf-8", "replace")))
         except EndpointError as error:
             error.detail = f"{self.url}: {error.detail}"
             raise
@@ -116,12 +115,3 @@ async def _write(stream: asyncio.StreamWriter | None, content: bytes) -> None:
         await stream.drain()
         stream.close()
         await stream.wait_closed()
-
-
-def _value(text: str) -> Any:
-    """A JSON object where the text is one; else the text without its line ending."""
-    with suppress(ValueError):
-        value = json.loads(text)
-        if isinstance(value, dict):
-            return value
-    return text.strip()

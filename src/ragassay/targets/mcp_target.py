@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ from ragassay.pipelines import (
     started,
 )
 from ragassay.scores import Reason
-from ragassay.targets.reply_shapes import reply_of
+from ragassay.targets.reply_shapes import read_text, reply_of
 from ragassay.targets.target import PASSAGES, Request, Stopwatch, SystemReply, Target
 from ragassay.transport.endpoints import EndpointError
 
@@ -138,9 +137,4 @@ def _value(result: Any) -> Any:
     texts = [item.text for item in result.content if getattr(item, "text", None) is not None]
     if isinstance(structured, dict) and set(structured) != {"result"}:
         return structured
-    text = "\n".join(texts)
-    with suppress(ValueError):
-        value = json.loads(text)
-        if isinstance(value, dict):
-            return value
-    return text
+    return read_text("\n".join(texts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
@@ -69,9 +70,17 @@ class PythonTarget(Target):
         except EndpointError as error:
             error.detail = f"{self.url}: {error.detail}"
             raise
-        except Exception as error:
+        except BaseException as error:  # a system's own sys.exit or cancelled task ends only this
+            if isinstance(error, GeneratorExit) or _is_cancelled():
+                raise
             detail = f"{self.url} raised {described(error, place=True)}"
             raise EndpointError(Reason.FAILED, detail) from error
+
+
+def _is_cancelled() -> bool:
+    """Whether the running task was told to end, by a deadline or the end of the asking."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _call_of(found: Any, where: str) -> Call:
