@@ -218,8 +218,15 @@ def test_a_difference_tells_what_it_does_to_a_run(
     before, after = body["means"]["contains_answer"]
     assert before - after == pytest.approx(1 / 72)
     assert body["means"]["CharR@5"][0] == body["means"]["CharR@5"][1]
+    with_gold = sum(bool(one.gold) for one in other.items)
+    assert body["scored"]["CharR@5"] == [with_gold, with_gold]
+    other.items = other.items[:10]
+    other.save()
     assert call(["golden", "diff", "golden", "other", "--run", "runs/new"]) == 0
-    assert "contains_answer: " in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert "CharR@5: " in said and f"({with_gold} samples) by golden, " in said
+    few = sum(bool(one.gold) for one in other.items)
+    assert few < with_gold and f"({few} samples) by other" in said
 
 
 @pytest.mark.parametrize(
@@ -565,3 +572,15 @@ def test_what_people_review_while_spans_are_looked_for_stays(
         assert item.status == ("rejected" if item.id in (moved, other) else "accepted")
         for span in item.gold or ():
             assert texts[span.document][span.start : span.end] == span.text
+
+
+def test_answers_to_other_queries_of_the_same_id_are_told(desk: Path) -> None:
+    known = next(one for one in GoldenSet.open(Path("golden")).items if one.id == "library-dvd")
+    answers = [{"id": known.id, "answer": "One week.", "query": known.query.upper().rstrip("?")}]
+    result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
+    assert "something else" not in " ".join(result.summary.warnings)
+    answers = [{"id": known.id, "answer": "One week.", "query": "Who built Rome?"}]
+    result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
+    (told,) = [one for one in result.summary.warnings if "something else" in one]
+    assert told.startswith("1 sample asks something else than the item of golden with the same id")
+    assert "library-dvd: 'Who built Rome?', not" in told

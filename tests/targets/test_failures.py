@@ -152,6 +152,7 @@ def test_no_other_origin_is_told(desk: Path) -> None:
         ("mine:of_two", "it takes query, index"),
         ("mine:of_none", "it takes nothing"),
         ("broken:answer", "ZeroDivisionError"),
+        ("script:answer", "its module cannot be imported (SystemExit: 4)"),
         ("needs:answer", "needs 'not_installed_here'"),
         ("command:no-such-program", "no program 'no-such-program'"),
         ("mcp:python server.py", "Which tool"),
@@ -172,10 +173,11 @@ def test_a_target_that_cannot_be_asked_is_refused_at_once(
         "mine": "number = 3\ndef answer(query): return query\n"
         "def of_two(query, index): return query\ndef of_none(): return 'yes'",
         "broken": "1 / 0",
+        "script": "import sys\nsys.exit(4)",
         "needs": "import not_installed_here",
     }.items():
         Path(f"{name}.py").write_text(body)
-    for name in ("mine", "broken", "needs"):
+    for name in ("mine", "broken", "script", "needs"):
         monkeypatch.delitem(__import__("sys").modules, name, raising=False)
     assert call(["ask", "queries.jsonl", "--target", target]) == 2
     assert said in capsys.readouterr().err

@@ -258,10 +258,10 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
     from ragassay.golden import GoldenSet, difference
 
     changes = list(difference(GoldenSet.open(old).items, GoldenSet.open(new).items))
-    effects = {} if run is None else _effects(run, old, new)
+    effects, scored = ({}, {}) if run is None else _effects(run, old, new)
     if json:
         listed = [{"id": one.id, "kind": one.kind, "fields": one.fields} for one in changes]
-        show.json({"changes": listed, "means": effects})
+        show.json({"changes": listed, "means": effects, "scored": scored})
         return
     counts = Counter(one.kind for one in changes)
     show.lines(", ".join(f"{n} {name}" for name, n in counts.most_common()) or "nothing changed")
@@ -269,11 +269,14 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
         fields = f" ({', '.join(one.fields)})" if one.fields else ""
         show.lines(f"{one.kind}: {one.id}{fields}")
     for name, (before, after) in effects.items():
-        show.lines(f"{name}: {_mean(before)} by {old}, {_mean(after)} by {new}")
+        n_old, n_new = (plural(n, "sample") for n in scored[name])
+        show.lines(f"{name}: {_mean(before)} ({n_old}) by {old}, {_mean(after)} ({n_new}) by {new}")
 
 
-def _effects(run: Path, old: Path, new: Path) -> dict[str, tuple[float | None, float | None]]:
-    """The means of a run's answers by both sets."""
+def _effects(
+    run: Path, old: Path, new: Path
+) -> tuple[dict[str, tuple[float | None, float | None]], dict[str, tuple[int, int]]]:
+    """The means of a run's answers by both sets, and of how many samples each is."""
     from ragassay import evaluate, open_run
 
     opened = open_run(run)
@@ -283,13 +286,14 @@ def _effects(run: Path, old: Path, new: Path) -> dict[str, tuple[float | None, f
             f"Each metric of {run} asks a judge. Score the answers anew with each set."
         )
     samples = list(opened.samples)
-    summaries = [
-        evaluate(samples, metrics=metrics, golden=str(one), golden_drafts=True).summary
+    before, after = (
+        evaluate(samples, metrics=metrics, golden=str(one), golden_drafts=True).summary.metrics
         for one in (old, new)
-    ]
-    return {
-        name: (summaries[0].metrics[name].mean, summaries[1].metrics[name].mean) for name in metrics
-    }
+    )
+    return (
+        {name: (before[name].mean, after[name].mean) for name in metrics},
+        {name: (before[name].n_scored, after[name].n_scored) for name in metrics},
+    )
 
 
 def _mean(value: float | None) -> str:
