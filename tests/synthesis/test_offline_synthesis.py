@@ -288,3 +288,18 @@ def test_what_people_review_while_items_are_written_stays(tmp_path: Path) -> Non
     items = GoldenSet.open(tmp_path / "g").items
     assert (items[0].status, items[0].query) == ("accepted", "What is it?")
     assert len(items) == outcome.total == 8
+
+
+def test_figures_of_the_last_run_take_the_place_of_those_before(tmp_path: Path) -> None:
+    path = tmp_path / "g" / "scorecard.md"
+    for n in ("4", "8"):
+        synthesized(tmp_path / "g", "--n", n)
+        card = path.read_text()
+        assert re.findall("^#+ (?:Scorecard|offline|Bias)", card, re.M) == [
+            "# Scorecard",
+            "## offline",
+            "### Bias",
+        ]
+    path.write_text(f"{card}\n## another-generator, prompts 1\n\n### Bias\n\nNone.\n")
+    synthesized(tmp_path / "g", "--n", "12")
+    assert "## another-generator, prompts 1\n\n### Bias\n\nNone.\n" in path.read_text()

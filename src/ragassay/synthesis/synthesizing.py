@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -457,7 +458,7 @@ def _save_section(path: Path, section: str) -> None:
     """Writes a section into a scorecard, in place of the one with the same heading."""
     head = "# Scorecard\n\n"
     old = path.read_text(encoding="utf-8").removeprefix(head) if path.exists() else ""
-    kept = [f"## {one}" for one in old.split("## ")[1:]]
+    kept = [f"## {one}" for one in re.split("^## ", old, flags=re.MULTILINE)[1:]]
     heading = section.splitlines()[0]
     kept = [one for one in kept if one.splitlines()[0] != heading]
     with atomic(path) as stream:
