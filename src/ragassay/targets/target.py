@@ -23,6 +23,9 @@ from ragassay.transport.endpoints import Completion, EndpointError
 PASSAGES = frozenset({"passages", "contexts", "context", "documents"})
 """What systems call the passages that they answer from."""
 
+MOST_BYTES = 64 * 1024**2
+"""Bytes of a reply that are read: a system that gives more does not end."""
+
 SHOWN = 200
 """Characters of a system's own words that a message shows."""
 
@@ -238,6 +241,20 @@ def foreign(detail: str) -> EndpointError:
         detail: a sentence: what came, and what to do.
     """
     return EndpointError(Reason.UNPARSABLE, detail)
+
+
+def refuse_endless(size: int, where: str = "it") -> None:
+    """Refuses a reply that goes on and on, before it fills the memory.
+
+    Args:
+        size: bytes or characters so far.
+        where: whose it is.
+
+    Raises:
+        EndpointError: there are more than `MOST_BYTES`.
+    """
+    if size > MOST_BYTES:
+        raise foreign(f"{where} gave more than {MOST_BYTES >> 20} MB, and no end was in sight")
 
 
 def shown(text: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
-from ragassay.targets.target import RefusedAddressError
+from ragassay.targets.target import RefusedAddressError, refuse_endless
 from ragassay.transport.endpoints import CONNECT_S, redirected
 
 if TYPE_CHECKING:
@@ -99,13 +99,36 @@ def _proxy(scheme: str, host: str) -> str | None:
     return proxies.get(scheme) or proxies.get("all")
 
 
-async def lines_of(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, bool]]:
+async def content_of(response: aiohttp.ClientResponse, shown: str) -> bytes:
+    """The body of a reply.
+
+    Args:
+        response: whose body is read.
+        shown: what the system is called in messages.
+
+    Raises:
+        EndpointError: it does not end.
+    """
+    return b"".join([piece async for piece in _pieces_of(response, shown)])
+
+
+async def lines_of(response: aiohttp.ClientResponse, shown: str) -> AsyncIterator[tuple[str, bool]]:
     """The lines of a reply as they come, of any length, without their ends; with each whether its
-    end came."""
-    rest = b""
-    async for piece in response.content.iter_any():
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in whole:
-            yield line.removesuffix(b"\r").decode("utf-8", "replace"), True
-    if rest:
+    end came. Arguments and errors: as of `content_of`."""
+    line: list[bytes] = []
+    async for piece in _pieces_of(response, shown):
+        head, *begun = piece.split(b"\n")
+        line.append(head)
+        for one in begun:
+            yield b"".join(line).removesuffix(b"\r").decode("utf-8", "replace"), True
+            line = [one]
+    if rest := b"".join(line):
         yield rest.decode("utf-8", "replace"), False
+
+
+async def _pieces_of(response: aiohttp.ClientResponse, shown: str) -> AsyncIterator[bytes]:
+    size = 0
+    async for piece in response.content.iter_any():
+        size += len(piece)
+        refuse_endless(size, shown)
+        yield piece

@@ -26,7 +26,7 @@ from ragassay.targets.http_api.http_mapping import (
     slots_of,
     with_environment,
 )
-from ragassay.targets.http_api.http_session import needs_session, open_session
+from ragassay.targets.http_api.http_session import content_of, needs_session, open_session
 from ragassay.targets.http_api.http_stream import DONE, EndMark, Event, events_of
 from ragassay.targets.reply_shapes import made_reply
 from ragassay.targets.target import (
@@ -154,7 +154,7 @@ class HttpTarget(Target):
             ) as response:
                 if mapping.stream is not None and response.status < 400:
                     return await self._read_stream(response, watch)
-                content = self._hidden(await response.read())
+                content = self._hidden(await content_of(response, self.url))
         except aiohttp.ClientPayloadError:
             raise self._cut("it closed the connection") from None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
@@ -177,7 +177,7 @@ class HttpTarget(Target):
         pieces: list[str] = []
         raw = ""
         ended = False
-        stream = events_of(response, self.mapping.stream == "sse")
+        stream = events_of(response, self.mapping.stream == "sse", self.url)
         while True:
             try:
                 event = await anext(stream, None)
