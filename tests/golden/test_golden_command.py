@@ -584,3 +584,17 @@ def test_answers_to_other_queries_of_the_same_id_are_told(desk: Path) -> None:
     (told,) = [one for one in result.summary.warnings if "something else" in one]
     assert told.startswith("1 sample asks something else than the item of golden with the same id")
     assert "library-dvd: 'Who built Rome?', not" in told
+
+
+def test_passages_that_stand_at_several_places_are_told(desk: Path) -> None:
+    known = next(one for one in GoldenSet.open(Path("golden")).items if one.gold)
+    (span, *_) = known.gold or ()
+    Path("docs/copy.md").write_text(f"A copy.\n\n{span.text}\n")
+    answers = [{"id": known.id, "answer": "x", "passages": [{"text": span.text}]}]
+    result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
+    (told,) = [one for one in result.summary.warnings if "several places" in one]
+    assert told.startswith("1 passage stands at several places in the documents of golden")
+    answers[0]["passages"] = [{"text": span.text, "document": span.document}]
+    result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
+    assert "several places" not in " ".join(result.summary.warnings)
+    assert result.summary.metrics["CharR"].mean == 1.0

@@ -333,9 +333,12 @@ def test_an_address_that_is_none_is_told_without_its_secrets(desk: Path) -> None
     )
     with pytest.raises(UsageError) as told:
         ask([{"id": "q", "query": "Who?"}], "mine.yaml")
-    assert "ftp://host/ask is no address" in str(told.value) and "very-secret" not in str(
-        told.value
-    )
+    assert "ftp://host/ask is no address" in str(told.value)
+    assert "very-secret" not in str(told.value)
+    tool = "mcp:http://ann:very-secret@127.0.0.1:1/mcp?key=very-secret#answer"
+    with pytest.raises(UsageError) as told:
+        ask([{"id": "q", "query": "Who?"}], tool)
+    assert "mcp:http://127.0.0.1:1/mcp#answer does not start" in str(told.value)
 
 
 def _ends(query: str) -> str:

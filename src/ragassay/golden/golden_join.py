@@ -108,6 +108,13 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
     if aligner is not None and aligner.counts.not_found:
         n = aligner.counts.not_found
         _warn(f"{plural(n, 'passage')} not found in the documents of {folder}: no offsets there.")
+    if aligner is not None and aligner.counts.repeated:
+        n = aligner.counts.repeated
+        _warn(
+            f"{plural(n, 'passage')} {either(n, 'stands', 'stand')} at several places in the "
+            f"documents of {folder}, and {either(n, 'says', 'say')} not at which: the first one "
+            "was taken, so that recall may come out too low. Give passages document, start and end."
+        )
 
 
 def _tell_moved(

@@ -21,7 +21,14 @@ from ragassay.pipelines import (
 )
 from ragassay.scores import Reason
 from ragassay.targets.reply_shapes import read_text, reply_of
-from ragassay.targets.target import PASSAGES, Request, Stopwatch, SystemReply, Target
+from ragassay.targets.target import (
+    PASSAGES,
+    Request,
+    Stopwatch,
+    SystemReply,
+    Target,
+    without_secrets,
+)
 from ragassay.transport.endpoints import EndpointError
 
 _QUESTIONS = ("query", "question", "input", "q", "prompt", "text")
@@ -49,9 +56,10 @@ class McpTarget(Target):
             raise UsageError(
                 f"Which tool of {where}? Name it behind the server: mcp:{where.rstrip('#')}#TOOL."
             )
-        super().__init__(name or tool, f"mcp:{where}")
-        self._tool_name, self._timeout = tool, timeout
-        if re.match(r"https?://", place):
+        is_url = re.match(r"https?://", place) is not None
+        super().__init__(name or tool, f"mcp:{without_secrets(place) if is_url else place}#{tool}")
+        self._where, self._tool_name, self._timeout = where, tool, timeout
+        if is_url:
             self._address = of_url(place, timeout=timeout)
         else:
             try:
@@ -65,7 +73,7 @@ class McpTarget(Target):
     @property
     def identity(self) -> Mapping[str, Any]:
         """Server and tool."""
-        return {"kind": "mcp", "where": self.url}
+        return {"kind": "mcp", "where": f"mcp:{self._where}"}
 
     @property
     def takes_passages(self) -> bool:

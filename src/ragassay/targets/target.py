@@ -6,6 +6,7 @@ A target is a `Receiver` of `ragassay.transport`: limits, retries and deadlines 
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -241,6 +242,11 @@ def foreign(detail: str) -> EndpointError:
         detail: a sentence: what came, and what to do.
     """
     return EndpointError(Reason.UNPARSABLE, detail)
+
+
+def without_secrets(url: str) -> str:
+    """A URL without its user, password and query, as messages show it."""
+    return re.sub(r"(?<=://)[^/]*@", "", url.partition("?")[0])
 
 
 def refuse_endless(size: int, where: str = "it") -> None:

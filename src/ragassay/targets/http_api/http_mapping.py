@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from ragassay.errors import InputError
 from ragassay.json_paths import JsonPath
 from ragassay.targets.http_api.http_stream import EndMark
-from ragassay.targets.target import Request
+from ragassay.targets.target import Request, without_secrets
 from ragassay.yaml_files import Marked, marked, text_of
 from ragassay.yaml_positions import validated
 
@@ -217,7 +217,7 @@ def shown_url(template: str) -> str:
         in_path = "/" in found.partition("://")[2]
         found += f"${{{one[1]}}}" if in_path else with_environment(one[0])
         at = one.end()
-    return re.sub(r"(?<=://)[^/]*@", "", (found + template[at:]).partition("?")[0])
+    return without_secrets(found + template[at:])
 
 
 def secrets_in(text: str) -> list[str]:
