@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import signal
 import subprocess
@@ -295,7 +296,7 @@ def test_a_command_that_dies_costs_its_query_only(desk: Path) -> None:
     [
         "url: {url}/ask\nheaders: {{Authorization: Bearer very-secret-key-123}}\n",
         "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\nstream: sse\n",
-        "url: {url}/${{MINE_KEY}}/ask\n",
+        "url: {url}/${{MINE_KEY}}/${{MINE_INDEX}}/ask\n",
         "url: {url}/ask?key=${{MINE_KEY}}\n",
         "url: {url_of_ann}/ask\n",
     ],
@@ -304,12 +305,15 @@ def test_no_secret_of_a_mapping_is_shown_or_kept(
     desk: Path, monkeypatch: pytest.MonkeyPatch, capsys, request_part: str
 ) -> None:
     monkeypatch.setenv("MINE_KEY", "very-secret-key-123")
+    monkeypatch.setenv("MINE_INDEX", "my index")
 
     def rule(number: int, sent: Any) -> Any:
         told = server.headers[-1].get("Authorization", "")
         if "sse" in request_part:
             return Reply(f'data: {{"said": "{told}"}}\n\n'.encode())
-        return Reply(f"no access for {told.removeprefix('Basic ')}".encode(), 403 + number % 2)
+        path = server.paths[-1]
+        told = f"{path} {told} {base64.b64decode(told[6:]) if 'Basic' in told else ''}"
+        return Reply(f"no access for {told}".encode(), 403 + number % 2)
 
     with SystemServer(rule) as server:
         url_of_ann = server.url.replace("://", "://ann:very-secret-key-123@")
@@ -323,7 +327,10 @@ def test_no_secret_of_a_mapping_is_shown_or_kept(
     kept = [
         path.read_bytes() for path in desk.rglob("*") if path.suffix != ".yaml" and path.is_file()
     ]
-    assert b"very-secret-key-123" not in b"".join([*kept, said.out.encode(), said.err.encode()])
+    held = b"".join([*kept, said.out.encode(), said.err.encode()])
+    assert b"no access for" in held or "sse" in request_part
+    assert b"very-secret-key-123" not in held
+    assert base64.b64encode(b"ann:very-secret-key-123") not in held
 
 
 def test_an_address_that_is_none_is_told_without_its_secrets(desk: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -210,14 +212,33 @@ def shown_url(template: str) -> str:
     Args:
         template: of a mapping file.
     """
-    found = ""
-    at = 0
+    return without_secrets(_divided(template)[0])
+
+
+def secrets_in_url(template: str) -> list[str]:
+    """What of a URL no message may hold: the values of the variables of its path and query, and the
+    password, as it is written and as it is sent.
+
+    Args:
+        template: of a mapping file.
+    """
+    user = urlsplit(with_environment(template).partition("?")[0]).netloc.rpartition("@")[0]
+    _, colon, password = user.partition(":")
+    basic = base64.b64encode(unquote(user).encode()).decode()
+    found = [os.environ.get(name, "") for name in _divided(template)[1]]
+    return [*filter(None, found), *((password, unquote(password), basic) if colon else ())]
+
+
+def _divided(template: str) -> tuple[str, list[str]]:
+    """A URL with the values of the variables of its origin, and the names of the others."""
+    found, names, at = "", [], 0
     for one in _VARIABLE.finditer(template):
         found += template[at : one.start()]
         in_path = "/" in found.partition("://")[2]
         found += f"${{{one[1]}}}" if in_path else with_environment(one[0])
+        names += [one[1]] * in_path
         at = one.end()
-    return without_secrets(found + template[at:])
+    return found + template[at:], names
 
 
 def secrets_in(text: str) -> list[str]:

@@ -22,6 +22,7 @@ from ragassay.targets.http_api.http_mapping import (
     Paths,
     filled,
     secrets_in,
+    secrets_in_url,
     shown_url,
     slots_of,
     with_environment,
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 _SECRET = re.compile("authorization|cookie|key|token|secret|password", re.IGNORECASE)
 """In the names of headers that hold secrets."""
+_IS_KEY = re.compile(r"[\x21-\x7e]+")
+"""What a key may be; the name of an index may have a blank."""
 _OVERLOADED = frozenset({429, 503, 529})
 _PASSING = frozenset({408, 409, 425, 429})
 _NO_ACCESS = frozenset({401, 403, 407})
@@ -95,6 +98,10 @@ class HttpTarget(Target):
             for one, value in own.items()
             if _SECRET.search(one) and value.strip()
         ]
+        # An answer may hold such a word, the name of an index, for another reason.
+        self._of_url = [
+            Secret(one, "the URL") for one in secrets_in_url(mapping.url) if _IS_KEY.fullmatch(one)
+        ]
         self._usage_paths = mapping.usage.model_dump(exclude_none=True)
         given = mapping.passage
         self._passage_paths = {} if given is None else given.model_dump(exclude_none=True)
@@ -137,7 +144,8 @@ class HttpTarget(Target):
         try:
             return await self._answer(request, watch)
         except EndpointError as error:
-            error.detail = self._hidden(error.detail.encode("utf-8", "replace")).decode()
+            for secret in (*self._secrets, *self._of_url):
+                error.detail = secret.hidden_in(error.detail)
             raise
 
     async def _answer(self, request: Request, watch: Stopwatch) -> SystemReply:
