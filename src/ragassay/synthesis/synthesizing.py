@@ -12,7 +12,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -381,9 +381,9 @@ class Synthesis:
         self, items: Sequence[GoldenItem], made: dict[str, Any], rejections: Sequence[Rejection]
     ) -> None:
         golden = self.golden
-        golden.folder.mkdir(parents=True, exist_ok=True)
-        with alone(golden.folder):
-            if (golden.folder / QUERIES).is_file():
+        is_new = not (golden.folder / QUERIES).is_file()
+        with nullcontext() if is_new else alone(golden.folder):
+            if not is_new:
                 # People may have reviewed items while others were written.
                 golden.items = GoldenSet.open(golden.folder).items
             there = {item.id for item in golden.items}
