@@ -303,3 +303,12 @@ def test_figures_of_the_last_run_take_the_place_of_those_before(tmp_path: Path) 
     path.write_text(f"{card}\n## another-generator, prompts 1\n\n### Bias\n\nNone.\n")
     synthesized(tmp_path / "g", "--n", "12")
     assert "## another-generator, prompts 1\n\n### Bias\n\nNone.\n" in path.read_text()
+
+
+def test_items_are_added_to_a_set_with_the_provenance_of_another_tool(tmp_path: Path) -> None:
+    synthesized(tmp_path / "g", "--n", "2")
+    made = GoldenSet.open(tmp_path / "g")
+    made.items.append(GoldenItem(id="theirs", query="Who?", provenance={"tool": "another"}))
+    made.save()
+    items = synthesized(tmp_path / "g", "--n", "4")
+    assert len(items) == 5 and items[2].id == "theirs"

@@ -368,7 +368,12 @@ class Synthesis:
     @property
     def made(self) -> list[GoldenItem]:
         """The items that count: made here, and not rejected by a person."""
-        return [item for item in self.golden.items if item.provenance and item.status != "rejected"]
+        return [
+            item
+            for item in self.golden.items
+            # Other tools write provenance of their own.
+            if isinstance(item.provenance.get("wanted"), dict) and item.status != "rejected"
+        ]
 
     def _kinds(self) -> list[Kind]:
         """What is wanted of each item that is lacking."""
