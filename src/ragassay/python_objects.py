@@ -78,7 +78,7 @@ def load_object(where: str, role: str, *, typed: bool = True) -> Any:
         ) from error
     except UsageError as error:
         raise UsageError(f"The {role} {where}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script without a guard ends the process
         raise UsageError(
             f"The {role} {where}: its module cannot be imported "
             f"({described(error).removesuffix('.')})."

@@ -76,3 +76,22 @@ def test_offsets_that_count_in_older_documents_are_found_anew() -> None:
     aligner = ChunkAligner({"d": Document("d", "d.md", f"A new line.\n{text}", "", "")})
     found = aligner.passage(Passage(text, document="d", start=0, end=len(text)))
     assert (found.start, found.end) == (12, 12 + len(text))
+
+
+def test_a_text_at_several_places_is_counted(tmp_path: Path) -> None:
+    same = "Ask for the key at the desk downstairs."
+    for name in ("east", "west"):
+        (tmp_path / f"{name}.md").write_text(f"The {name} wing.\n\n{same}\n\nTwice? {name}.\n")
+    documents = load_documents(tmp_path)
+    for passage, repeated in (
+        (Passage(same), 1),
+        (Passage(same, document="west"), 0),
+        (Passage("Twice?"), 1),
+        (Passage("The west wing."), 0),
+        (Passage(f"The west wing. {same}"), 0),
+    ):
+        aligner = ChunkAligner(documents)
+        assert aligner.passage(passage).start is not None
+        assert aligner.counts.repeated == repeated, passage
+        aligner.passage(passage)  # known by now
+        assert aligner.counts.repeated == 2 * repeated

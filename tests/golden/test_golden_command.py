@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -13,6 +14,7 @@ import ragassay
 from ragassay.cli import call
 from ragassay.errors import InputError
 from ragassay.golden import GoldenItem, GoldenSet, sampled, schema, split
+from ragassay.review import ReviewStore, version_of
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 
@@ -216,8 +218,15 @@ def test_a_difference_tells_what_it_does_to_a_run(
     before, after = body["means"]["contains_answer"]
     assert before - after == pytest.approx(1 / 72)
     assert body["means"]["CharR@5"][0] == body["means"]["CharR@5"][1]
+    with_gold = sum(bool(one.gold) for one in other.items)
+    assert body["scored"]["CharR@5"] == [with_gold, with_gold]
+    other.items = other.items[:10]
+    other.save()
     assert call(["golden", "diff", "golden", "other", "--run", "runs/new"]) == 0
-    assert "contains_answer: " in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert "CharR@5: " in said and f"({with_gold} samples) by golden, " in said
+    few = sum(bool(one.gold) for one in other.items)
+    assert few < with_gold and f"({few} samples) by other" in said
 
 
 @pytest.mark.parametrize(
@@ -529,3 +538,63 @@ def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(
     told = capsys.readouterr().err
     assert "ragassay golden import q.jsonl --documents FOLDER -o g" in told
     assert "evidence" in told and "--references q.jsonl" in told
+
+
+def test_what_people_review_while_spans_are_looked_for_stays(
+    desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sorted(Path("docs").glob("*.md"))[0]
+    path.write_text(f"A new first paragraph.\n\n{path.read_text()}")
+    store = ReviewStore(Path("golden"))
+    moved, other = (
+        next(
+            item.id
+            for item in store.golden().items
+            if item.gold and (item.gold[0].document == path.stem) == is_moved
+        )
+        for is_moved in (True, False)
+    )
+    whole = ragassay.golden.anchor
+
+    def slow(*given: Any) -> Any:
+        """Somebody rejects two items between the reading of the set and its writing."""
+        found = list(whole(*given))
+        for name in (moved, other):
+            (item,) = (one for one in store.golden().items if one.id == name)
+            store.review(name, "ann", "reject", version_of(item))
+        return found
+
+    monkeypatch.setattr(ragassay.golden, "anchor", slow)
+    assert call(["golden", "anchor", "golden"]) == 0
+    made = GoldenSet.open(Path("golden"))
+    texts = {name: one.text for name, one in made.documents().items()}
+    for item in made.items:
+        assert item.status == ("rejected" if item.id in (moved, other) else "accepted")
+        for span in item.gold or ():
+            assert texts[span.document][span.start : span.end] == span.text
+
+
+def test_answers_to_other_queries_of_the_same_id_are_told(desk: Path) -> None:
+    known = next(one for one in GoldenSet.open(Path("golden")).items if one.id == "library-dvd")
+    answers = [{"id": known.id, "answer": "One week.", "query": known.query.upper().rstrip("?")}]
+    result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
+    assert "something else" not in " ".join(result.summary.warnings)
+    answers = [{"id": known.id, "answer": "One week.", "query": "Who built Rome?"}]
+    result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
+    (told,) = [one for one in result.summary.warnings if "something else" in one]
+    assert told.startswith("1 sample asks something else than the item of golden with the same id")
+    assert "library-dvd: 'Who built Rome?', not" in told
+
+
+def test_passages_that_stand_at_several_places_are_told(desk: Path) -> None:
+    known = next(one for one in GoldenSet.open(Path("golden")).items if one.gold)
+    (span, *_) = known.gold or ()
+    Path("docs/copy.md").write_text(f"A copy.\n\n{span.text}\n")
+    answers = [{"id": known.id, "answer": "x", "passages": [{"text": span.text}]}]
+    result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
+    (told,) = [one for one in result.summary.warnings if "several places" in one]
+    assert told.startswith("1 passage stands at several places in the documents of golden")
+    answers[0]["passages"] = [{"text": span.text, "document": span.document}]
+    result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
+    assert "several places" not in " ".join(result.summary.warnings)
+    assert result.summary.metrics["CharR"].mean == 1.0

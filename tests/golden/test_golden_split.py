@@ -169,3 +169,15 @@ def test_the_command_tells_the_groups_and_how_far_shares_are_off(
     assert call(["golden", "split", "set", "--into", four]) == 2
     assert "the part d would be empty" in capsys.readouterr().err
     assert not Path("set-a").exists()
+
+
+def test_a_sentence_in_two_documents_links_as_one_in_one_does() -> None:
+    texts = {"d": TEXT, "copy": f"A copy.\n\n{TEXT}"}
+    documents = {name: Document(name, name, text, "", "text") for name, text in texts.items()}
+    towel = "A towel costs 2.50 euros."
+    at = texts["copy"].index(towel)
+    copied = GoldSpan.of("copy", texts["copy"], at, at + len(towel))
+    one, third = item("a", f"{towel} Bring soap"), item("c", "No dogs")
+    other = GoldenItem(id="b", query="What is a towel?", gold=[copied])
+    first, second, alone = groups([one, other, third], documents)
+    assert first == second != alone

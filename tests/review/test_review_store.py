@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ragassay.cli import call
 from ragassay.errors import InputError, UsageError
 from ragassay.golden import GoldenSet
 from ragassay.review import ReviewConflictError, ReviewStore, disagreements, version_of
@@ -266,3 +267,23 @@ def test_a_line_that_was_never_finished_is_no_review_and_hides_no_other(tmp_path
     log.write_bytes(b"junk\n" + log.read_bytes())
     with pytest.raises(InputError, match="line 1"):
         ReviewStore(tmp_path / "g").standing()
+
+
+def test_new_spans_count_in_the_documents_as_they_are_after_anchoring(tmp_path: Path) -> None:
+    store = small(tmp_path / "g")
+    assert store.documents()["library"].text == TEXT  # an open page
+    (document,) = (tmp_path / "g").rglob("library.*")
+    document.write_text(f"New.\n\n{TEXT}", encoding="utf-8")
+    assert call(["golden", "anchor", str(tmp_path / "g")]) == 0
+    assert store.documents()["library"].text == f"New.\n\n{TEXT}"
+
+
+def test_a_last_line_that_lacks_its_end_alone_is_kept(tmp_path: Path) -> None:
+    store = small(tmp_path / "g", n=3)
+    store.review("i0", "ann", "accept", version(store, "i0"))
+    log = tmp_path / "g/reviews.jsonl"
+    whole = log.read_bytes()
+    log.write_bytes(whole.removesuffix(b"\n"))  # an editor saved it
+    assert set(store.standing().of_item) == {"i0"}
+    store.review("i1", "ann", "accept", version(store, "i1"))
+    assert log.read_bytes().startswith(whole) and set(store.standing().of_item) == {"i0", "i1"}

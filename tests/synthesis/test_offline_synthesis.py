@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -11,7 +12,10 @@ import pytest
 
 from ragassay import examples, load
 from ragassay.cli import call
+from ragassay.engine.config import Judging
 from ragassay.golden import GoldenItem, GoldenSet, load_documents, nearly
+from ragassay.review import ReviewStore, version_of
+from ragassay.synthesis import Synthesis, Wish
 from ragassay.synthesis.filters import Filters
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.offline_generator import OfflineGenerator
@@ -271,3 +275,40 @@ def test_a_query_far_from_the_wanted_length_is_rejected(corpus: Corpus) -> None:
         if rejection is not None:
             assert rejection.why == "form"
             assert rejection.detail == "the query has 10 words; a long one was wanted (17 to 35)"
+
+
+def test_what_people_review_while_items_are_written_stays(tmp_path: Path) -> None:
+    wish = Wish(DOCUMENTS, tmp_path / "g", n=4)
+    Synthesis(wish, Judging()).run()
+    more = Synthesis(replace(wish, n=8), Judging())  # reads the folder
+    store = ReviewStore(tmp_path / "g")
+    first = store.golden().items[0]
+    store.review(first.id, "ann", "accept", version_of(first), fields={"query": "What is it?"})
+    outcome = more.run()
+    items = GoldenSet.open(tmp_path / "g").items
+    assert (items[0].status, items[0].query) == ("accepted", "What is it?")
+    assert len(items) == outcome.total == 8
+
+
+def test_figures_of_the_last_run_take_the_place_of_those_before(tmp_path: Path) -> None:
+    path = tmp_path / "g" / "scorecard.md"
+    for n in ("4", "8"):
+        synthesized(tmp_path / "g", "--n", n)
+        card = path.read_text()
+        assert re.findall("^#+ (?:Scorecard|offline|Bias)", card, re.M) == [
+            "# Scorecard",
+            "## offline",
+            "### Bias",
+        ]
+    path.write_text(f"{card}\n## another-generator, prompts 1\n\n### Bias\n\nNone.\n")
+    synthesized(tmp_path / "g", "--n", "12")
+    assert "## another-generator, prompts 1\n\n### Bias\n\nNone.\n" in path.read_text()
+
+
+def test_items_are_added_to_a_set_with_the_provenance_of_another_tool(tmp_path: Path) -> None:
+    synthesized(tmp_path / "g", "--n", "2")
+    made = GoldenSet.open(tmp_path / "g")
+    made.items.append(GoldenItem(id="theirs", query="Who?", provenance={"tool": "another"}))
+    made.save()
+    items = synthesized(tmp_path / "g", "--n", "4")
+    assert len(items) == 5 and items[2].id == "theirs"

@@ -22,7 +22,7 @@ from ragassay.errors import UsageError
 from ragassay.formats import load
 from ragassay.judges.ledger import DEFAULT, Ledger, SystemAnswers
 from ragassay.samples import Sample, Turn
-from ragassay.targets import ask, open_asking
+from ragassay.targets import ask, open_asking, plan_asking
 from system_server import Reply, SystemServer, echo
 
 QUERIES = [
@@ -283,3 +283,42 @@ def test_two_systems_never_share_a_file(desk: Path) -> None:
     with pytest.raises(UsageError, match=r"'a b' and 'A/b' would share the file out-A-b\.jsonl"):
         ask(QUERIES, systems, output="out.jsonl")
     assert not list(desk.glob("out*"))
+
+
+def test_one_system_under_two_names_keeps_two_answers(desk: Path) -> None:
+    """How far a system differs by itself would be none, after a restart."""
+    with SystemServer(lambda number, sent: {"answer": f"the {number}th"}) as server:
+        Path("mine.yaml").write_text(
+            f'url: {server.url}\nbody: {{q: "{{{{query}}}}"}}\nanswer: answer\n'
+        )
+        targets = ["a=mine.yaml", "b=mine.yaml"]
+        found = [ask("queries.jsonl", targets, ledger="kept.sqlite") for _ in range(2)]
+        n_asked = len(server.asked)
+        alone = ask("queries.jsonl", "c=mine.yaml", ledger="kept.sqlite")
+        assert len(server.asked) == n_asked
+        (first, second) = plan_asking("queries.jsonl", targets, ledger="kept.sqlite")
+    assert first.to_send == second.to_send == 0
+    said = [[one.answer_text for one in each.samples] for each in found]
+    assert said[0] == said[1] and len(set(said[0])) == len(said[0]) == n_asked
+    assert [one.answer_text for one in alone.samples] == [
+        one.answer_text for one in found[0].of("a")
+    ]
+
+
+def test_earlier_turns_that_are_no_queries_of_the_data_count_and_mix_with_none(desk: Path) -> None:
+    def mine(query: str, history: Any = ()) -> str:
+        return f"{query} after {' '.join(turn.text for turn in history)}"
+
+    turns = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "He."}]
+    queries = [
+        {"id": "c/turn-1", "query": "What else?"},
+        {"id": "c", "query": "When?", "history": turns},
+    ]
+    for _ in range(2):
+        answers = ask(queries, mine, history="own", ledger="kept.sqlite")
+        assert [one.answer_text for one in answers.samples] == [
+            "What else? after ",
+            "When? after Who? Who? after ",
+        ]
+    summary = answers.summaries["mine"]
+    assert (summary.answered, summary.from_ledger) == (2, 2)

@@ -125,3 +125,35 @@ def test_a_cut_reply_is_asked_again() -> None:
 def test_a_mark_of_the_end_needs_a_stream() -> None:
     with pytest.raises(InputError, match="'end_mark': is for streams only"):
         asked({"a": "x"}, 'end_mark: "[DONE]"\n')
+
+
+FAILED = b'data: {"error": {"message": "out of memory"}}\n\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        (PIECES + FAILED + DONE, SSE),
+        (PIECES + b"event: error\ndata: out of memory\n\n", SSE),
+        (b'{"a": "It is "}\n{"error": "out of memory"}\n', "stream: lines\n"),
+        (b'{"a": "", "error": "out of memory"}', ""),
+    ],
+)
+def test_an_error_that_a_reply_tells_is_no_answer(body: bytes, more: str) -> None:
+    (failure,) = asked(Reply(body), more)
+    assert failure.startswith("server_error: ") and "out of memory" in failure
+    # Where a system means another thing by it, its mapping says what only a failure holds.
+    if "event: error" not in body.decode():
+        assert not str(asked(Reply(body), f"{more}error: trouble\n")[0]).startswith("server_error")
+
+
+def test_an_error_that_is_empty_or_a_number_is_none() -> None:
+    for value in (b"null", b'""', b"{}", b"false", b"0.02"):
+        assert asked(Reply(b'{"a": "yes", "error": %s}' % value), "") == ["yes"]
+
+
+def test_a_chat_that_fails_before_the_mark_of_its_end_is_a_failure() -> None:
+    words = {"choices": [{"delta": {"content": "It is not"}, "finish_reason": None}]}
+    body = b"data: %s\n\n" % json.dumps(words).encode() + FAILED + DONE
+    (failure,) = asked(Reply(body), "", target="{}/v1#model", stream=True)
+    assert failure.startswith("server_error: ") and "out of memory" in failure

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import json
 import signal
 import subprocess
@@ -13,7 +15,7 @@ from typing import Any
 import pytest
 
 from ragassay.cli import call
-from ragassay.errors import InputError, RagassayError
+from ragassay.errors import InputError, RagassayError, UsageError
 from ragassay.formats import load
 from ragassay.judges.ledger import DEFAULT, Ledger
 from ragassay.targets import Answers, ask
@@ -151,6 +153,7 @@ def test_no_other_origin_is_told(desk: Path) -> None:
         ("mine:of_two", "it takes query, index"),
         ("mine:of_none", "it takes nothing"),
         ("broken:answer", "ZeroDivisionError"),
+        ("script:answer", "its module cannot be imported (SystemExit: 4)"),
         ("needs:answer", "needs 'not_installed_here'"),
         ("command:no-such-program", "no program 'no-such-program'"),
         ("mcp:python server.py", "Which tool"),
@@ -171,10 +174,11 @@ def test_a_target_that_cannot_be_asked_is_refused_at_once(
         "mine": "number = 3\ndef answer(query): return query\n"
         "def of_two(query, index): return query\ndef of_none(): return 'yes'",
         "broken": "1 / 0",
+        "script": "import sys\nsys.exit(4)",
         "needs": "import not_installed_here",
     }.items():
         Path(f"{name}.py").write_text(body)
-    for name in ("mine", "broken", "needs"):
+    for name in ("mine", "broken", "script", "needs"):
         monkeypatch.delitem(__import__("sys").modules, name, raising=False)
     assert call(["ask", "queries.jsonl", "--target", target]) == 2
     assert said in capsys.readouterr().err
@@ -285,3 +289,88 @@ def test_a_command_that_dies_costs_its_query_only(desk: Path) -> None:
     (summary,) = answers.summaries.values()
     assert summary.failed == {"failed": 1} and summary.answered == len(answers.samples) - 1
     assert "ended by the signal SIGKILL" in summary.details["failed"]
+
+
+@pytest.mark.parametrize(
+    "request_part",
+    [
+        "url: {url}/ask\nheaders: {{Authorization: Bearer very-secret-key-123}}\n",
+        "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\nstream: sse\n",
+        "url: {url}/${{MINE_KEY}}/${{MINE_INDEX}}/ask\n",
+        "url: {url}/ask?key=${{MINE_KEY}}\n",
+        "url: {url_of_ann}/ask\n",
+    ],
+)
+def test_no_secret_of_a_mapping_is_shown_or_kept(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys, request_part: str
+) -> None:
+    monkeypatch.setenv("MINE_KEY", "very-secret-key-123")
+    monkeypatch.setenv("MINE_INDEX", "my index")
+
+    def rule(number: int, sent: Any) -> Any:
+        told = server.headers[-1].get("Authorization", "")
+        if "sse" in request_part:
+            return Reply(f'data: {{"said": "{told}"}}\n\n'.encode())
+        path = server.paths[-1]
+        told = f"{path} {told} {base64.b64decode(told[6:]) if 'Basic' in told else ''}"
+        return Reply(f"no access for {told}".encode(), 403 + number % 2)
+
+    with SystemServer(rule) as server:
+        url_of_ann = server.url.replace("://", "://ann:very-secret-key-123@")
+        Path("mine.yaml").write_text(
+            request_part.format(url=server.url, url_of_ann=url_of_ann)
+            + 'body: {question: "{{query}}"}\nanswer: answer\n'
+        )
+        assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 3
+        assert server.asked
+    said = capsys.readouterr()
+    kept = [
+        path.read_bytes() for path in desk.rglob("*") if path.suffix != ".yaml" and path.is_file()
+    ]
+    held = b"".join([*kept, said.out.encode(), said.err.encode()])
+    assert b"no access for" in held or "sse" in request_part
+    assert b"very-secret-key-123" not in held
+    assert base64.b64encode(b"ann:very-secret-key-123") not in held
+
+
+def test_an_address_that_is_none_is_told_without_its_secrets(desk: Path) -> None:
+    Path("mine.yaml").write_text(
+        "url: ftp://ann:very-secret-key-123@host/ask?key=very-secret-key-123\n"
+        'body: {question: "{{query}}"}\nanswer: answer\n'
+    )
+    with pytest.raises(UsageError) as told:
+        ask([{"id": "q", "query": "Who?"}], "mine.yaml")
+    assert "ftp://host/ask is no address" in str(told.value)
+    assert "very-secret" not in str(told.value)
+    tool = "mcp:http://ann:very-secret@127.0.0.1:1/mcp?key=very-secret#answer"
+    with pytest.raises(UsageError) as told:
+        ask([{"id": "q", "query": "Who?"}], tool)
+    assert "mcp:http://127.0.0.1:1/mcp#answer does not start" in str(told.value)
+
+
+def _ends(query: str) -> str:
+    raise SystemExit(3)
+
+
+def _interrupts(query: str) -> str:
+    raise KeyboardInterrupt
+
+
+async def _is_cancelled(query: str) -> str:
+    raise asyncio.CancelledError
+
+
+def _says_no_unicode(query: str) -> str:
+    raise ValueError("cut in \ud83d half")
+
+
+@pytest.mark.parametrize("system", [_ends, _interrupts, _is_cancelled, _says_no_unicode])
+def test_what_the_code_of_a_system_raises_costs_its_query_only(desk: Path, system: Any) -> None:
+    def mine(query: str) -> Any:
+        return "fine" if query.endswith("1?") else system(query)
+
+    queries = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(3)]
+    answers = ask(queries, mine, output="answers.jsonl")
+    assert [one.answer_text if one.answer else one.failure for one in answers.samples][1] == "fine"
+    assert answers.summaries["mine"].failed == {"failed": 2}
+    assert len(Path("answers.jsonl").read_text().splitlines()) == 3

@@ -105,3 +105,31 @@ def test_passages_that_cannot_be_read_are_told_with_their_place() -> None:
         lambda *_: reply, "/\nbody: '{{query}}'\nanswer: a\npassages: hits\n"
     )
     assert (failure or "").endswith("Correct 'passages' or 'passage' in mine.yaml.")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303])
+def test_a_redirect_that_would_leave_the_query_out_is_a_failure(status: int) -> None:
+    with SystemServer() as server:
+        server.rule = lambda number, sent: (
+            {"a": "what to an empty request?"}
+            if sent is None
+            else Reply(status=status, headers={"Location": "/new?token=1"})
+        )
+        Path("mine.yaml").write_text(
+            f"url: {server.url}/old\nbody: {{q: '{{{{query}}}}'}}\nanswer: a\n"
+        )
+        (sample,) = ask(QUERIES[:1], "mine.yaml").samples
+        assert server.paths == ["/old"]
+    assert sample.answer is None
+    assert "redirects to /new, where a client sends GET without the query" in str(sample.failure)
+
+
+def test_half_a_pair_of_surrogates_costs_its_query_only() -> None:
+    found = answers_of(
+        lambda number, sent: (
+            {"a": "yes"} if sent.endswith("1?") else Reply(b'{"a": "cut in \\ud83d half"}')
+        ),
+        "/\nbody: '{{query}}'\nanswer: a\n",
+    )
+    assert found[1] == "yes"
+    assert all("a text in it is no Unicode" in str(found[at]) for at in (0, 2))

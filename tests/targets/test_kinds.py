@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from ragassay.cli import call
 from ragassay.formats import load
 from ragassay.json_paths import NOTHING, JsonPath, PathError
 from ragassay.samples import Sample, Turn
-from ragassay.targets import Answers, ask
+from ragassay.targets import Answers, ask, target
 from system_server import Reply, SystemServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -391,3 +393,57 @@ def test_a_path_that_leads_to_nothing_says_how_far_it_leads(path: str, said: str
     with pytest.raises(PathError) as caught:
         JsonPath.parse(path).find({"a": {"b": [1, 2]}})
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('{"answer": "Frank Her', "begins as a JSON object and is none"),
+        ('{"answer": tru', "begins as a JSON object and is none"),
+        ('{"name": "x"} is JSON.', '{"name": "x"} is JSON.'),
+        ("{curly} words", "{curly} words"),
+        ('{"answer": "whole"}', "whole"),
+    ],
+)
+def test_half_a_json_object_of_a_command_is_no_answer(
+    tmp_path: Path, written: str, said: str
+) -> None:
+    (tmp_path / "system.py").write_text(f"print({written!r})")
+    (sample,) = ask([{"id": "q", "query": "Who?"}], f"command:python {tmp_path}/system.py").samples
+    assert said in str(sample.answer_text if sample.answer else sample.failure)
+    assert (sample.answer is None) == ("is none" in said)
+
+
+def _endless(query: str) -> Iterator[str]:
+    while True:
+        yield "on and on "
+
+
+async def _endless_async(query: str) -> AsyncIterator[dict[str, str]]:
+    while True:
+        yield {"answer": ""}
+
+
+def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(
+    desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target, "MOST_BYTES", 3 * 1024**2)
+    Path("endless.py").write_text("while True: print('on and on ' * 1000)")
+    words = b"data: " + b"on and on " * 400_000
+    with SystemServer(lambda number, sent: Reply(words)) as server:
+        for name, more in (("whole", ""), ("lines", "stream: sse\n")):
+            Path(f"{name}.yaml").write_text(
+                f"url: {server.url}\nbody: '{{{{query}}}}'\nanswer: a\n{more}"
+            )
+        targets = [
+            _endless,
+            _endless_async,
+            "command:python endless.py",
+            "whole.yaml",
+            "lines.yaml",
+        ]
+        answers = ask([{"id": "q", "query": "Who?"}], targets, timeout=60)
+    for sample in answers.samples:
+        assert "gave more than 3 MB, and no end was in sight" in str(sample.failure), sample.system
+    threads = [one for one in threading.enumerate() if one.name == "ragassay-user-code"]
+    assert not threads

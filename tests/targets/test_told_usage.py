@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ragassay import evaluate
 from ragassay.cli import call
 from ragassay.targets import Answers, ask
 from system_server import Reply, SystemServer
@@ -81,3 +82,10 @@ def test_answers_of_the_ledger_tell_it_again(capsys: pytest.CaptureFixture[str])
             (summary,) = json.loads(capsys.readouterr().out)["systems"]
             assert summary["notes"][0].startswith("3 answers give no number")
         assert len(server.asked) == 3
+
+
+def test_no_tokens_written_are_a_number() -> None:
+    answers = asked(lambda number, _: {"a": "yes" * number, "u": {"in": 10, "out": 4 * number}})
+    assert [one.metadata["asked"]["output_tokens"] for one in answers.samples] == [0, 4, 8]
+    result = evaluate(answers.samples, metrics=["tokens.total"])
+    assert result.summary.metrics["tokens.total"].mean == 14

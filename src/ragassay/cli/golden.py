@@ -16,7 +16,7 @@ from ragassay.counts import either, few, plural
 from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from ragassay.golden import Anchored, GoldenItem
+    from ragassay.golden import Anchored, GoldenItem, GoldenSet, GoldSpan
 
 golden = App(
     name="golden",
@@ -179,13 +179,7 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
         documents = opened.documents()
     found = list(find(opened.items, documents))
     if not dry_run:
-        places = {(one.item, one.number): one.new for one in found if one.new is not None}
-        for item in opened.items:
-            item.gold = item.gold and [
-                places.get((item.id, number), span) for number, span in enumerate(item.gold)
-            ]
-        if any(one.found in ("moved", "changed") for one in found):
-            opened.save()
+        _take_places(opened, found)
         opened.save_manifest(documents)
     show.warn(_taken_in(added, [one.path for one in readable], dry_run=dry_run))
     open_ones = [one for one in found if one.new is None]
@@ -206,6 +200,26 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
             old = excerpt(one.old.text)
             show.wrapped(f"{one.found}: {one.item}: {old}" + (where and f" ({where})"))
     return show.INCOMPLETE if open_ones else show.OK
+
+
+def _take_places(golden: GoldenSet, found: Sequence[Anchored]) -> None:
+    """Writes spans at their new places. What people reviewed since the set was read stays."""
+    from ragassay.golden import GoldenSet, alone
+
+    if not any(one.found in ("moved", "changed") for one in found):
+        return
+    places = {(one.item, one.number): one for one in found}
+
+    def placed(item: GoldenItem, number: int, span: GoldSpan) -> GoldSpan:
+        one = places.get((item.id, number))
+        # A span that a person set meanwhile is not the one that was looked for.
+        return span if one is None or one.new is None or one.old != span else one.new
+
+    with alone(golden.folder):
+        golden.items = GoldenSet.open(golden.folder).items
+        for item in golden.items:
+            item.gold = item.gold and [placed(item, n, one) for n, one in enumerate(item.gold)]
+        golden.save()
 
 
 def _taken_in(added: Sequence[str], readable: Sequence[str], *, dry_run: bool) -> Iterator[str]:
@@ -244,10 +258,10 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
     from ragassay.golden import GoldenSet, difference
 
     changes = list(difference(GoldenSet.open(old).items, GoldenSet.open(new).items))
-    effects = {} if run is None else _effects(run, old, new)
+    effects, scored = ({}, {}) if run is None else _effects(run, old, new)
     if json:
         listed = [{"id": one.id, "kind": one.kind, "fields": one.fields} for one in changes]
-        show.json({"changes": listed, "means": effects})
+        show.json({"changes": listed, "means": effects, "scored": scored})
         return
     counts = Counter(one.kind for one in changes)
     show.lines(", ".join(f"{n} {name}" for name, n in counts.most_common()) or "nothing changed")
@@ -255,11 +269,14 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
         fields = f" ({', '.join(one.fields)})" if one.fields else ""
         show.lines(f"{one.kind}: {one.id}{fields}")
     for name, (before, after) in effects.items():
-        show.lines(f"{name}: {_mean(before)} by {old}, {_mean(after)} by {new}")
+        n_old, n_new = (plural(n, "sample") for n in scored[name])
+        show.lines(f"{name}: {_mean(before)} ({n_old}) by {old}, {_mean(after)} ({n_new}) by {new}")
 
 
-def _effects(run: Path, old: Path, new: Path) -> dict[str, tuple[float | None, float | None]]:
-    """The means of a run's answers by both sets."""
+def _effects(
+    run: Path, old: Path, new: Path
+) -> tuple[dict[str, tuple[float | None, float | None]], dict[str, tuple[int, int]]]:
+    """The means of a run's answers by both sets, and of how many samples each is."""
     from ragassay import evaluate, open_run
 
     opened = open_run(run)
@@ -269,13 +286,14 @@ def _effects(run: Path, old: Path, new: Path) -> dict[str, tuple[float | None, f
             f"Each metric of {run} asks a judge. Score the answers anew with each set."
         )
     samples = list(opened.samples)
-    summaries = [
-        evaluate(samples, metrics=metrics, golden=str(one), golden_drafts=True).summary
+    before, after = (
+        evaluate(samples, metrics=metrics, golden=str(one), golden_drafts=True).summary.metrics
         for one in (old, new)
-    ]
-    return {
-        name: (summaries[0].metrics[name].mean, summaries[1].metrics[name].mean) for name in metrics
-    }
+    )
+    return (
+        {name: (before[name].mean, after[name].mean) for name in metrics},
+        {name: (before[name].n_scored, after[name].n_scored) for name in metrics},
+    )
 
 
 def _mean(value: float | None) -> str:

@@ -22,6 +22,7 @@ from .golden_folder import (
     MANIFEST as MANIFEST,
     QUERIES as QUERIES,
     GoldenSet as GoldenSet,
+    alone as alone,
     check_output as check_output,
     is_golden as is_golden,
     schema as schema,

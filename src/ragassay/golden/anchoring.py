@@ -122,7 +122,8 @@ def _place(
         changed = _changed(span, among)
         if changed is not None:
             candidates, distance = changed
-            if len(candidates) > 1:
+            # Where it was taken out, what is like it is another row or sentence of its kind.
+            if len(candidates) > 1 or _is_another(span, candidates[0], documents):
                 return "ambiguous", None, 0.0, [(name, at) for name, at, _ in candidates]
             return "changed", candidates[0], distance, []
     return "lost", None, 1.0, []
@@ -179,7 +180,9 @@ def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Pl
     found: list[tuple[float, float, Place]] = []
     for one in documents.values():
         between = _between(one.text, span)
-        ends = None if between is None else _ends(one.text, span, *between)
+        ends = None
+        if between is not None:
+            ends = _ends(one.text, span, *between) or _all(one.text, span, *between)
         if ends is not None:
             found.append((1 - ends[0], ends[0], (one.id, *ends[1:])))
             continue
@@ -227,6 +230,12 @@ def _ends(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, 
     return (distance, *ends) if distance <= MOST_CHANGED else None
 
 
+def _all(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, int] | None:
+    """As `_ends`, where all of a part is the edited span: its last words may be other ones."""
+    distance = Levenshtein.normalized_distance(span.text, text[start:end])
+    return (distance, start, end) if distance <= MOST_CHANGED else None
+
+
 def _near_likeness(text: str, start: int, end: int, span: GoldSpan) -> float:
     """As `_likeness`, where new text may stand between the span and its surroundings."""
     before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
@@ -247,19 +256,48 @@ def _near(now: str, then: str) -> float:
     return _NEARLY * fuzz.partial_ratio(wanted, now, score_cutoff=_KNOWN * 100) / 100
 
 
+def _is_another(span: GoldSpan, place: Place, documents: Mapping[str, Document]) -> bool:
+    """Whether the surroundings of a span tell that it was taken out, or stood elsewhere."""
+    document, start, end = place
+    text = documents[document].text
+    if _is_gone(text, span):
+        return True
+    between = _between(text, span)
+    return between is not None and not between[0] <= start < end <= between[1]
+
+
+def _is_gone(text: str, span: GoldSpan) -> bool:
+    """Whether what stood before a span and what stood after it now stand side by side."""
+    before, after = " ".join(span.before.split()), " ".join(span.after.split())
+    if not before and len(after) >= _TELLING:
+        return " ".join(text[: 2 * _NEAR].split()).startswith(after)
+    if not after and len(before) >= _TELLING:
+        return " ".join(text[-2 * _NEAR :].split()).endswith(before)
+    if min(len(before), len(after)) < _TELLING:
+        return False
+    now = " ".join(text.split())
+    return f"{before} {after}" in now or f"{before}{after}" in now
+
+
 def _between(text: str, span: GoldSpan) -> tuple[int, int] | None:
-    """What stands between the old surroundings, where they tell one place."""
-    if not span.before or not span.after:
+    """What stands between the old surroundings, where they tell one place. Where there were none
+    before or after the span, it was the first or last of the document."""
+    if not span.before and not span.after:
+        return None
+    if (not span.before or not span.after) and _is_gone(text, span):
         return None
     longest = round(len(span.text) * (1 + 2 * MOST_CHANGED)) + 2 * _NEAR
     for length in (CONTEXT, CONTEXT // 2):
         before, after = span.before[-length:], span.after[:length]
-        if text.count(after) != 1 or (length < CONTEXT and text.count(before) != 1):
+        if after and text.count(after) != 1:
             continue
-        end = text.index(after)
-        start = text.rfind(before, max(0, end - longest - len(before)), end)
+        if before and (length < CONTEXT or not after) and text.count(before) != 1:
+            continue
+        end = text.index(after) if after else len(text)
+        start = text.rfind(before, max(0, end - longest - len(before)), end) if before else 0
         # Where both stand side by side, the span between them is gone.
-        if start < 0 or text[:end].endswith(before.rstrip()):
+        if start < 0 or not text[start + len(before) : end].strip():
             continue
-        return start + len(before), end
+        if end - start - len(before) <= longest:
+            return start + len(before), end
     return None

@@ -7,8 +7,9 @@ exactly, by one of its sixteen-character pieces; one that was changed by the pie
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,14 @@ _MOST_PLACES = 200
 
 @dataclass
 class Counts:
-    """How the chunks were found: with offsets of their own, exactly, changed, or not at all."""
+    """How the chunks were found: with offsets of their own, exactly, changed, or not at all.
+    ``repeated`` of those found exactly stand at several places, of which the first was taken."""
 
     given: int = 0
     exact: int = 0
     changed: int = 0
     not_found: int = 0
+    repeated: int = 0
 
 
 class ChunkAligner:
@@ -51,6 +54,7 @@ class ChunkAligner:
         self._offsets: dict[str, NDArray[np.int32]] = {}
         self._pieces: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
         self._found: dict[tuple[str | None, str], tuple[str, int, int] | None] = {}
+        self._repeated: set[tuple[str | None, str]] = set()
         for key, one in documents.items():
             text, offsets = _squeezed(one.text)
             self._texts[key], self._offsets[key] = text, offsets
@@ -89,6 +93,7 @@ class ChunkAligner:
         if key not in self._found:
             self._found[key] = self._place(passage.text, named)
         place = self._found[key]
+        self.counts.repeated += key in self._repeated
         if place is None:
             self.counts.not_found += 1
             return replace(passage, start=None, end=None)
@@ -100,33 +105,34 @@ class ChunkAligner:
         text = text.strip()
         if not text:
             return None
-        exact = self._exact(text, named)
-        if exact is not None:
+        exact = list(islice(self._exact(text, named), 2))
+        if exact:
             self.counts.exact += 1
-            document, at = exact
+            if len(exact) > 1:
+                self._repeated.add((named, chunk))
+            document, at = exact[0]
             return self._original(document, at, at + len(text))
         changed = self._changed(text, named)
         if changed is not None:
             self.counts.changed += 1
         return changed
 
-    def _exact(self, text: str, named: str | None) -> tuple[str, int] | None:
-        if named is not None:
-            at = self._texts[named].find(text)
-            if at >= 0:
-                return named, at
-        if len(text) < 2 * _PIECE:
+    def _exact(self, text: str, named: str | None) -> Iterator[tuple[str, int]]:
+        """The places of a text: those in the document that is named, where there is one."""
+        if named is not None and (
+            places := list(islice(_occurrences(self._texts[named], text), 2))
+        ):
+            yield from ((named, at) for at in places)
+        elif len(text) < 2 * _PIECE:
             for document, whole in self._texts.items():
-                at = whole.find(text)
-                if at >= 0:
-                    return document, at
-            return None
-        for shift in range(_PIECE):
-            for document, at in self._pieces.get(text[shift : shift + _PIECE], ())[:_MOST_PLACES]:
-                begin = at - shift
-                if begin >= 0 and self._texts[document].startswith(text, begin):
-                    return document, begin
-        return None
+                yield from ((document, at) for at in _occurrences(whole, text))
+        else:
+            for shift in range(_PIECE):
+                pieces = self._pieces.get(text[shift : shift + _PIECE], ())
+                for document, at in pieces[:_MOST_PLACES]:
+                    begin = at - shift
+                    if begin >= 0 and self._texts[document].startswith(text, begin):
+                        yield document, begin
 
     def _changed(self, text: str, named: str | None) -> tuple[str, int, int] | None:
         """Where most pieces of a chunk stand in the same order."""
@@ -148,6 +154,13 @@ class ChunkAligner:
         """A place of the squeezed text in the document as it is."""
         offsets = self._offsets[document]
         return document, int(offsets[start]), int(offsets[end - 1]) + 1
+
+
+def _occurrences(whole: str, text: str) -> Iterator[int]:
+    at = whole.find(text)
+    while at >= 0:
+        yield at
+        at = whole.find(text, at + 1)
 
 
 def _squeezed(text: str) -> tuple[str, NDArray[np.int32]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -24,6 +26,9 @@ QUERIES = "queries.jsonl"
 DOCUMENTS = "documents"
 MANIFEST = "documents.json"
 CARD = "card.md"
+LOCK = ".review.lock"
+BUSY_S = 30.0
+"""Seconds that a writer waits for another one."""
 _COUNTS = (re.compile(r"^Items: \d+ \(.*\)\.$", re.M), re.compile(r"^Types: \d+ .*\.$", re.M))
 """The lines of a card that count, as they were written."""
 _LEFT_OUT = re.compile(r"^Documents left out, because they cannot be read: .*\n(?:\n|\Z)", re.M)
@@ -244,6 +249,28 @@ class GoldenSet:
             if now is not None and now.sha256 == str(one["sha256"]) and now.loader != loader:
                 found.setdefault((loader, now.loader), []).append(now.id)
         return found
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Holds the lock of a golden set's folder, for whoever reads it, changes it and writes it:
+    another writer waits. SQLite has a lock that works on every system, also for threads.
+
+    Args:
+        folder: of the golden set; there already.
+
+    Raises:
+        UsageError: another writer holds it for too long, or the folder cannot be written.
+    """
+    try:
+        lock = sqlite3.connect(folder / LOCK, timeout=BUSY_S, isolation_level=None)
+        with closing(lock):
+            lock.execute("BEGIN EXCLUSIVE")
+            yield
+    except sqlite3.OperationalError as error:
+        raise UsageError(
+            f"{folder} cannot be written now ({error}). Somebody else may be writing; try again."
+        ) from error
 
 
 def is_golden(folder: Path) -> bool:

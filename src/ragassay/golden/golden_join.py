@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -15,6 +16,8 @@ from ragassay.golden.golden_folder import DOCUMENTS, GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.samples import Sample
 
+_SHOWN = 60
+"""Characters of a query that a warning shows."""
 _FIT = 2.0
 """How many times as long as a gold span a passage may be, or the other way round, to fit it."""
 
@@ -50,6 +53,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         aligner = ChunkAligner(documents)
         _tell_moved(items, documents, folder)
     met: set[str] = set()
+    others: list[str] = []
     sizes: list[int] = []
     n_left_out = 0
     for sample in samples:
@@ -58,6 +62,9 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
             n_left_out += 1
             continue
         met.add(sample.id)
+        asked, wanted = sample.query_text, item.query_text
+        if sample.query and _words(asked) != _words(wanted):
+            others.append(f"{sample.id}: {asked[:_SHOWN]!r}, not {wanted[:_SHOWN]!r}")
         passages = sample.passages
         sizes += [len(passage.text) for passage in passages or () if passage.text]
         if aligner is not None and passages:
@@ -78,6 +85,13 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         raise InputError(
             "no sample has the id of one of its items", path=folder, hint="Ids join the two."
         )
+    if others:
+        ask = either(len(others), "asks", "ask")
+        _warn(
+            f"{plural(len(others), 'sample')} {ask} something else than the item of {folder} with "
+            f"the same id ({others[0]}). If the queries were edited, ask the system again; if the "
+            "ids are of other queries, the scores mean nothing."
+        )
     spans = [len(span.text or "") for item in known.values() for span in item.gold or ()]
     if spans and sizes:
         gold_size, size = statistics.median(spans), statistics.median(sizes)
@@ -94,6 +108,13 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
     if aligner is not None and aligner.counts.not_found:
         n = aligner.counts.not_found
         _warn(f"{plural(n, 'passage')} not found in the documents of {folder}: no offsets there.")
+    if aligner is not None and aligner.counts.repeated:
+        n = aligner.counts.repeated
+        _warn(
+            f"{plural(n, 'passage')} {either(n, 'stands', 'stand')} at several places in the "
+            f"documents of {folder}, and {either(n, 'says', 'say')} not at which: the first one "
+            "was taken, so that recall may come out too low. Give passages document, start and end."
+        )
 
 
 def _tell_moved(
@@ -114,6 +135,10 @@ def _tell_moved(
             "documents were edited, and recall comes out too low. Run 'ragassay golden anchor "
             f"{folder}' first."
         )
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def _warn(sentence: str) -> None:

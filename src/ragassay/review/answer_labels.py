@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ragassay.engine.golden import AnswersToLabel
 from ragassay.errors import UsageError
+from ragassay.golden import alone
 from ragassay.judges import Question, combinable, label_of
 from ragassay.review.label_calibration import CALIBRATION, Known, known_answers
 from ragassay.review.label_forms import CANNOT_TELL
@@ -183,7 +184,7 @@ class AnswerLabels:
             UsageError: there is no such question, or no name.
         """
         _check_name(reviewer)
-        with self.store.alone(), self._turn:
+        with alone(self.store.folder), self._turn:
             self._refresh()
             question, sample = self.question(key)
             told = {**_label(question, reviewer, answer, seconds), "sample": sample.id}
@@ -209,7 +210,7 @@ class AnswerLabels:
             UsageError: there is no such question, or no name.
         """
         _check_name(reviewer)
-        with self.store.alone(), self._turn:
+        with alone(self.store.folder), self._turn:
             found = self.known().get(key)
             if found is None:
                 raise UsageError("This question is not among those with known answers.")
@@ -230,7 +231,7 @@ class AnswerLabels:
         Raises:
             UsageError: there is none.
         """
-        with self.store.alone(), self._turn:
+        with alone(self.store.folder), self._turn:
             self._refresh()
             logs = {False: self._log, True: self._calibrated()}
             found = [(last, kind) for kind, log in logs.items() if (last := log.last(reviewer))]

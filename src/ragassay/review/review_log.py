@@ -101,7 +101,8 @@ def read_log(path: Path) -> list[Review]:
 
 def records_in(path: Path) -> Iterator[tuple[int, Any]]:
     """The records of a log with their line numbers; none where there is no file. A last line that
-    was never finished is left out.
+    was never finished is left out; one that lacks its line ending alone, as editors leave it, is
+    none of these.
 
     Args:
         path: of the log.
@@ -111,7 +112,9 @@ def records_in(path: Path) -> Iterator[tuple[int, Any]]:
     """
     if not path.is_file():
         return
-    *lines, _ = path.read_bytes().split(b"\n")
+    *lines, last = path.read_bytes().split(b"\n")
+    if _is_whole(last):
+        lines.append(last)
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -121,6 +124,14 @@ def records_in(path: Path) -> Iterator[tuple[int, Any]]:
             raise InputError(
                 f"is not JSON ({json_problem(error)})", path=path, line=number
             ) from error
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line holds a whole record: the beginning of an object is no JSON."""
+    try:
+        return isinstance(orjson.loads(line), dict)
+    except orjson.JSONDecodeError:
+        return False
 
 
 def append(path: Path, record: Mapping[str, Any]) -> None:
@@ -135,9 +146,12 @@ def append(path: Path, record: Mapping[str, Any]) -> None:
         if stream.seek(0, os.SEEK_END):
             stream.seek(-1, os.SEEK_END)
             if stream.read(1) != b"\n":
-                # An unfinished line ends here, and is no record.
-                size = path.read_bytes().rfind(b"\n") + 1
-                stream.truncate(size)
+                content = path.read_bytes()
+                begin = content.rfind(b"\n") + 1
+                if _is_whole(content[begin:]):
+                    line = b"\n" + line
+                else:  # an unfinished line is no record
+                    stream.truncate(begin)
         stream.write(line)
         stream.flush()
         os.fsync(stream.fileno())

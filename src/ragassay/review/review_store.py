@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,16 +20,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragassay.errors import InputError, UsageError, mistake, validation_problem
 from ragassay.files import atomic
-from ragassay.golden import QUERIES, Document, GoldenItem, GoldenSet
+from ragassay.golden import MANIFEST, QUERIES, Document, GoldenItem, GoldenSet, alone
 from ragassay.review.review_editing import changes_of, edited, outcome, told_decision
 from ragassay.review.review_log import Review, Standing, append, read_log
 
 LOG = "reviews.jsonl"
 SETTINGS = "review.json"
 INSTRUCTIONS = "instructions.md"
-LOCK = ".review.lock"
-BUSY_S = 30.0
-"""Seconds that a writer waits for another one."""
 
 State = Literal["todo", "done", "waiting", "disagreement"]
 T = TypeVar("T")
@@ -132,7 +127,7 @@ class ReviewStore:
         Raises:
             UsageError: a value is impossible.
         """
-        with self.alone():
+        with alone(self.folder):
             try:
                 made = ReviewSettings(**{**self.settings().model_dump(), **given})
             except ValidationError as error:
@@ -150,7 +145,8 @@ class ReviewStore:
         return self.fresh(folder / QUERIES, lambda: GoldenSet.open(folder))
 
     def documents(self, *, calibration: bool = False) -> Mapping[str, Document]:
-        """The documents by id, read once.
+        """The documents by id; read again when ``documents.json`` is another one, as after 'golden
+        anchor': the spans then count in what the documents are now.
 
         Args:
             calibration: those of the calibration set.
@@ -158,11 +154,7 @@ class ReviewStore:
         found = self.calibration() if calibration else self.golden()
         if found is None:
             return {}
-        key = found.folder / "documents"
-        if key not in self._kept:
-            self._kept[key] = (None, found.documents())
-        documents: Mapping[str, Document] = self._kept[key][1]
-        return documents
+        return self.fresh(found.folder / MANIFEST, found.documents)
 
     def instructions(self) -> str:
         """What the folder's file tells the reviewers; empty where there is none."""
@@ -233,7 +225,7 @@ class ReviewStore:
             "at": now.isoformat(timespec="milliseconds"),
             "seconds": round(max(seconds, 0.0), 1),
         }
-        with self.alone():
+        with alone(self.folder):
             golden = self.calibration() if calibration else self.golden()
             item = (
                 next((one for one in golden.items if one.id == item_id), None) if golden else None
@@ -287,7 +279,7 @@ class ReviewStore:
             ReviewConflictError: somebody changed the same fields since, or the item was settled.
             UsageError: there is none.
         """
-        with self.alone():
+        with alone(self.folder):
             last = self.standing().last.get(reviewer)
             if last is None:
                 raise UsageError(f"{reviewer} has no review to take back.")
@@ -365,20 +357,6 @@ class ReviewStore:
         # Nobody else writes now: what was written need not be read again.
         path = golden.folder / QUERIES
         self._kept[path] = (mark_of(path), made)
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Holds the folder's lock: SQLite has one that works on every system, also for threads."""
-        path = self.folder / LOCK
-        try:
-            with closing(sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)) as lock:
-                lock.execute("BEGIN EXCLUSIVE")
-                yield
-        except sqlite3.OperationalError as error:
-            raise UsageError(
-                f"{self.folder} cannot be written now ({error}). Somebody else may be writing; "
-                "try again."
-            ) from error
 
     def fresh(self, path: Path, read: Callable[[], T]) -> T:
         """What was read of a file, read again when the file is another one.

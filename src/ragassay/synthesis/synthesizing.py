@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from ragassay.golden import (
     Document,
     GoldenItem,
     GoldenSet,
+    alone,
     check_output,
     readable_documents,
 )
@@ -239,9 +241,8 @@ class Synthesis:
             taken = accepted if self.wish.given else chosen(accepted, kinds)
             usage = asker.usage
         items = [one.to_item(made) for one in taken]
-        self.golden.items = [*self.golden.items, *items]
         spare = [one for one in accepted if one not in taken]
-        self._save(made, rejections)
+        self._save(items, made, rejections)
         card = scorecard(
             made,
             self.corpus,
@@ -367,7 +368,12 @@ class Synthesis:
     @property
     def made(self) -> list[GoldenItem]:
         """The items that count: made here, and not rejected by a person."""
-        return [item for item in self.golden.items if item.provenance and item.status != "rejected"]
+        return [
+            item
+            for item in self.golden.items
+            # Other tools write provenance of their own.
+            if isinstance(item.provenance.get("wanted"), dict) and item.status != "rejected"
+        ]
 
     def _kinds(self) -> list[Kind]:
         """What is wanted of each item that is lacking."""
@@ -376,9 +382,18 @@ class Synthesis:
         lacking -= Counter(tuple(sorted(item.provenance["wanted"].items())) for item in have)
         return list(lacking.elements())[: max(0, self.wish.target - len(have))]
 
-    def _save(self, made: dict[str, Any], rejections: Sequence[Rejection]) -> None:
+    def _save(
+        self, items: Sequence[GoldenItem], made: dict[str, Any], rejections: Sequence[Rejection]
+    ) -> None:
         golden = self.golden
-        golden.save()
+        is_new = not (golden.folder / QUERIES).is_file()
+        with nullcontext() if is_new else alone(golden.folder):
+            if not is_new:
+                # People may have reviewed items while others were written.
+                golden.items = GoldenSet.open(golden.folder).items
+            there = {item.id for item in golden.items}
+            golden.items = [*golden.items, *(one for one in items if one.id not in there)]
+            golden.save()
         golden.save_manifest(self.corpus.documents)
         golden.save_card(
             f"synthesized by {made['generator']}, checked by {made['checker']} "
@@ -448,7 +463,7 @@ def _save_section(path: Path, section: str) -> None:
     """Writes a section into a scorecard, in place of the one with the same heading."""
     head = "# Scorecard\n\n"
     old = path.read_text(encoding="utf-8").removeprefix(head) if path.exists() else ""
-    kept = [f"## {one}" for one in old.split("## ")[1:]]
+    kept = [f"## {one}" for one in re.split("^## ", old, flags=re.MULTILINE)[1:]]
     heading = section.splitlines()[0]
     kept = [one for one in kept if one.splitlines()[0] != heading]
     with atomic(path) as stream:

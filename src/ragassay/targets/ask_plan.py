@@ -47,7 +47,11 @@ class AskPlan:
 
 
 def plan_of(
-    queries: Sequence[Sample], target: Target, options: AskOptions, ledger: Ledger | None
+    queries: Sequence[Sample],
+    target: Target,
+    options: AskOptions,
+    ledger: Ledger | None,
+    known_as: str,
 ) -> AskPlan:
     """What asking a system would do. Sends nothing.
 
@@ -56,8 +60,9 @@ def plan_of(
         target: who.
         options: how.
         ledger: what is known; ``None`` where there is none yet.
+        known_as: what its answers are kept under there, see `ledger_names`.
     """
-    answers = None if ledger is None else SystemAnswers(ledger, target.name, target.fingerprint)
+    answers = None if ledger is None else SystemAnswers(ledger, target.name, known_as)
     told: list[dict[str, Any]] = []
     unsure = 0
     for repeat in range(options.repeat):

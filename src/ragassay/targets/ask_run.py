@@ -15,7 +15,7 @@ from ragassay.golden import QUERIES, GoldenSet, check_output, is_golden
 from ragassay.judges.ledger import MEMORY, Ledger, is_there
 from ragassay.samples import Sample
 from ragassay.targets.ask_plan import AskPlan, plan_of
-from ragassay.targets.asking_systems import questions_of
+from ragassay.targets.asking_systems import ledger_names, questions_of
 from ragassay.targets.asking_thread import Answers, Asking
 from ragassay.targets.target_factory import AskOptions, make_targets
 
@@ -133,7 +133,10 @@ def plan_asking(
     with ExitStack() as stack:
         known = ledger is not None and is_there(ledger)
         kept = stack.enter_context(Ledger(ledger)) if known and ledger is not None else None
-        return [plan_of(asked, one, chosen, kept) for one in targets]
+        return [
+            plan_of(asked, one, chosen, kept, known_as)
+            for one, known_as in zip(targets, ledger_names(targets), strict=True)
+        ]
 
 
 def _options(given: Mapping[str, Any]) -> AskOptions:

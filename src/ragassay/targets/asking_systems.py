@@ -12,13 +12,20 @@ from functools import partial
 from typing import Any
 
 from ragassay import __version__
-from ragassay.errors import UsageError
+from ragassay.errors import InputError, UsageError
 from ragassay.judges.ledger import Ledger, SystemAnswers
 from ragassay.samples import Passage, Sample, Turn
 from ragassay.scores import Reason
 from ragassay.targets.asking_budget import AskingBudget
 from ragassay.targets.measurements import STOPPED, answered, failed, kept_of, read, written
-from ragassay.targets.target import CutReplyError, RefusedAddressError, Request, SystemReply, Target
+from ragassay.targets.target import (
+    CutReplyError,
+    RefusedAddressError,
+    Request,
+    SystemReply,
+    Target,
+    foreign,
+)
 from ragassay.targets.target_factory import AskOptions
 from ragassay.transport import (
     INTERRUPTED,
@@ -158,13 +165,13 @@ class SystemsRun:
         options = self._options
         budget = None if options.budget is None else Budget.parse(options.budget)
         async with AsyncExitStack() as stack:
-            for target in self._targets:
+            for target, known_as in zip(self._targets, ledger_names(self._targets), strict=True):
                 # A limiter's own pace is for endpoints that serve many; -j is what is wanted here.
                 limiter = Limiter(options.concurrency, rpm=options.rpm)
                 sender = Sender(
                     target, limiter, timeout=options.timeout, attempts=options.retries + 1
                 )
-                answers = SystemAnswers(self._ledger, target.name, target.fingerprint)
+                answers = SystemAnswers(self._ledger, target.name, known_as)
                 own = None if budget is None else AskingBudget(budget, target.price)
                 told = {"fingerprint": target.fingerprint, "ragassay": __version__}
                 if options.gold_passages:
@@ -277,7 +284,7 @@ class SystemsRun:
             if record is None:
                 await self._send(key, system, body, tally, made)
             else:
-                self.from_ledger[system.target.name] += 1
+                self.from_ledger[system.target.name] += query.id in self._ids
                 kept = read(record)
                 if system.budget is not None:
                     system.budget.learn(kept.metadata)
@@ -285,6 +292,7 @@ class SystemsRun:
                 await asyncio.sleep(0)  # others have their turn, and an interrupt is seen
         except EndpointError as error:
             detail = " ".join(filter(None, (f"{error.detail.rstrip('.')}.", _advice(error))))
+            detail = detail.encode("utf-8", "replace").decode()  # it may quote anything
             measured = {"attempts": tally.attempts, "seconds": round(tally.seconds, 3), **told}
             reason = STOPPED if isinstance(error, Stopped) else str(error.reason)
             name = system.target.name
@@ -307,7 +315,15 @@ class SystemsRun:
         async def receive(completion: Completion) -> None:
             assert isinstance(completion, SystemReply)
             kept = kept_of(completion, tally, time.time())
-            keeping = system.answers.keep(body, query, repeat, written(kept))
+            try:
+                record = written(kept)
+            except InputError as error:
+                raise foreign(
+                    f"{system.target.url}: the reply cannot be kept, because a text in it is no "
+                    "Unicode (half a pair of surrogates). Correct how the system cuts or decodes "
+                    "its texts."
+                ) from error
+            keeping = system.answers.keep(body, query, repeat, record)
             keeping.add_done_callback(partial(self._kept, key, made(kept)))
             nonlocal pay
             if pay is not None and system.budget is not None:
@@ -347,6 +363,8 @@ class SystemsRun:
         earlier = self._by_turns.get(words)
         if earlier is None or not _is_before(earlier, query):
             name = f"{query.id}/turn-{len(users)}"
+            while name in self._ids:  # a query of the data is called like that
+                name += "'"
             facts = {"query": query.history[last].text, "history": query.history[:last]}
             earlier = Sample(id=name, metadata=query.metadata, **facts)  # type: ignore[arg-type]
         said = await asyncio.shield(await self._asked(at, earlier, repeat))
@@ -357,6 +375,20 @@ class SystemsRun:
             raise EndpointError(Reason(kind), f"its earlier turn {earlier.id!r} failed: {why}")
         before = said.history
         return (*before, Turn("user", earlier.query_text), Turn("agent", said.answer.text))
+
+
+def ledger_names(targets: Sequence[Target]) -> list[str]:
+    """What the answers of each target are kept under: its fingerprint. Of one system that is asked
+    under several names, to see how far its answers differ by themselves, each has its own.
+
+    Args:
+        targets: that are asked together.
+    """
+    names: list[str] = []
+    for at, one in enumerate(targets):
+        before = sum(other.fingerprint == one.fingerprint for other in targets[:at])
+        names.append(f"{one.fingerprint}-{before + 1}" if before else one.fingerprint)
+    return names
 
 
 def request_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shlex
 import shutil
@@ -15,8 +14,15 @@ from typing import Any
 
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
-from ragassay.targets.reply_shapes import reply_of
-from ragassay.targets.target import Request, Stopwatch, SystemReply, Target, shown
+from ragassay.targets.reply_shapes import read_text, reply_of
+from ragassay.targets.target import (
+    Request,
+    Stopwatch,
+    SystemReply,
+    Target,
+    refuse_endless,
+    shown,
+)
 from ragassay.transport.endpoints import EndpointError
 
 _CHUNK = 2**16
@@ -68,23 +74,32 @@ class CommandTarget(Target):
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
-        try:
-            given = request.body() + b"\n"
-            out, words, _ = await asyncio.gather(
-                _read(process.stdout, watch), _read(process.stderr), _write(process.stdin, given)
+        given = request.body() + b"\n"
+        streams = [
+            asyncio.ensure_future(one)
+            for one in (
+                _read(process.stdout, watch),
+                _read(process.stderr),
+                _write(process.stdin, given),
             )
+        ]
+        try:
+            out, words, _ = await asyncio.gather(*streams)
             code = await process.wait()
         except BaseException:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+            for one in streams:
+                one.cancel()
+            await asyncio.gather(*streams, return_exceptions=True)
+            await process.communicate()  # what is left in the pipes, so that they are closed
             raise
         if code != 0:
             last = words.decode("utf-8", "replace").strip().splitlines()[-1:]
             said = f": {shown(last[0]).rstrip('.')}" if last else ""
             raise EndpointError(Reason.FAILED, f"{self.url} {_end(code)}{said}.")
         try:
-            return reply_of(_value(out.decode("utf-8", "replace")))
+            return reply_of(read_text(out.decode("utf-8", "replace")))
         except EndpointError as error:
             error.detail = f"{self.url}: {error.detail}"
             raise
@@ -101,27 +116,21 @@ def _end(code: int) -> str:
 
 async def _read(stream: asyncio.StreamReader | None, watch: Stopwatch | None = None) -> bytes:
     assert stream is not None
-    pieces = []
+    pieces, size = [], 0
     while piece := await stream.read(_CHUNK):
         if watch is not None:
             watch.words_came()
         pieces.append(piece)
+        size += len(piece)
+        refuse_endless(size, "the command")
     return b"".join(pieces)
 
 
-async def _write(stream: asyncio.StreamWriter | None, content: bytes) -> None:
+async def _write(stream: asyncio.StreamWriter | None, content: bytes) -> bytes:
     assert stream is not None
     with suppress(ConnectionError):  # a command need not read what it is given
         stream.write(content)
         await stream.drain()
         stream.close()
         await stream.wait_closed()
-
-
-def _value(text: str) -> Any:
-    """A JSON object where the text is one; else the text without its line ending."""
-    with suppress(ValueError):
-        value = json.loads(text)
-        if isinstance(value, dict):
-            return value
-    return text.strip()
+    return b""

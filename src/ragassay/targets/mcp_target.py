@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -21,8 +20,15 @@ from ragassay.pipelines import (
     started,
 )
 from ragassay.scores import Reason
-from ragassay.targets.reply_shapes import reply_of
-from ragassay.targets.target import PASSAGES, Request, Stopwatch, SystemReply, Target
+from ragassay.targets.reply_shapes import read_text, reply_of
+from ragassay.targets.target import (
+    PASSAGES,
+    Request,
+    Stopwatch,
+    SystemReply,
+    Target,
+    without_secrets,
+)
 from ragassay.transport.endpoints import EndpointError
 
 _QUESTIONS = ("query", "question", "input", "q", "prompt", "text")
@@ -50,9 +56,10 @@ class McpTarget(Target):
             raise UsageError(
                 f"Which tool of {where}? Name it behind the server: mcp:{where.rstrip('#')}#TOOL."
             )
-        super().__init__(name or tool, f"mcp:{where}")
-        self._tool_name, self._timeout = tool, timeout
-        if re.match(r"https?://", place):
+        is_url = re.match(r"https?://", place) is not None
+        super().__init__(name or tool, f"mcp:{without_secrets(place) if is_url else place}#{tool}")
+        self._where, self._tool_name, self._timeout = where, tool, timeout
+        if is_url:
             self._address = of_url(place, timeout=timeout)
         else:
             try:
@@ -66,7 +73,7 @@ class McpTarget(Target):
     @property
     def identity(self) -> Mapping[str, Any]:
         """Server and tool."""
-        return {"kind": "mcp", "where": self.url}
+        return {"kind": "mcp", "where": f"mcp:{self._where}"}
 
     @property
     def takes_passages(self) -> bool:
@@ -138,9 +145,4 @@ def _value(result: Any) -> Any:
     texts = [item.text for item in result.content if getattr(item, "text", None) is not None]
     if isinstance(structured, dict) and set(structured) != {"result"}:
         return structured
-    text = "\n".join(texts)
-    with suppress(ValueError):
-        value = json.loads(text)
-        if isinstance(value, dict):
-            return value
-    return text
+    return read_text("\n".join(texts))

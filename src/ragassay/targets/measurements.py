@@ -36,8 +36,9 @@ def kept_of(reply: SystemReply, tally: Tally, at: float) -> Sample:
     measured: dict[str, Any] = {
         "latency": round(reply.latency, 6),
         "first_token": None if reply.first_token is None else round(reply.first_token, 6),
-        "input_tokens": reply.input_tokens or None,
-        "output_tokens": reply.output_tokens or None,
+        # 0 of one that tells both (an empty answer) is a measurement; else it stands for none.
+        "input_tokens": reply.input_tokens if reply.counted else reply.input_tokens or None,
+        "output_tokens": reply.output_tokens if reply.counted else reply.output_tokens or None,
         "cost": reply.cost,
         "attempts": tally.attempts,
         "waited": round(tally.waited, 3) or None,

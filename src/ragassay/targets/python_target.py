@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
@@ -12,13 +13,24 @@ from ragassay.python_objects import described, in_thread, is_async, source_of
 from ragassay.samples import Passage, Sample
 from ragassay.scores import Reason
 from ragassay.targets.reply_shapes import ANSWERS, kind_of, reply_of
-from ragassay.targets.target import PASSAGES, Request, Stopwatch, SystemReply, Target, foreign
+from ragassay.targets.target import (
+    PASSAGES,
+    Request,
+    Stopwatch,
+    SystemReply,
+    Target,
+    foreign,
+    refuse_endless,
+)
 from ragassay.transport.endpoints import EndpointError
 
 _QUESTIONS = ("query", "question", "input", "q", "prompt")
 _HISTORIES = ("chat_history", "history", "messages")
 _STREAMED = ("answer", "result", "response", "output", "text")
 """Keys whose texts are joined where a stream gives mappings."""
+
+_OBJECT = 64
+"""Bytes of an object in memory, at least."""
 
 _STREAM = (
     "Give the pieces of the answer as texts, then, where there is more (passages, usage), one "
@@ -69,9 +81,17 @@ class PythonTarget(Target):
         except EndpointError as error:
             error.detail = f"{self.url}: {error.detail}"
             raise
-        except Exception as error:
+        except BaseException as error:  # a system's own sys.exit or cancelled task ends only this
+            if isinstance(error, GeneratorExit) or _is_cancelled():
+                raise
             detail = f"{self.url} raised {described(error, place=True)}"
             raise EndpointError(Reason.FAILED, detail) from error
+
+
+def _is_cancelled() -> bool:
+    """Whether the running task was told to end, by a deadline or the end of the asking."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _call_of(found: Any, where: str) -> Call:
@@ -195,11 +215,13 @@ async def _finished(call: Call, request: Request, watch: Stopwatch) -> Any:
     if inspect.isawaitable(value):
         value = await value
     if isinstance(value, AsyncIterator):
-        pieces = []
+        pieces, size = [], 0
         async for piece in value:
             if _has_words(piece):
                 watch.words_came()
             pieces.append(piece)
+            size += _size(piece)
+            refuse_endless(size)
         value = _joined(pieces)
     for name in ("async_response_gen", "response_gen"):  # LlamaIndex, streaming
         stream = getattr(value, name, None)
@@ -226,12 +248,19 @@ def _streams(told: Any) -> Call:
 def _of_iterator(value: Any, watch: Stopwatch) -> Any:
     if not isinstance(value, Iterator):
         return value
-    pieces = []
+    pieces, size = [], 0
     for piece in value:
         if _has_words(piece):
             watch.words_came()
         pieces.append(piece)
+        size += _size(piece)
+        refuse_endless(size)  # nothing else ends the thread
     return _joined(pieces)
+
+
+def _size(piece: Any) -> int:
+    """About how many bytes a piece takes at least."""
+    return _OBJECT + (len(piece) if isinstance(piece, str) else 0)
 
 
 def _has_words(piece: Any) -> bool:

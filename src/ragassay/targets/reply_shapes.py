@@ -3,7 +3,9 @@ LangChain and LlamaIndex, which are known by their attributes."""
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -88,6 +90,29 @@ def reply_of(value: Any) -> SystemReply:
     ):
         return _of_mapping({"answer": text, "usage": value.additional_kwargs})
     raise foreign(f"it returned {kind_of(value)}, which holds no answer. {_HOW}")
+
+
+def read_text(text: str) -> Any:
+    """What a system wrote: the JSON object where the text is one, else the text.
+
+    Args:
+        text: that a program or a tool wrote.
+
+    Raises:
+        EndpointError: the text begins as a JSON object and breaks off.
+    """
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        if re.match(r'\s*\{\s*"', text) and error.msg != "Extra data":
+            raise foreign(
+                f"it wrote what begins as a JSON object and is none: {shown(text)!r}. Write the "
+                "whole object, or the answer alone."
+            ) from error
+        return text.strip()
+    except ValueError:  # a number of too many digits
+        return text.strip()
+    return value if isinstance(value, dict) else text.strip()
 
 
 def kind_of(value: Any) -> str:

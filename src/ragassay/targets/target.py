@@ -6,6 +6,7 @@ A target is a `Receiver` of `ragassay.transport`: limits, retries and deadlines 
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -22,6 +23,9 @@ from ragassay.transport.endpoints import Completion, EndpointError
 
 PASSAGES = frozenset({"passages", "contexts", "context", "documents"})
 """What systems call the passages that they answer from."""
+
+MOST_BYTES = 64 * 1024**2
+"""Bytes of a reply that are read: a system that gives more does not end."""
 
 SHOWN = 200
 """Characters of a system's own words that a message shows."""
@@ -238,6 +242,25 @@ def foreign(detail: str) -> EndpointError:
         detail: a sentence: what came, and what to do.
     """
     return EndpointError(Reason.UNPARSABLE, detail)
+
+
+def without_secrets(url: str) -> str:
+    """A URL without its user, password and query, as messages show it."""
+    return re.sub(r"(?<=://)[^/]*@", "", url.partition("?")[0])
+
+
+def refuse_endless(size: int, where: str = "it") -> None:
+    """Refuses a reply that goes on and on, before it fills the memory.
+
+    Args:
+        size: bytes or characters so far.
+        where: whose it is.
+
+    Raises:
+        EndpointError: there are more than `MOST_BYTES`.
+    """
+    if size > MOST_BYTES:
+        raise foreign(f"{where} gave more than {MOST_BYTES >> 20} MB, and no end was in sight")
 
 
 def shown(text: str) -> str:

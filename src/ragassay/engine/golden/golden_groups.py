@@ -16,6 +16,8 @@ _ALIKE = 92.0
 """How alike two queries are that ask the same, 0 to 100."""
 _ROWS = 500
 """Queries that are compared with all others at a time."""
+_LONG = 20
+"""Characters of a sentence that does not stand in two documents by chance."""
 _SHORTEST = 3
 """Words of a first turn that tells a conversation: many begin with a greeting."""
 _SENTENCE_ENDS = re.compile(r"[.!?…][\"'”’)\]]*(?=\s|$)|[。！？]|\n\s*(?:\n|[-*+|#]|\d+[.)])")
@@ -24,8 +26,9 @@ Pair = tuple[int, int]
 
 
 def groups(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> list[int]:
-    """The group of each query: those whose relevant gold spans share a character or a sentence,
-    those that ask nearly the same, and those of one conversation, with all that are linked by them.
+    """The group of each query: those whose relevant gold spans share a character or a sentence
+    (also one that stands in several documents), those that ask nearly the same, and those of one
+    conversation, with all that are linked by them.
 
     Args:
         items: of a golden set.
@@ -41,7 +44,8 @@ def groups(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> li
             first[at] = at = first[first[at]]
         return at
 
-    for pairs in (_same_sentence(items, documents), near_duplicates(items), _turns(items)):
+    shared = (_same_sentence(items, documents), _same_words(items))
+    for pairs in (*shared, near_duplicates(items), _turns(items)):
         for one, other in pairs:
             low, high = sorted((root(one), root(other)))
             first[high] = low
@@ -103,6 +107,16 @@ def _same_sentence(
             if end > reach:
                 reach = end
             owner = at
+
+
+def _same_words(items: Sequence[GoldenItem]) -> Iterator[Pair]:
+    """Items whose spans hold the same sentence, as those in two copies of a document do."""
+    first: dict[str, int] = {}
+    for at, item in enumerate(items):
+        for span in evidence(item):
+            for sentence in map(plain, _SENTENCE_ENDS.split(span.text)):
+                if len(sentence) >= _LONG and first.setdefault(sentence, at) != at:
+                    yield first[sentence], at
 
 
 def _turns(items: Sequence[GoldenItem]) -> Iterator[Pair]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragassay.errors import InputError
 from ragassay.json_paths import JsonPath
 from ragassay.targets.http_api.http_stream import EndMark
-from ragassay.targets.target import Request
+from ragassay.targets.target import Request, without_secrets
 from ragassay.yaml_files import Marked, marked, text_of
 from ragassay.yaml_positions import validated
 
@@ -201,6 +203,42 @@ def unset(text: str) -> Iterator[str]:
 def with_environment(text: str) -> str:
     """The text with ``${NAME}`` and ``${NAME:-default}`` filled in."""
     return _VARIABLE.sub(lambda one: os.environ.get(one[1]) or one[2] or "", text)
+
+
+def shown_url(template: str) -> str:
+    """A URL as messages show it: without its user, password and query, and with the names of the
+    variables of its path in place of their values, any of which may be a secret.
+
+    Args:
+        template: of a mapping file.
+    """
+    return without_secrets(_divided(template)[0])
+
+
+def secrets_in_url(template: str) -> list[str]:
+    """What of a URL no message may hold: the values of the variables of its path and query, and the
+    password, as it is written and as it is sent.
+
+    Args:
+        template: of a mapping file.
+    """
+    user = urlsplit(with_environment(template).partition("?")[0]).netloc.rpartition("@")[0]
+    _, colon, password = user.partition(":")
+    basic = base64.b64encode(unquote(user).encode()).decode()
+    found = [os.environ.get(name, "") for name in _divided(template)[1]]
+    return [*filter(None, found), *((password, unquote(password), basic) if colon else ())]
+
+
+def _divided(template: str) -> tuple[str, list[str]]:
+    """A URL with the values of the variables of its origin, and the names of the others."""
+    found, names, at = "", [], 0
+    for one in _VARIABLE.finditer(template):
+        found += template[at : one.start()]
+        in_path = "/" in found.partition("://")[2]
+        found += f"${{{one[1]}}}" if in_path else with_environment(one[0])
+        names += [one[1]] * in_path
+        at = one.end()
+    return found + template[at:], names
 
 
 def secrets_in(text: str) -> list[str]:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ragassay.errors import UsageError
+from ragassay.scores import Reason
+from ragassay.targets.target import RefusedAddressError, refuse_endless
 from ragassay.transport.endpoints import CONNECT_S, redirected
 
 if TYPE_CHECKING:
@@ -32,13 +34,17 @@ def needs_session() -> None:
         )
 
 
-def open_session(url: str, shown: str, headers: Mapping[str, str]) -> aiohttp.ClientSession:
+def open_session(
+    url: str, shown: str, headers: Mapping[str, str], method: str
+) -> aiohttp.ClientSession:
     """A session that talks to one origin only. The caller has the deadlines and the limits.
 
     Args:
         url: of the system; a redirect to another origin is an `EndpointError`.
         shown: what the system is called in messages.
         headers: of every request.
+        method: of every request; a redirect that takes another one, and so leaves the body of the
+            request out, is an `EndpointError`.
 
     Raises:
         ValueError: the URL is none of HTTP.
@@ -48,7 +54,7 @@ def open_session(url: str, shown: str, headers: Mapping[str, str]) -> aiohttp.Cl
 
     place = urlsplit(url)
     if place.scheme not in ("http", "https"):
-        raise ValueError(f"{url!r} begins with neither http:// nor https://")
+        raise ValueError("it begins with neither http:// nor https://")
     home = URL(url).origin()
 
     async def stay(
@@ -56,6 +62,12 @@ def open_session(url: str, shown: str, headers: Mapping[str, str]) -> aiohttp.Cl
     ) -> aiohttp.ClientResponse:
         if request.url.origin() != home:
             raise redirected(shown, request.url.origin(), "target")
+        if request.method != method:
+            raise RefusedAddressError(
+                Reason.REFUSED,
+                f"{shown} redirects to {request.url.path}, where a client sends {request.method} "
+                f"without the query. If that is the right place, write it into 'url'.",
+            )
         return await send(request)
 
     return aiohttp.ClientSession(
@@ -87,13 +99,36 @@ def _proxy(scheme: str, host: str) -> str | None:
     return proxies.get(scheme) or proxies.get("all")
 
 
-async def lines_of(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, bool]]:
+async def content_of(response: aiohttp.ClientResponse, shown: str) -> bytes:
+    """The body of a reply.
+
+    Args:
+        response: whose body is read.
+        shown: what the system is called in messages.
+
+    Raises:
+        EndpointError: it does not end.
+    """
+    return b"".join([piece async for piece in _pieces_of(response, shown)])
+
+
+async def lines_of(response: aiohttp.ClientResponse, shown: str) -> AsyncIterator[tuple[str, bool]]:
     """The lines of a reply as they come, of any length, without their ends; with each whether its
-    end came."""
-    rest = b""
-    async for piece in response.content.iter_any():
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in whole:
-            yield line.removesuffix(b"\r").decode("utf-8", "replace"), True
-    if rest:
+    end came. Arguments and errors: as of `content_of`."""
+    line: list[bytes] = []
+    async for piece in _pieces_of(response, shown):
+        head, *begun = piece.split(b"\n")
+        line.append(head)
+        for one in begun:
+            yield b"".join(line).removesuffix(b"\r").decode("utf-8", "replace"), True
+            line = [one]
+    if rest := b"".join(line):
         yield rest.decode("utf-8", "replace"), False
+
+
+async def _pieces_of(response: aiohttp.ClientResponse, shown: str) -> AsyncIterator[bytes]:
+    size = 0
+    async for piece in response.content.iter_any():
+        size += len(piece)
+        refuse_endless(size, shown)
+        yield piece

@@ -75,16 +75,22 @@ def _holds(value: Any, path: JsonPath) -> bool:
     return found is not NOTHING and bool(found)
 
 
-async def events_of(response: aiohttp.ClientResponse, server_sent: bool) -> AsyncIterator[Event]:
+async def events_of(
+    response: aiohttp.ClientResponse, server_sent: bool, shown: str
+) -> AsyncIterator[Event]:
     """The events of a stream as they come.
 
     Args:
         response: whose body is read.
         server_sent: whether these are server-sent events; else each line is one.
+        shown: what the system is called in messages.
+
+    Raises:
+        EndpointError: the stream does not end.
     """
     data: list[str] = []
     name = ""
-    async for line, whole in lines_of(response):
+    async for line, whole in lines_of(response, shown):
         if not server_sent:
             if line.strip():
                 yield Event(line, whole=whole)

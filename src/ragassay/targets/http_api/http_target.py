@@ -22,10 +22,12 @@ from ragassay.targets.http_api.http_mapping import (
     Paths,
     filled,
     secrets_in,
+    secrets_in_url,
+    shown_url,
     slots_of,
     with_environment,
 )
-from ragassay.targets.http_api.http_session import needs_session, open_session
+from ragassay.targets.http_api.http_session import content_of, needs_session, open_session
 from ragassay.targets.http_api.http_stream import DONE, EndMark, Event, events_of
 from ragassay.targets.reply_shapes import made_reply
 from ragassay.targets.target import (
@@ -44,6 +46,10 @@ from ragassay.transport.endpoints import EndpointError, retry_after, unreached
 if TYPE_CHECKING:
     import aiohttp
 
+_SECRET = re.compile("authorization|cookie|key|token|secret|password", re.IGNORECASE)
+"""In the names of headers that hold secrets."""
+_IS_KEY = re.compile(r"[\x21-\x7e]+")
+"""What a key may be; the name of an index may have a blank."""
 _OVERLOADED = frozenset({429, 503, 529})
 _PASSING = frozenset({408, 409, 425, 429})
 _NO_ACCESS = frozenset({401, 403, 407})
@@ -79,12 +85,23 @@ class HttpTarget(Target):
         variables = {one for value in mapping.headers.values() for one in secrets_in(value)}
         hidden = [from_environment([one], os.environ) for one in sorted(variables)]
         self._secrets = [one for one in (key, *hidden) if one]
-        super().__init__(name, url.partition("?")[0], self._secrets[0] if self._secrets else NO_KEY)
+        first = self._secrets[0] if self._secrets else NO_KEY
+        super().__init__(name, shown_url(mapping.url), first)
         self.mapping, self._origin, self.price = mapping, origin, price
         self._url = url
         bearer = {"Authorization": f"Bearer {key.reveal()}"} if key else {}
         own = {one: with_environment(value) for one, value in mapping.headers.items()}
         self._headers = {**bearer, **own}
+        # Also what is written in the file itself; these are not what a message names as the key.
+        self._secrets += [
+            Secret(value.split()[-1], f"the header {one}")
+            for one, value in own.items()
+            if _SECRET.search(one) and value.strip()
+        ]
+        # An answer may hold such a word, the name of an index, for another reason.
+        self._of_url = [
+            Secret(one, "the URL") for one in secrets_in_url(mapping.url) if _IS_KEY.fullmatch(one)
+        ]
         self._usage_paths = mapping.usage.model_dump(exclude_none=True)
         given = mapping.passage
         self._passage_paths = {} if given is None else given.model_dump(exclude_none=True)
@@ -108,7 +125,8 @@ class HttpTarget(Target):
         accepted = "text/event-stream" if self.mapping.stream == "sse" else "application/json"
         agreed = {"Content-Type": "application/json", "Accept": accepted}
         try:
-            self._session = open_session(self._url, self.url, {**agreed, **self._headers})
+            headers = {**agreed, **self._headers}
+            self._session = open_session(self._url, self.url, headers, self.mapping.method)
         except ValueError as error:
             raise UsageError(
                 f"{self.url} is no address of HTTP ({error}). Correct 'url' in {self._origin}: it "
@@ -123,6 +141,14 @@ class HttpTarget(Target):
 
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
         """Sends one request, and reads the reply as the mapping says."""
+        try:
+            return await self._answer(request, watch)
+        except EndpointError as error:
+            for secret in (*self._secrets, *self._of_url):
+                error.detail = secret.hidden_in(error.detail)
+            raise
+
+    async def _answer(self, request: Request, watch: Stopwatch) -> SystemReply:
         import aiohttp
 
         assert self._session is not None
@@ -136,7 +162,7 @@ class HttpTarget(Target):
             ) as response:
                 if mapping.stream is not None and response.status < 400:
                     return await self._read_stream(response, watch)
-                content = self._hidden(await response.read())
+                content = self._hidden(await content_of(response, self.url))
         except aiohttp.ClientPayloadError:
             raise self._cut("it closed the connection") from None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
@@ -159,7 +185,7 @@ class HttpTarget(Target):
         pieces: list[str] = []
         raw = ""
         ended = False
-        stream = events_of(response, self.mapping.stream == "sse")
+        stream = events_of(response, self.mapping.stream == "sse", self.url)
         while True:
             try:
                 event = await anext(stream, None)
@@ -172,6 +198,8 @@ class HttpTarget(Target):
             if event.is_done:
                 self._ends_in_done = ended = True
                 break
+            if event.name == "error" and event.name not in self._end.names:
+                raise self._failure(event.text)
             raw = raw or event.text
             last = event.name in self._end.names
             value = self._event(event, last)
@@ -299,14 +327,24 @@ class HttpTarget(Target):
 
     def _refuse_failure(self, value: Any) -> None:
         """Raises where the reply says that the system failed."""
-        if self.mapping.error is None or value is None:
+        if value is None:
+            return
+        if self.mapping.error is None:
+            # As of functions: an error that a system tells is no answer, nor is what came before.
+            said = value.get("error") if isinstance(value, dict) else None
+            if said and isinstance(said, str | dict):
+                raise self._failure(str(said))
             return
         try:
             said = _first(value, self.mapping.error)
         except PathError:
             return
         if said is not NOTHING and said:
-            raise EndpointError(Reason.SERVER_ERROR, f"{self.url} says: {shown(str(said))}")
+            raise self._failure(str(said))
+
+    def _failure(self, said: str) -> EndpointError:
+        """The failure that the system tells."""
+        return EndpointError(Reason.SERVER_ERROR, f"{self.url} says: {shown(said)}")
 
     def _json(self, content: bytes) -> Any:
         try:
