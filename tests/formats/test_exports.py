@@ -558,6 +558,18 @@ def test_deepeval_test_runs(tmp_path: Path) -> None:
     assert one.references == ("Austen",) and [g.text for g in one.gold or ()] == ["Gold."]
 
 
+def test_the_context_of_deepeval_is_gold_also_where_nothing_was_retrieved(tmp_path: Path) -> None:
+    """deepeval leaves out what is null."""
+    case = {"name": "c1", "input": Q, "actualOutput": A, "context": ["Gold."]}
+    other = {**case, "name": "c2", "input": "When?", "retrievalContext": ["Found."]}
+    header = "input,actual_output,context,retrieval_context,custom_column_key_values\n"
+    (tmp_path / "a.csv").write_text(f"{header}{Q},{A},Gold.,,\nWhen?,{A},Gold.,Found.,\n")
+    for path in (write(tmp_path / "run.json", {"testCases": [case, other]}), tmp_path / "a.csv"):
+        one, two = read(path, "deepeval")
+        assert one.passages is None and [p.text for p in two.passages or ()] == ["Found."]
+        assert all([g.text for g in each.gold or ()] == ["Gold."] for each in (one, two))
+
+
 def test_deepeval_conversations(tmp_path: Path) -> None:
     turns = [
         *({"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}),
