@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
@@ -323,3 +324,20 @@ def test_a_record_in_memory_is_named_by_its_number() -> None:
                 notes=Notes(),
             )
         )
+
+
+def test_rows_of_delimiters_alone_are_no_records(tmp_path: Path) -> None:
+    """Spreadsheets leave them at the end."""
+    path = written(tmp_path, "id,question,answer\n1,Who?,Ann.\n,,\n\n2,When?,\n,,\n")
+    assert [one.id for one in load(path, notes=Notes())] == ["1", "2"]
+
+
+def test_texts_in_columns_of_bytes_are_texts(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    frame = pl.DataFrame({"id": [b"1"], "query": ["Who?"], "contexts": [["Émile.".encode()]]})
+    frame.write_parquet(path)
+    assert load(path) == [Sample(id="1", query="Who?", passages=(Passage("Émile."),))]
+    pl.DataFrame({"id": ["1"], "query": [b"\xff\xfe"]}).write_parquet(path)
+    with pytest.raises(InputError, match=r"2 bytes that are no text in UTF-8") as caught:
+        load(path)
+    assert (caught.value.line, caught.value.field) == (1, "query")
