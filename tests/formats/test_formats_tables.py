@@ -341,3 +341,11 @@ def test_texts_in_columns_of_bytes_are_texts(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"2 bytes that are no text in UTF-8") as caught:
         load(path)
     assert (caught.value.line, caught.value.field) == (1, "query")
+
+
+@pytest.mark.parametrize("cell", ["[None, 'a']", "[nan, 'a']", '[null, "a"]'])
+def test_a_list_that_begins_with_a_missing_value_is_no_text(tmp_path: Path, cell: str) -> None:
+    quoted = cell.replace('"', '""')
+    path = written(tmp_path, f'id,question,contexts\n1,Who?,"{quoted}"\n')
+    with pytest.raises(InputError, match="field 'contexts'"):
+        load(path)

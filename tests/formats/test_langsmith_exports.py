@@ -186,3 +186,16 @@ def test_feedback_times_tokens_and_costs_are_kept(tmp_path: Path) -> None:
     assert one_sample(path).metadata == {"score.correct": 1.0, "asked": asked}
     result = ragassay.evaluate(load(path, notes=Notes()), ["latency", "tokens", "cost"])
     assert [row.value for row in result.scores] == [2.5, 24, 0.25]
+
+
+def test_an_example_without_outputs_may_stand_first(tmp_path: Path) -> None:
+    """The outputs of the others are what is expected, wherever it stands."""
+    records = [
+        {"inputs": {"question": "Why?"}, "outputs": None},
+        {"inputs": {"question": "Who?"}, "outputs": {"answer": "Ann."}},
+    ]
+    for ordered in (records, records[::-1]):
+        path = tmp_path / "examples.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in ordered))
+        found = {one.query: one for one in load(path, notes=Notes())}
+        assert found["Who?"].references == ("Ann.",) and found["Who?"].answer is None
