@@ -536,6 +536,29 @@ def test_promptfoo_results(tmp_path: Path) -> None:
     assert lines == [one, failed, again]
 
 
+def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_path: Path) -> None:
+    """Not by their order."""
+    asked = {"question": Q, "prompt": "Be brief.", "contexts": ["Found."], "context": "Gold."}
+    for one_order in (asked, dict(reversed(asked.items()))):
+        (one,) = read(write(tmp_path / "a.jsonl", promptfoo(0, vars=one_order)), "promptfoo")
+        assert (one.query, one.metadata["prompt"]) == (Q, "p")
+        assert [p.text for p in one.passages or ()] == ["Found."]
+        assert [p.text for p in one.gold or ()] == ["Gold."]
+    twice = promptfoo(0, vars={"question": Q, "expected": "a", "target": "b"})
+    path = write(tmp_path / "a.jsonl", twice)
+    assert "--columns references=vars.expected" in error(path)
+    (one,) = read(path, "promptfoo", columns={"references": "vars.target"})
+    assert one.references == ("b",)
+
+
+def test_with_columns_the_answer_of_promptfoo_is_no_reference(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", promptfoo(0, vars={"frage": Q, "lang": "en"}, testCase={}))
+    (one,) = read(path, "promptfoo", columns={"query": "vars.frage"})
+    assert (one.query, one.answer_text, one.references) == (Q, A, ())
+    (one,) = read(path, "promptfoo", columns={"answer": "response.output", "query": "vars.frage"})
+    assert (one.answer_text, one.references) == (A, ())
+
+
 def test_promptfoo_files_without_results_are_errors(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", promptfoo(0), {"stats": {}})
     assert "line 2, field 'results': there is no list of results" in error(path)
