@@ -903,3 +903,11 @@ def test_systems_of_promptfoo_are_told_apart_by_prompts_where_there_are_several(
     several = (("a", 0, "short"), ("a", 1, "long"), ("b", 2, "short"))
     assert systems(*several) == ["a#short", "a#long", "b"]
     assert systems(("a", 0, "R"), ("a", 1, "R")) == ["a#1", "a#2"]
+
+
+def test_columns_of_ones_own_beside_the_evaluation_data_of_mlflow_are_read(tmp_path: Path) -> None:
+    row = {"inputs": {"question": Q}, "expectations": {"expected_response": "Austen"}}
+    path = write(tmp_path / "a.jsonl", {**row, "query_id": 7, "contexts": ["Found."]})
+    (one,) = read(path, "mlflow")
+    assert (one.id, one.references) == ("7", ("Austen",))
+    assert [p.text for p in one.passages or ()] == ["Found."]

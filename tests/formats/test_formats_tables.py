@@ -2,17 +2,19 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.errors import InputError
-from ragassay.formats import Notes, detect, from_records, load
-from ragassay.samples import Answer, GoldPassage, Passage, Sample
+from ragassay.formats import Notes, detect, from_records, load, to_record
+from ragassay.samples import Answer, GoldPassage, Passage, Sample, Statement
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "question": "a", "contexts": ["x", "y"], "answer": "b", "ground_truths": ["c"]},
@@ -349,3 +351,15 @@ def test_a_list_that_begins_with_a_missing_value_is_no_text(tmp_path: Path, cell
     path = written(tmp_path, f'id,question,contexts\n1,Who?,"{quoted}"\n')
     with pytest.raises(InputError, match="field 'contexts'"):
         load(path)
+
+
+@pytest.mark.parametrize("spell", [json.dumps, repr])
+def test_an_answer_with_statements_survives_a_table(tmp_path: Path, spell: Any) -> None:
+    """As ragassay writes it; an answer that is any other JSON is what the system said."""
+    sample = Sample(id="1", query="Who?", answer=Answer("Ann.", (Statement("Ann.", ("p1",)),)))
+    frame = pd.DataFrame([{**to_record(sample), "answer": spell(to_record(sample)["answer"])}])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert load(tmp_path / "a.csv") == [sample]
+    said = '{"text": "Ann.", "sure": true}'
+    frame.assign(answer=said).to_csv(tmp_path / "a.csv", index=False)
+    assert load(tmp_path / "a.csv")[0].answer == Answer(said)

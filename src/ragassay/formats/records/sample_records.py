@@ -631,10 +631,11 @@ def _unpacked(record: Record, plan: FieldKeys) -> Record:
     query = plan.keys.get("query")
     if query is not None and str(record[query])[:2] == "[{":
         keys.append(query)
-    return {
-        **record,
-        **{key: field_values.unpack(record[key], key) for key in (*keys, *plan.labels)},
-    }
+    opened = {key: field_values.unpack(record[key], key) for key in (*keys, *plan.labels)}
+    answer = plan.keys.get("answer")
+    if answer is not None and (parts := answer_values.statements_in(record[answer])) is not None:
+        opened[answer] = parts
+    return {**record, **opened}
 
 
 def _references(record: Record, keys: Keys) -> tuple[tuple[str, ...], tuple[Any, ...]]:
