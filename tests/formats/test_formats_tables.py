@@ -363,3 +363,9 @@ def test_an_answer_with_statements_survives_a_table(tmp_path: Path, spell: Any) 
     said = '{"text": "Ann.", "sure": true}'
     frame.assign(answer=said).to_csv(tmp_path / "a.csv", index=False)
     assert load(tmp_path / "a.csv")[0].answer == Answer(said)
+
+
+@pytest.mark.parametrize("cell", ["None", "nan", "null", "False", "FALSE"])
+def test_a_cell_that_says_there_was_no_error_is_no_failure(tmp_path: Path, cell: str) -> None:
+    path = written(tmp_path, f"id,question,answer,error\n1,Who?,Ann,{cell}\n2,When?,,timeout\n")
+    assert [one.failure for one in load(path)] == [None, "timeout"]

@@ -635,7 +635,14 @@ def _unpacked(record: Record, plan: FieldKeys) -> Record:
     answer = plan.keys.get("answer")
     if answer is not None and (parts := answer_values.statements_in(record[answer])) is not None:
         opened[answer] = parts
+    failed = plan.keys.get("failure")
+    if failed is not None and str(record[failed]).strip().casefold() in _NO_FAILURE:
+        opened[failed] = None
     return {**record, **opened}
+
+
+_NO_FAILURE = frozenset({"none", "null", "nan", "false"})
+"""What programs write into a cell where there was no error."""
 
 
 def _references(record: Record, keys: Keys) -> tuple[tuple[str, ...], tuple[Any, ...]]:
