@@ -721,3 +721,14 @@ def test_a_conversation_with_the_query_and_its_answer_is_no_history(
 def test_a_conversation_with_another_answer_is_an_error() -> None:
     with pytest.raises(InputError, match="differs from the turn after its query"):
         mapped({"question": "Who?", "messages": TALK, "answer": "Bob."})
+
+
+@pytest.mark.parametrize("part", [{"score": 0}, {"score": 2}, {"label": 0}, {"is_relevant": False}])
+def test_a_grade_of_gold_under_another_name_is_asked_for(part: dict[str, Any]) -> None:
+    """It would count as relevant."""
+    with pytest.raises(InputError, match=r"and no grade.*If it is its grade"):
+        mapped({"id": "1", "gold": [{"id": "d1", **part}]})
+    (sample,) = mapped({"id": "1", "gold": [{"id": "d1", "grade": 0, **part}]})
+    assert sample.gold == (GoldPassage("d1", grade=0),)
+    for other in ({"score": 0.5}, {"label": 1}, {"is_relevant": True}, {"label": "a"}):
+        assert mapped({"id": "1", "gold": [{"id": "d1", **other}]})[0].gold == (GoldPassage("d1"),)

@@ -297,7 +297,24 @@ def _gold(item: Any, field: str) -> GoldPassage:
     parts = _parts(item, _GOLD, field)
     if parts.get("grade", 1) is None:
         del parts["grade"]
+    if "grade" not in parts:
+        _refuse_other_grade(item, field)
     return GoldPassage(**parts)
+
+
+_LIKE_GRADES = ("label", "score", "relevant", "is_relevant", "judgement", "judgment")
+
+
+def _refuse_other_grade(item: Mapping[str, Any], field: str) -> None:
+    """Refuses a gold passage without a grade that may have one by another name: without it, the
+    grade is 1, also of what was judged not relevant. Scores of systems are seldom whole."""
+    (key,) = pick(tuple(item), (_LIKE_GRADES,))
+    if key is not None and isinstance(item[key], int) and item[key] != 1:
+        raise InputError(
+            f"a gold passage has the {key} {item[key]}, and no grade",
+            field=f"{field}.{key}",
+            hint=f"If it is its grade (0: not relevant), call it 'grade'; else remove {key!r}.",
+        )
 
 
 def _grade(value: Any, field: str) -> int:
