@@ -536,6 +536,29 @@ def test_promptfoo_results(tmp_path: Path) -> None:
     assert lines == [one, failed, again]
 
 
+def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_path: Path) -> None:
+    """Not by their order."""
+    asked = {"question": Q, "prompt": "Be brief.", "contexts": ["Found."], "context": "Gold."}
+    for one_order in (asked, dict(reversed(asked.items()))):
+        (one,) = read(write(tmp_path / "a.jsonl", promptfoo(0, vars=one_order)), "promptfoo")
+        assert (one.query, one.metadata["prompt"]) == (Q, "p")
+        assert [p.text for p in one.passages or ()] == ["Found."]
+        assert [p.text for p in one.gold or ()] == ["Gold."]
+    twice = promptfoo(0, vars={"question": Q, "expected": "a", "target": "b"})
+    path = write(tmp_path / "a.jsonl", twice)
+    assert "--columns references=vars.expected" in error(path)
+    (one,) = read(path, "promptfoo", columns={"references": "vars.target"})
+    assert one.references == ("b",)
+
+
+def test_with_columns_the_answer_of_promptfoo_is_no_reference(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", promptfoo(0, vars={"frage": Q, "lang": "en"}, testCase={}))
+    (one,) = read(path, "promptfoo", columns={"query": "vars.frage"})
+    assert (one.query, one.answer_text, one.references) == (Q, A, ())
+    (one,) = read(path, "promptfoo", columns={"answer": "response.output", "query": "vars.frage"})
+    assert (one.answer_text, one.references) == (A, ())
+
+
 def test_promptfoo_files_without_results_are_errors(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", promptfoo(0), {"stats": {}})
     assert "line 2, field 'results': there is no list of results" in error(path)
@@ -556,6 +579,18 @@ def test_deepeval_test_runs(tmp_path: Path) -> None:
     (one,) = read(write(tmp_path / "run.json", data), "deepeval")
     is_expected(one, ids=False)
     assert one.references == ("Austen",) and [g.text for g in one.gold or ()] == ["Gold."]
+
+
+def test_the_context_of_deepeval_is_gold_also_where_nothing_was_retrieved(tmp_path: Path) -> None:
+    """deepeval leaves out what is null."""
+    case = {"name": "c1", "input": Q, "actualOutput": A, "context": ["Gold."]}
+    other = {**case, "name": "c2", "input": "When?", "retrievalContext": ["Found."]}
+    header = "input,actual_output,context,retrieval_context,custom_column_key_values\n"
+    (tmp_path / "a.csv").write_text(f"{header}{Q},{A},Gold.,,\nWhen?,{A},Gold.,Found.,\n")
+    for path in (write(tmp_path / "run.json", {"testCases": [case, other]}), tmp_path / "a.csv"):
+        one, two = read(path, "deepeval")
+        assert one.passages is None and [p.text for p in two.passages or ()] == ["Found."]
+        assert all([g.text for g in each.gold or ()] == ["Gold."] for each in (one, two))
 
 
 def test_deepeval_conversations(tmp_path: Path) -> None:
@@ -868,3 +903,11 @@ def test_systems_of_promptfoo_are_told_apart_by_prompts_where_there_are_several(
     several = (("a", 0, "short"), ("a", 1, "long"), ("b", 2, "short"))
     assert systems(*several) == ["a#short", "a#long", "b"]
     assert systems(("a", 0, "R"), ("a", 1, "R")) == ["a#1", "a#2"]
+
+
+def test_columns_of_ones_own_beside_the_evaluation_data_of_mlflow_are_read(tmp_path: Path) -> None:
+    row = {"inputs": {"question": Q}, "expectations": {"expected_response": "Austen"}}
+    path = write(tmp_path / "a.jsonl", {**row, "query_id": 7, "contexts": ["Found."]})
+    (one,) = read(path, "mlflow")
+    assert (one.id, one.references) == ("7", ("Austen",))
+    assert [p.text for p in one.passages or ()] == ["Found."]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.errors import InputError, UsageError
-from ragassay.formats import load, read, schema, to_record, write
+from ragassay.formats import detect, load, read, schema, to_record, write
 from ragassay.samples import (
     Answer,
     Answerability,
@@ -232,3 +232,24 @@ def test_gzip_is_recognised_by_its_content(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(gzip.compress(b'{"id": 1, "query": "a"}\n'))
     assert load(path)[0].id == "1"
+
+
+@pytest.mark.parametrize("answer", [[{"text": "Ann.", "citations": ["p1"]}], []])
+def test_statements_beside_references_make_no_answer_of_trec(tmp_path: Path, answer: Any) -> None:
+    """There, references are what was retrieved."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        json.dumps({"id": "1", "query": "Who?", "references": ["Ann"], "answer": answer})
+    )
+    assert detect(path).name == "jsonl"
+    (sample,) = load(path)
+    assert (sample.id, sample.query, sample.references) == ("1", "Who?", ("Ann",))
+    assert sample.passages is None
+
+
+def test_a_byte_order_mark_counts_at_the_beginning_only(tmp_path: Path) -> None:
+    """Text is recoded in blocks, one of which may begin with that character."""
+    query = "\ufeff" * 100_000
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"id": "1", "query": query}, ensure_ascii=False), "utf-16-le")
+    assert load(path, encoding="utf-16-le")[0].query == query

@@ -635,3 +635,100 @@ def test_contexts_joined_by_a_line_of_signs_are_told() -> None:
         [{"id": "1", "contexts": "One.\n---\nTwo."}], separator=r"\n---\n", notes=Notes()
     )
     assert [one.text for one in sample.passages or ()] == ["One.", "Two."]
+
+
+def mapped(*records: dict[str, Any], **options: Any) -> list[Sample]:
+    return list(from_records(list(records), notes=Notes(), **options))
+
+
+@pytest.mark.parametrize(
+    ("word", "other", "fields"),
+    [
+        ("answer", "prediction", ("references", "answer")),
+        ("context", "retrieval_context", ("gold", "passages")),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_name_that_would_mean_two_fields_in_one_file_is_an_error(
+    tmp_path: Path, word: str, other: str, fields: tuple[str, str], first: bool
+) -> None:
+    """A record without a prediction would have the reference as its answer."""
+    whole = {"id": "1", "question": "Who?", word: "Gold.", other: "Told."}
+    records = [whole, {"id": "2", "question": "When?", word: "Gold."}]
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        "".join(json.dumps(one) + "\n" for one in (records if first else records[::-1]))
+    )
+    with pytest.raises(InputError, match="in an earlier record") as caught:
+        load(path, notes=Notes())
+    assert caught.value.line == 2 and f"--columns {fields[0]}={word}" in str(caught.value)
+    samples = {one.id: one for one in load(path, columns={fields[0]: word}, notes=Notes())}
+    assert getattr(samples["2"], fields[1]) is None and getattr(samples["2"], fields[0])
+    # Another file may use the name in its own way.
+    for name, record in zip(("b", "c"), records, strict=True):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record))
+    assert len(load([tmp_path / "b.jsonl", tmp_path / "c.jsonl"], notes=Notes())) == 2
+
+
+def test_a_null_hides_no_value_under_another_name_of_the_field() -> None:
+    """As in a table that was made of two with other names."""
+    names = {"id": "qid", "query": "question", "passages": "contexts", "references": "reference"}
+    values = {"id": "7", "query": "Who?", "passages": ["p"], "references": ["r"]}
+    record = {**dict.fromkeys(names), **{other: values[own] for own, other in names.items()}}
+    expected = mapped(values)
+    assert mapped(record) == expected
+    assert mapped({"question": None, "query": None, "answer": "x", "id": "1"})[0].query is None
+
+
+@pytest.mark.parametrize("name", ["passages", "gold"])
+def test_one_passage_may_stand_without_a_list(name: str) -> None:
+    """Read by ids, its parts would be passages called text, id and score."""
+    own = {"text": "Emma.", "id": "p1", "document": "a.txt"}
+    assert mapped({"id": "1", name: own}) == mapped({"id": "1", name: [own]})
+    by_id = {"id": "d1", **({"grade": 2} if name == "gold" else {"score": 0.5})}
+    assert mapped({"id": "1", name: by_id}) == mapped({"id": "1", name: [by_id]})
+    two = mapped({"id": "1", name: {"d1": "Emma.", "d2": "Persuasion."}})[0]
+    assert [one.id for one in getattr(two, name)] == ["d1", "d2"]
+
+
+def test_a_null_text_of_a_passage_hides_none_under_another_name() -> None:
+    (sample,) = mapped({"id": "1", "passages": [{"id": "p", "text": None, "content": "Emma."}]})
+    assert sample.passages == (Passage("Emma.", "p"),)
+
+
+TALK = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Ann."}]
+
+
+@pytest.mark.parametrize(
+    ("record", "history", "answer"),
+    [
+        ({"question": "Who?", "messages": TALK}, (), "Ann."),
+        ({"question": "Who?", "messages": TALK, "answer": "Ann."}, (), "Ann."),
+        ({"question": "Who?", "chat_history": TALK, "answer": "Ann."}, (), "Ann."),
+        # Asked again, after another answer.
+        ({"question": "Who?", "chat_history": TALK, "answer": "Bob."}, ("Who?", "Ann."), "Bob."),
+        ({"question": "When?", "messages": TALK, "answer": "Now."}, ("Who?", "Ann."), "Now."),
+    ],
+)
+def test_a_conversation_with_the_query_and_its_answer_is_no_history(
+    record: dict[str, Any], history: tuple[str, ...], answer: str
+) -> None:
+    (sample,) = mapped(record)
+    assert tuple(turn.text for turn in sample.history) == history
+    assert sample.query == record["question"] and sample.answer == Answer(answer)
+
+
+def test_a_conversation_with_another_answer_is_an_error() -> None:
+    with pytest.raises(InputError, match="differs from the turn after its query"):
+        mapped({"question": "Who?", "messages": TALK, "answer": "Bob."})
+
+
+@pytest.mark.parametrize("part", [{"score": 0}, {"score": 2}, {"label": 0}, {"is_relevant": False}])
+def test_a_grade_of_gold_under_another_name_is_asked_for(part: dict[str, Any]) -> None:
+    """It would count as relevant."""
+    with pytest.raises(InputError, match=r"and no grade.*If it is its grade"):
+        mapped({"id": "1", "gold": [{"id": "d1", **part}]})
+    (sample,) = mapped({"id": "1", "gold": [{"id": "d1", "grade": 0, **part}]})
+    assert sample.gold == (GoldPassage("d1", grade=0),)
+    for other in ({"score": 0.5}, {"label": 1}, {"is_relevant": True}, {"label": "a"}):
+        assert mapped({"id": "1", "gold": [{"id": "d1", **other}]})[0].gold == (GoldPassage("d1"),)

@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.errors import InputError
-from ragassay.formats import Notes, detect, from_records, load
-from ragassay.samples import Answer, GoldPassage, Passage, Sample
+from ragassay.formats import Notes, detect, from_records, load, to_record
+from ragassay.samples import Answer, GoldPassage, Passage, Sample, Statement
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "question": "a", "contexts": ["x", "y"], "answer": "b", "ground_truths": ["c"]},
@@ -323,3 +326,46 @@ def test_a_record_in_memory_is_named_by_its_number() -> None:
                 notes=Notes(),
             )
         )
+
+
+def test_rows_of_delimiters_alone_are_no_records(tmp_path: Path) -> None:
+    """Spreadsheets leave them at the end."""
+    path = written(tmp_path, "id,question,answer\n1,Who?,Ann.\n,,\n\n2,When?,\n,,\n")
+    assert [one.id for one in load(path, notes=Notes())] == ["1", "2"]
+
+
+def test_texts_in_columns_of_bytes_are_texts(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    frame = pl.DataFrame({"id": [b"1"], "query": ["Who?"], "contexts": [["Émile.".encode()]]})
+    frame.write_parquet(path)
+    assert load(path) == [Sample(id="1", query="Who?", passages=(Passage("Émile."),))]
+    pl.DataFrame({"id": ["1"], "query": [b"\xff\xfe"]}).write_parquet(path)
+    with pytest.raises(InputError, match=r"2 bytes that are no text in UTF-8") as caught:
+        load(path)
+    assert (caught.value.line, caught.value.field) == (1, "query")
+
+
+@pytest.mark.parametrize("cell", ["[None, 'a']", "[nan, 'a']", '[null, "a"]'])
+def test_a_list_that_begins_with_a_missing_value_is_no_text(tmp_path: Path, cell: str) -> None:
+    quoted = cell.replace('"', '""')
+    path = written(tmp_path, f'id,question,contexts\n1,Who?,"{quoted}"\n')
+    with pytest.raises(InputError, match="field 'contexts'"):
+        load(path)
+
+
+@pytest.mark.parametrize("spell", [json.dumps, repr])
+def test_an_answer_with_statements_survives_a_table(tmp_path: Path, spell: Any) -> None:
+    """As ragassay writes it; an answer that is any other JSON is what the system said."""
+    sample = Sample(id="1", query="Who?", answer=Answer("Ann.", (Statement("Ann.", ("p1",)),)))
+    frame = pd.DataFrame([{**to_record(sample), "answer": spell(to_record(sample)["answer"])}])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert load(tmp_path / "a.csv") == [sample]
+    said = '{"text": "Ann.", "sure": true}'
+    frame.assign(answer=said).to_csv(tmp_path / "a.csv", index=False)
+    assert load(tmp_path / "a.csv")[0].answer == Answer(said)
+
+
+@pytest.mark.parametrize("cell", ["None", "nan", "null", "False", "FALSE"])
+def test_a_cell_that_says_there_was_no_error_is_no_failure(tmp_path: Path, cell: str) -> None:
+    path = written(tmp_path, f"id,question,answer,error\n1,Who?,Ann,{cell}\n2,When?,,timeout\n")
+    assert [one.failure for one in load(path)] == [None, "timeout"]

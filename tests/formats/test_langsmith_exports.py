@@ -186,3 +186,27 @@ def test_feedback_times_tokens_and_costs_are_kept(tmp_path: Path) -> None:
     assert one_sample(path).metadata == {"score.correct": 1.0, "asked": asked}
     result = ragassay.evaluate(load(path, notes=Notes()), ["latency", "tokens", "cost"])
     assert [row.value for row in result.scores] == [2.5, 24, 0.25]
+
+
+def test_an_example_without_outputs_may_stand_first(tmp_path: Path) -> None:
+    """The outputs of the others are what is expected, wherever it stands."""
+    records = [
+        {"inputs": {"question": "Why?"}, "outputs": None},
+        {"inputs": {"question": "Who?"}, "outputs": {"answer": "Ann."}},
+    ]
+    for ordered in (records, records[::-1]):
+        path = tmp_path / "examples.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in ordered))
+        found = {one.query: one for one in load(path, notes=Notes())}
+        assert found["Who?"].references == ("Ann.",) and found["Who?"].answer is None
+
+
+def test_numbers_are_answers(tmp_path: Path) -> None:
+    """Also where they are expected; a text comes first."""
+    path = tmp_path / "runs.jsonl"
+    run = {"id": "a", "trace_id": "a", "run_type": "chain", "inputs": {"question": "How many?"}}
+    for given, answer in (({"answer": 5}, "5"), ({"result": 0.5, "text": "Half."}, "Half.")):
+        path.write_text(json.dumps({**run, "outputs": given}))
+        assert [one.answer_text for one in load(path, notes=Notes())] == [answer]
+    path.write_text(json.dumps({"inputs": {"question": "How many?"}, "outputs": {"answer": 42.0}}))
+    assert [one.references for one in load(path, notes=Notes())] == [("42",)]

@@ -144,3 +144,46 @@ def test_two_references_of_one_id_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "q.jsonl", *twice)
     with pytest.raises(InputError, match="stands in it twice, with different references"):
         ragassay.evaluate(runs, ["em"], references=str(path))
+
+
+def test_ids_that_belong_to_other_queries_are_an_error(tmp_path: Path) -> None:
+    """Files that were numbered apart would get each other's references."""
+    asked = [{"id": "1", "query": EMMA, "references": ["a"]}]
+    asked.append({"id": "2", "query": PERSUASION, "references": ["b"]})
+    questions = write(tmp_path / "q.jsonl", *asked)
+    answers = write(tmp_path / "a.jsonl", {"id": "2", "query": EMMA, "answer": "Ann."})
+    with pytest.raises(InputError, match="has the query of the question '1' there, and the id of"):
+        load([questions, answers], notes=Notes())
+    with pytest.raises(InputError, match="has the query of the question '1'"):
+        ragassay.evaluate(str(answers), "em", references=str(questions))
+
+
+def test_a_sample_whose_query_is_put_otherwise_is_told(tmp_path: Path) -> None:
+    questions = write(tmp_path / "q.jsonl", {"id": "1", "query": EMMA, "references": ["a"]})
+    answers = write(tmp_path / "a.jsonl", {"id": "1", "query": "Whose is Emma?", "answer": "Ann."})
+    notes = Notes()
+    assert expected(load([questions, answers], notes=notes)) == {"1": ("a",)}
+    assert any("query differs from that of their question" in one for one in notes)
+
+
+def test_a_system_without_a_single_answer_is_no_file_of_questions(tmp_path: Path) -> None:
+    """Its samples would be left out."""
+    record = {"id": "1", "query": EMMA, "references": ["a"]}
+    failed = write(tmp_path / "b.jsonl", {**record, "system": "B", "answer": None})
+    answered = write(tmp_path / "a.jsonl", {**record, "system": "A", "answer": "Ann."})
+    found = load([failed, answered], notes=Notes())
+    assert [one.system for one in found] == ["B", "A"]
+    # A system that is named for all files is none of a file of questions.
+    questions = write(tmp_path / "q.jsonl", record)
+    answers = write(tmp_path / "c.jsonl", {"id": "1", "query": EMMA, "answer": "Ann."})
+    assert [one.system for one in load([questions, answers], system="C", notes=Notes())] == ["C"]
+
+
+def test_a_question_that_expects_two_things_is_an_error(tmp_path: Path) -> None:
+    asked = [
+        {"id": "1", "query": EMMA, "system": name, "gold": [{"id": f"d{name}"}]} for name in "ab"
+    ]
+    questions = write(tmp_path / "q.jsonl", *asked)
+    answers = write(tmp_path / "a.jsonl", {"id": "1", "query": EMMA, "answer": "Ann."})
+    with pytest.raises(InputError, match="with different references, gold or labels"):
+        ragassay.evaluate(str(answers), "em", references=str(questions))

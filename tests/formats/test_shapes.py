@@ -128,6 +128,53 @@ def test_a_record_of_lists_is_no_table(tmp_path: Path, record: Any) -> None:
     assert len(read(path)) == 1
 
 
+@pytest.mark.parametrize("part", [{"text": "T"}, {"text": "T", "lang": "en"}, {"body": "T"}])
+def test_a_record_of_objects_with_the_same_keys_is_no_table(tmp_path: Path, part: Any) -> None:
+    """As a table its id would be "text"."""
+    path = tmp_path / "one.jsonl"
+    path.write_text(json.dumps({"input": part, "output": part}))
+    key = next(iter(part))
+    (one,) = read(path, columns={"query": f"input.{key}", "answer": f"output.{key}"})
+    assert (one.query, one.answer_text, one.id[:2]) == ("T", "T", "q-")
+
+
+LOGGED = {"frage": "Wer?", "antwort": "Ann.", "results": [{"id": "d1"}, {"id": "d2"}]}
+
+
+@pytest.mark.parametrize(
+    "results", [[{"id": "d1"}, {"id": "d2"}], [{"id": "d1", "context": "Emma."}], [{"qid": 1}]]
+)
+def test_what_was_retrieved_is_no_list_of_records(tmp_path: Path, results: Any) -> None:
+    """Each document would be a sample, and the question would be left out."""
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps({**LOGGED, "results": results}))
+    assert "no column is known as a query" in error(path)
+
+
+@pytest.mark.parametrize("name", ["results", "data", "items", "runs"])
+def test_a_record_in_which_columns_are_chosen_is_not_taken_for_what_stands_around_records(
+    tmp_path: Path, name: str
+) -> None:
+    found = [{"text": "Emma.", "question": "?"}, {"text": "Persuasion.", "question": "?"}]
+    record = {"nr": 1, "frage": "Wer?", name: found, "meta": {"n": 2}}
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(record) + "\n" + json.dumps({**record, "nr": 2}))
+    columns = {"id": "nr", "query": "frage", "passages": f"{name}[*].text"}
+    samples = read(path, columns=columns)
+    assert [(one.id, one.query) for one in samples] == [("1", "Wer?"), ("2", "Wer?")]
+    assert [one.text for one in samples[1].passages or ()] == ["Emma.", "Persuasion."]
+    # Columns of the records within leave the object around them.
+    path.write_text(json.dumps({"nr": 1, "data": [{"nr": 2, "frage": "Wer?"}]}))
+    (one,) = read(path, columns={"id": "nr", "query": "frage"})
+    assert (one.id, one.query) == ("2", "Wer?")
+
+
+def test_records_with_names_of_their_own_are_read_from_a_list_beside_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"by": "Ann", "data": [{"id": 1, "contexts": [], "frage": "Wer?"}]}))
+    assert [one.query for one in read(path, columns={"query": "frage"})] == ["Wer?"]
+
+
 def test_the_number_of_records_is_not_that_of_the_columns() -> None:
     assert open_source({"query": ["a", "b", "c"]}, make_config()).count() is None
     assert open_source([{"query": "a"}, {"query": "b"}], make_config()).count() == 2

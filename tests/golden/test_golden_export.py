@@ -139,3 +139,34 @@ def test_formats_are_found_by_name_and_by_end() -> None:
         export_format(Path("a.json"), "deepevl")
     with pytest.raises(UsageError, match=r"deepeval to a file whose name ends in \.json"):
         export_format(Path("a.csv"), "deepeval")
+
+
+BARE = GoldenItem(id="q3", query="Why?")
+"""Nothing is expected of it."""
+
+
+@pytest.mark.parametrize("kind", [*TOGETHER, *OF_ONE_REFERENCE, "mtrag", "ultrarag"])
+@pytest.mark.parametrize("first", [True, False])
+def test_items_without_references_keep_their_ids(kind: str, tmp_path: Path, first: bool) -> None:
+    if kind in ("mlflow", "ragchecker"):
+        pytest.skip("it has no ids, or no place for them")
+    items = (BARE, *ITEMS) if first else (*ITEMS, BARE)
+    assert [one.id for one in formats.read(written(tmp_path, kind, items))] == [
+        one.id for one in items
+    ]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_a_lone_carriage_return_ends_no_line_of_a_table(kind: str, tmp_path: Path) -> None:
+    item = GoldenItem(id="q4", query="One\rtwo?", references=["Yes."])
+    (sample,) = formats.read(written(tmp_path, kind, (item,)))
+    assert sample.query == "One\rtwo?"
+
+
+def test_ids_with_quotes_are_the_same_in_all_files_of_beir(tmp_path: Path) -> None:
+    item = GoldenItem(id='the "first"', query="Why?", gold=[TALL])
+    folder = written(tmp_path, "beir", (item,))
+    (sample,) = formats.read(folder, gold=None, queries_alone=True)
+    assert (sample.id, sample.query) == ('the "first"', "Why?")
+    with pytest.raises(InputError, match="holds a tab or a line end"):
+        written(tmp_path, "beir", (GoldenItem(id="a\tb", query="Why?", gold=[TALL]),))

@@ -124,20 +124,34 @@ def _distinct(names: list[str]) -> list[str]:
     return names
 
 
+def _text(value: bytes, key: str) -> str:
+    """The text in a column of bytes, as which some programs write texts into Parquet."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{len(value):,} bytes that are no text in UTF-8 stand in the column",
+            field=key,
+            hint="Leave the column out, or write its texts as UTF-8.",
+        ) from None
+
+
 def plain(value: Any, key: str) -> Any:
-    """A value of a frame as JSON has it: dates and what is unknown as texts.
+    """A value of a frame as JSON has it: bytes in UTF-8, dates and what is unknown as texts.
 
     Args:
         value: of a cell.
         key: its column.
 
     Raises:
-        InputError: an infinite number.
+        InputError: an infinite number, or bytes that are no text.
     """
     if value is None or type(value) in (int, bool):
         return value
     if type(value) in (str, float):
         return cleaned(value, key)
+    if isinstance(value, bytes):
+        return _text(value, key)
     if isinstance(value, Mapping):
         return {str(name): plain(item, str(name)) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -35,7 +35,10 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a record cannot be read.
     """
     sample = mapper.sample
-    for line, record in json_files.json_records(path, mapper.note, mapper.encoding, nested=True):
+    records = json_files.json_records(
+        path, mapper.note, mapper.encoding, nested=True, is_record=mapper.reaches_into
+    )
+    for line, record in records:
         yield sample(record, line)
 
 

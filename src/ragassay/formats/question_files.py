@@ -31,15 +31,17 @@ class Questions:
             first = self._by_id.setdefault(one.id, one)
             if first is one and one.query is not None:
                 by_query.setdefault(_folded(one.query), []).append(one)
-            elif first.references != one.references:
+            elif _expected(first) != _expected(one):
                 raise InputError(
-                    f"the question {one.id!r} stands in it twice, with different references",
+                    f"the question {one.id!r} stands in it twice, with different references, gold "
+                    "or labels",
                     path=path,
                     field="id",
                     hint="Keep one of them.",
                 )
         self._by_query = {query: one for query, (one, *more) in by_query.items() if not more}
         self.n_unknown = 0
+        self.n_reworded = 0
         self._met: set[str] = set()
 
     def __len__(self) -> int:
@@ -56,10 +58,26 @@ class Questions:
 
         Args:
             sample: of a system.
+
+        Raises:
+            InputError: the sample has the id of one question and the query of another one.
         """
         question = self._by_id.get(sample.id)
-        if question is None and sample.query is not None:
-            question = self._by_query.get(_folded(sample.query))
+        asked = None if sample.query is None else _folded(sample.query)
+        same = None if asked is None else self._by_query.get(asked)
+        if question is None:
+            question = same
+        elif question.query is not None and asked not in (None, _folded(question.query)):
+            if same is not None:
+                raise InputError(
+                    f"the sample {sample.id!r} has the query of the question {same.id!r} there, "
+                    f"and the id of another one ({question.query[:80]!r})",
+                    path=self.path,
+                    field="id",
+                    hint="Give both files the same ids, or leave them out of one: then the queries "
+                    "join them.",
+                )
+            self.n_reworded += 1
         if question is None:
             self.n_unknown += 1
             return sample
@@ -87,6 +105,12 @@ class Questions:
         Args:
             mapper: takes the notes.
         """
+        if n := self.n_reworded:
+            mapper.note(
+                f"samples whose query differs from that of their question in {self.path}",
+                "Their ids join them; if these are of different questions, give them other ids.",
+                count=n,
+            )
         if n := self.n_unknown:
             mapper.note(
                 f"samples without a question in {self.path}", "They stay as they are.", count=n
@@ -97,6 +121,17 @@ class Questions:
 
 def _folded(query: str) -> str:
     return " ".join(query.split()).casefold()
+
+
+def _expected(question: Sample) -> tuple[object, ...]:
+    """All that is expected of the answer to a question."""
+    return (
+        question.references,
+        question.reference_groups,
+        question.negative_references,
+        question.gold,
+        question.answerability,
+    )
 
 
 def _with_expected(sample: Sample, question: Sample) -> Sample:
@@ -115,13 +150,13 @@ def _with_expected(sample: Sample, question: Sample) -> Sample:
 
 
 def is_question(sample: Sample) -> bool:
-    """Whether a sample has nothing that a system gave, and something that is expected.
+    """Whether a sample is of no system and has nothing that one gave, and something is expected.
 
     Args:
         sample: any.
     """
     given = (sample.answer, sample.passages, sample.failure)
-    if sample.runs or any(one is not None for one in given):
+    if sample.system or sample.runs or any(one is not None for one in given):
         return False
     return bool(sample.references or sample.gold or sample.answerability is not None)
 
@@ -179,8 +214,8 @@ def _begins_with_question(file: tuple[Format, Path], options: MapperOptions) -> 
 
 def _ways(options: MapperOptions) -> list[MapperOptions]:
     """The options with which a file of questions is tried: chosen columns may be those of the other
-    file only."""
-    quiet: MapperOptions = {**options, "notes": Notes()}
+    file only, and so is a system that is named for all."""
+    quiet: MapperOptions = {**options, "notes": Notes(), "system": None}
     return [quiet, {**quiet, "columns": None}] if options.get("columns") else [quiet]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,7 +149,11 @@ def _cell(value: Any) -> str:
 def _delimited(delimiter: str) -> Callable[[Sequence[str], list[list[str]]], bytes]:
     def written(names: Sequence[str], rows: list[list[str]]) -> bytes:
         text = io.StringIO()
-        csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows([names, *rows])
+        plain = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        quoted = csv.writer(text, csv.unix_dialect, delimiter=delimiter)
+        for row in (names, *rows):
+            # Before Python 3.13, a carriage return alone is not quoted, and ends a line.
+            (quoted if any("\r" in cell for cell in row) else plain).writerow(row)
         return text.getvalue().encode()
 
     return written
@@ -210,6 +215,8 @@ def _deepeval(item: GoldenItem) -> Iterable[_Record]:
     yield (
         # Without a retrieval_context beside it, a context could be what a system retrieved.
         {"name": item.id, "input": item.query, "actual_output": None, "retrieval_context": None}
+        # With a null, too: by that column its reader knows that the name is the id.
+        | {"expected_output": None}
         | _first_reference(item, "expected_output")
         | ({"context": [span.text for span in item.gold]} if item.gold else {})
     )
@@ -300,6 +307,9 @@ def _qrels(items: _Items, documents: object) -> Exported:
     return Exported({"": "".join(lines).encode()}, len(lines))
 
 
+_ONE_CELL = re.compile(r"[^\t\r\n]+")
+
+
 def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exported:
     judged = [
         [item.id, name, str(grade)] for item in items for name, grade in _grades(item).items()
@@ -308,10 +318,21 @@ def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exp
         return Exported({}, 0)
     # A title is a part of the text already.
     corpus = [{"_id": one.id, "title": "", "text": one.text} for one in documents().values()]
+    for name in dict.fromkeys(name for query, document, _ in judged for name in (query, document)):
+        if not name.strip() or not _ONE_CELL.fullmatch(name):
+            raise InputError(
+                f"the id {name!r} is blank, or holds a tab or a line end, which no qrels of BEIR "
+                "hold",
+                field="id",
+                hint="Give it another id.",
+            )
     files = {
         "corpus.jsonl": _json_lines(corpus),
         "queries.jsonl": _json_lines({"_id": item.id, "text": item.query} for item in items),
-        "qrels/test.tsv": _delimited("\t")(["query-id", "corpus-id", "score"], judged),
+        # Its readers know no quotes.
+        "qrels/test.tsv": "".join(
+            "\t".join(row) + "\n" for row in (["query-id", "corpus-id", "score"], *judged)
+        ).encode(),
     }
     return Exported(files, len(judged))
 

@@ -47,6 +47,7 @@ def with_references(samples: Iterable[Sample], path: str | Path) -> Iterator[Sam
     for sample in samples:
         yield questions.joined(sample)
     _tell_lacking(path, questions.n_unknown, "no question in it, by id or by query")
+    _tell_lacking(path, questions.n_reworded, "another query than the question of their id in it")
 
 
 def _is_table(path: Path) -> bool:

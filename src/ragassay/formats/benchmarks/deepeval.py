@@ -18,6 +18,7 @@ _CASES = (
     *("test_results", "testResults"),
 )
 _JOINED = ("retrieval_context", "context")
+_RETRIEVED = frozenset({"retrievalContext", "retrieval_context", "passages"})
 _CONVERSATIONAL = ("scenario", "expectedOutcome", "expected_outcome", "chatbotRole", "chatbot_role")
 
 
@@ -35,9 +36,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """
     if _is_table(path, mapper.encoding):
         for line, row in delimited.rows(path, mapper.encoding):
-            given: dict[str, Any] = {key: cell for key, cell in row.items() if cell is not None}
-            joined = {key: given[key].split("|") for key in _JOINED if key in given}
-            yield mapper.sample(given | joined, line)
+            joined = {key: cell.split("|") for key in _JOINED if (cell := row.get(key)) is not None}
+            yield mapper.sample(_told({**row, **joined}), line)
         return
     for line, record in json_files.json_records(path, mapper.note, mapper.encoding, nested=True):
         run = record.get("testRunData") or record.get("test_run_data") or record
@@ -66,13 +66,22 @@ def _record(case: Mapping[str, Any]) -> dict[str, Any]:
     record = {key: value for key, value in case.items() if key not in left_out}
     turns = record.get("turns")
     if not isinstance(turns, list):
-        return {key: value for key, value in record.items() if value is not None}
+        return _told(record)
     answers = [one for one in turns if isinstance(one, dict) and one.get("role") == "assistant"]
     last = answers[-1] if answers else {}
     found = last.get("retrievalContext", last.get("retrieval_context"))
     if found is not None:
         record["passages"] = found
-    return {key: value for key, value in record.items() if value is not None}
+    return _told(record)
+
+
+def _told(case: Mapping[str, Any]) -> dict[str, Any]:
+    """What a case says. Its context is gold, also where nothing was retrieved: by the name of what
+    was retrieved beside it, that is known."""
+    told = {key: value for key, value in case.items() if value is not None}
+    if "context" in told and told.keys().isdisjoint(_RETRIEVED):
+        told["retrieval_context"] = None
+    return told
 
 
 def _sniff(head: Head) -> int:

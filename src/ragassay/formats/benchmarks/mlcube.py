@@ -35,7 +35,9 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     with opening.opened(path, mapper.encoding) as stream:
         is_json = stream.read(64).lstrip()[:1] in (b"{", b"[")
     rows: Iterator[tuple[int, Any]] = (
-        json_files.json_records(path, mapper.note, mapper.encoding, nested=True)
+        json_files.json_records(
+            path, mapper.note, mapper.encoding, nested=True, is_record=mapper.reaches_into
+        )
         if is_json
         else delimited.rows(path, mapper.encoding)
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import FIELD_OF, Mapper, folded, retrieved
+from ragassay.formats.records import FIELD_OF, Mapper, OptionWords, aliases, folded, retrieved
 from ragassay.formats.sources import json_files, shaped
 from ragassay.samples import Sample
 
@@ -49,9 +49,10 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
                 raise InputError("the result is no object", path=path, line=where)
             with shaped("promptfoo", path, where):
                 record = _record(one, prompts, mapper)
+                beside = _beside(one, mapper)
             key = (str(record.get("id")), str(record.get("system")))
             repeat = seen[key] = seen.get(key, -1) + 1
-            yield mapper.sample({**record, "repeat": repeat}, where)
+            yield mapper.sample({**record, "repeat": repeat}, where, beside)
 
 
 def _results(outer: Mapping[str, Any]) -> list[Any] | None:
@@ -98,7 +99,7 @@ def _provider(one: Mapping[str, Any]) -> str:
 def _record(
     one: Mapping[str, Any], prompts: Mapping[str, Mapping[str, str]], mapper: Mapper
 ) -> dict[str, Any]:
-    given = one.get("vars") or (one.get("testCase") or {}).get("vars") or {}
+    given = _given(one)
     response = one.get("response") or {}
     case = one.get("testCase") or {}
     told = response.get("metadata") or one.get("metadata") or {}
@@ -107,8 +108,8 @@ def _record(
     if system in prompts:
         system = f"{system}#{prompts[system][str(one.get('promptIdx'))]}"
     output = response.get("output")
-    known = {FIELD_OF.get(folded(name)): value for name, value in given.items()}
-    fields = {name: value for name, value in known.items() if name in _TAKEN}
+    keys = _keys(given, mapper)
+    fields = {field: given[name] for field, name in keys.items()}
     if isinstance(fields.get("passages"), str):
         fields["passages"] = [fields["passages"]]
     failed = one.get("error") if output is None else None  # a failed assertion is no failure
@@ -122,7 +123,7 @@ def _record(
         "references": fields.get("references") or _expected(case.get("assert")),
         "metadata": {
             **(case.get("metadata") or {}),
-            **{name: value for name, value in given.items() if _is_other(name)},
+            **{name: value for name, value in given.items() if name not in keys.values()},
             **{f"score.{name}": value for name, value in (one.get("namedScores") or {}).items()},
             "description": case.get("description"),
             "prompt": prompt.get("label"),
@@ -138,16 +139,42 @@ def _record(
     record = {key: value for key, value in record.items() if value is not None}
     if mapper.columns:
         record = {key: value for key, value in record.items() if key not in mapper.columns}
-        record |= {"vars": given, "response": response}
     return record
+
+
+def _beside(one: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
+    """What chosen columns may reach into. In the record a response would be an answer, and the
+    answer beside it the reference."""
+    return {"vars": _given(one), "response": one.get("response") or {}} if mapper.columns else {}
+
+
+def _given(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The variables of a test."""
+    return one.get("vars") or (one.get("testCase") or {}).get("vars") or {}
 
 
 _TAKEN = ("query", "history", "passages", "references", "gold", "id")
 _OUTPUTS = ("answer", "output", "response", "text", "content")
 
 
-def _is_other(name: str) -> bool:
-    return FIELD_OF.get(folded(name)) not in _TAKEN
+def _keys(given: Mapping[str, Any], mapper: Mapper) -> dict[str, str]:
+    """The variable that holds each field, where its name is known and no column is chosen.
+
+    Raises:
+        InputError: two variables could be the same field.
+    """
+    wanted = {field for field in _TAKEN if field not in mapper.columns}
+    taken = [name for name in given if FIELD_OF.get(folded(name)) in wanted]
+    found = aliases.plan(taken, {}, _VariableWords()).keys if taken else {}
+    return {field: name for field, name in found.items() if field in _TAKEN}
+
+
+class _VariableWords(OptionWords):
+    """Names variables as columns reach them."""
+
+    def columns(self, field: str, column: str) -> str:
+        """What says that a variable holds a field. Arguments: as of `OptionWords`."""
+        return super().columns(field, f"vars.{column}")
 
 
 def _expected(assertions: Any) -> list[str] | None:

@@ -82,6 +82,8 @@ class FieldKeys(NamedTuple):
         missing: the keys that the user named and the record lacks.
         golden_name: the key of the name of a golden of deepeval, which has no id; ``""`` where the
             record is none.
+        contested: those of the keys for whose field the record has further names: they hold it
+            where these are null.
     """
 
     keys: Keys
@@ -90,6 +92,7 @@ class FieldKeys(NamedTuple):
     rest: tuple[str, ...]
     missing: tuple[str, ...]
     golden_name: str = ""
+    contested: tuple[str, ...] = ()
 
 
 def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) -> FieldKeys:
@@ -112,13 +115,14 @@ def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) ->
         field = FIELD_OF.get(folded(key))
         if field is not None and key not in taken and field not in columns:
             by_field.setdefault(field, []).append(key)
-    _settle_pair(by_field, "answer", "answer", "references", columns, words)
-    _settle_pair(by_field, "passages", "context", "gold", columns, words)
+    for word, (field, other) in PAIRS.items():
+        _settle_pair(by_field, field, word, other, columns, words)
     labels = tuple(by_field.pop("answerability", ()))
     if "answerability" in chosen:
         labels = (chosen.pop("answerability"),)
     for field, candidates in by_field.items():
         chosen[field] = _choose(field, candidates, words)
+    contested = tuple(chosen[field] for field, names in by_field.items() if len(names) > 1)
     used = {*chosen.values(), *labels}
     rest = tuple(key for key in all_keys if key not in used)
     says_something = any(field in chosen for field in (*SUBSTANCE, "failure", "given"))
@@ -132,7 +136,8 @@ def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) ->
         )
     missing = tuple(key for key in columns.values() if key not in all_keys)
     given = tuple(name for name in GIVEN if name in chosen)
-    return FieldKeys(chosen, labels, given, rest, missing, _golden_name(chosen, rest))
+    golden_name = _golden_name(chosen, rest)
+    return FieldKeys(chosen, labels, given, rest, missing, golden_name, contested)
 
 
 def _golden_name(chosen: Keys, rest: Iterable[str]) -> str:
@@ -224,6 +229,13 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "gold": ("gold_ids",),
 }
 """Fields that may hold another one, too."""
+
+
+PAIRS: Mapping[str, tuple[str, str]] = {
+    "answer": ("answer", "references"),
+    "context": ("passages", "gold"),
+}
+"""Names that mean one field alone, and another one beside other names of the first."""
 
 
 def _settle_pair(

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.records.aliases import pick
-from ragassay.formats.records.field_values import is_number, needed_identifier, not_a_list, text
+from ragassay.formats.records.field_values import (
+    is_number,
+    needed_identifier,
+    not_a_list,
+    text,
+    unpack,
+)
 from ragassay.formats.sources import kind
 from ragassay.samples import Answer, Answerability, Statement
 
@@ -57,6 +65,29 @@ def answer(value: Any, field: str) -> Answer | None:
         field=field,
         hint="Give one text, or a list of {'text': ..., 'citations': [...]}.",
     )
+
+
+def statements_in(cell: Any) -> Any:
+    """The answer with statements and citations, as our own records have it, in the text of a cell;
+    ``None`` where it is any other text, also JSON: a system may have answered so.
+
+    Args:
+        cell: what a cell holds.
+    """
+    if type(cell) is not str or not _STATED.match(cell):
+        return None
+    with suppress(InputError):
+        found = unpack(cell, "")
+        if isinstance(found, dict) and found.keys() == {"text", "statements"}:
+            return found
+        if isinstance(found, list) and all(
+            isinstance(one, dict) and one.keys() == {"text", "citations"} for one in found
+        ):
+            return found
+    return None
+
+
+_STATED = re.compile(r"\s*(?:\{|\[\s*\{)\s*[\"'](?:text|statements|citations)[\"']\s*:")
 
 
 def unknown(value: Any) -> list[str]:

@@ -21,7 +21,7 @@ import orjson
 from ragassay.errors import InputError
 from ragassay.formats.sources import kind, refuse_repeats
 
-_LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]])")
+_LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]]|(?:None|nan|null)\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")
 _EXACT = 2**53  # a JSON reader that holds numbers as doubles knows every integer below it
 FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0
@@ -178,7 +178,8 @@ def vectors(value: Any, field: str) -> list[Any]:
 def unpack(value: Any, field: str) -> Any:
     """A list or object that a single cell holds as JSON, or as Python prints it.
 
-    A text is parsed only where it begins like a list of texts, objects, lists or whole numbers;
+    A text is parsed only where it begins like a list of texts, objects, lists, whole numbers or
+    missing values;
     ``[1] Paris is ...`` stays a text.
 
     Args:

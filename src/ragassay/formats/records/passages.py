@@ -48,7 +48,7 @@ _GOLD = frozenset({"id", "text", "grade", "document", "start", "end"})
 
 
 def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
-    """Passages from a list of texts or objects, or a mapping id -> text.
+    """Passages from a list of texts or objects, from one object, or from a mapping id -> text.
 
     Args:
         value: what the record holds.
@@ -65,6 +65,8 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
     if type(value) is list:
         return tuple([_passage(item, field) for item in value])
     if isinstance(value, dict):
+        if _is_one(value):
+            return (_passage(value, field),)
         return tuple(
             _passage({"id": key, **item}, field)
             if isinstance(item, dict)
@@ -116,7 +118,8 @@ def with_ids(
 
 
 def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
-    """Gold passages from a list of texts or objects, or a mapping id -> grade or id -> text.
+    """Gold passages from a list of texts or objects, from one object, or from a mapping id -> grade
+    or id -> text.
 
     Args:
         value: what the record holds.
@@ -133,6 +136,8 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     if isinstance(value, list):
         return _without_conflicts(tuple(_gold(item, field) for item in value), field)
     if isinstance(value, dict):
+        if _is_one(value):
+            return (_gold(value, field),)
         return tuple(
             GoldPassage(id=str(key), text=item)
             if isinstance(item, str)
@@ -226,6 +231,14 @@ def _without_conflicts(listed: tuple[GoldPassage, ...], field: str) -> tuple[Gol
     return listed
 
 
+def _is_one(value: Mapping[str, Any]) -> bool:
+    """Whether an object is one passage, not several by their ids: its keys name its parts."""
+    text_key, id_key = pick(tuple(value), (_PARTS["text"][1], _PARTS["id"][1]))
+    return isinstance(value.get(text_key or ""), str) or isinstance(
+        value.get(id_key or ""), str | int
+    )
+
+
 @lru_cache(maxsize=512)
 def _found(
     keys: tuple[str, ...], wanted: frozenset[str], field: str
@@ -257,6 +270,9 @@ def _passage(item: Any, field: str) -> Passage:
     found = _found(tuple(item), _PASSAGE, field)
     parts = {part: read(item[key], where) for part, key, read, where in found}
     named = "text" in parts or "id" in parts
+    if named and parts.get("text", "") is None:  # another name may hold it
+        given = {key: part for key, part in item.items() if part is not None}
+        parts["text"] = _parts(given, frozenset({"text"}), field).get("text")
     if isinstance(item.get("metadata"), dict):
         lacking = _NESTED.difference(part for part in parts if parts[part] is not None)
         parts |= _parts(item["metadata"], lacking, f"{field}.metadata")
@@ -281,7 +297,24 @@ def _gold(item: Any, field: str) -> GoldPassage:
     parts = _parts(item, _GOLD, field)
     if parts.get("grade", 1) is None:
         del parts["grade"]
+    if "grade" not in parts:
+        _refuse_other_grade(item, field)
     return GoldPassage(**parts)
+
+
+_LIKE_GRADES = ("label", "score", "relevant", "is_relevant", "judgement", "judgment")
+
+
+def _refuse_other_grade(item: Mapping[str, Any], field: str) -> None:
+    """Refuses a gold passage without a grade that may have one by another name: without it, the
+    grade is 1, also of what was judged not relevant. Scores of systems are seldom whole."""
+    (key,) = pick(tuple(item), (_LIKE_GRADES,))
+    if key is not None and isinstance(item[key], int) and item[key] != 1:
+        raise InputError(
+            f"a gold passage has the {key} {item[key]}, and no grade",
+            field=f"{field}.{key}",
+            hint=f"If it is its grade (0: not relevant), call it 'grade'; else remove {key!r}.",
+        )
 
 
 def _grade(value: Any, field: str) -> int:

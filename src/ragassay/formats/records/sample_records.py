@@ -115,6 +115,7 @@ class Mapper:
             words=self._words,
         )
         self._plans: dict[tuple[tuple[str, ...], tuple[str, ...]], FieldKeys] = {}
+        self._meant: dict[str, str] = {}
         self._mistyped: set[tuple[str, str]] = set()
         self._names: set[str] = set()
         self._has_begun = False
@@ -159,6 +160,7 @@ class Mapper:
         self._several = several or len(files) > 1
         for reader, path in files:
             self.path, self.cells, self._has_begun = path, False, False
+            self._plans, self._meant = {}, {}
             yield from reader.read(path, self)
 
     def claim(self, sample: Sample, line: int) -> None:
@@ -207,6 +209,18 @@ class Mapper:
                 f"The format {name} has names of its own, so columns cannot be chosen. "
                 "Another format can be forced, for example csv or jsonl."
             )
+
+    def reaches_into(self, record: Record) -> bool:
+        """Whether columns that the user chose for a query, an answer, passages or the like are in a
+        record.
+
+        Args:
+            record: plain values.
+        """
+        if not self.columns:
+            return False
+        found, keys = self.columns.resolve(record, _opened)
+        return any(keys[field] in found for field in aliases.SUBSTANCE if field in keys)
 
     @property
     def from_tools(self) -> bool:
@@ -267,16 +281,42 @@ class Mapper:
         Args:
             record: plain values.
             chosen: the keys that the user chose.
+
+        Raises:
+            InputError: see `aliases.plan`; or a name means one field here and another one in an
+                earlier record of the file.
         """
         keys = (tuple(record), tuple(chosen.values()))
         known = self._plans.get(keys)
         if known is None:
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-            known = self._plans[keys] = aliases.plan(keys[0], chosen, self._words)
+            known = aliases.plan(keys[0], chosen, self._words)
+            self._check_meaning(known)
+            self._plans[keys] = known
             if len(self._plans) <= _MOST_LOOKED_AT:
                 self._tell_mistyped(known, record)
+        if known.contested and None in map(record.get, known.contested):
+            empty = {key for key in known.contested if record[key] is None}
+            return self.plan({key: record[key] for key in record if key not in empty}, chosen)
         return known
+
+    def _check_meaning(self, found: FieldKeys) -> None:
+        """Refuses a record in which a name of `PAIRS` means another field than in an earlier one: a
+        system's answer would be read as the reference, or the reference as its answer."""
+        field_of = {folded(key): field for field, key in found.keys.items()}
+        for word, fields in aliases.PAIRS.items():
+            meant = field_of.get(word)
+            if meant not in fields or self._meant.setdefault(word, meant) == meant:
+                continue
+            field, other = fields
+            raise InputError(
+                f"{word!r} holds {meant} here and {self._meant[word]} in an earlier record: it is "
+                f"{other} beside another column of {field}, and {field} where it stands alone",
+                field=found.keys[meant],
+                hint=f"Say which it is: {self._words.columns(other, word)}, or "
+                f"{self._words.columns(field, word)}.",
+            )
 
     def _tell_mistyped(self, found: FieldKeys, record: Record) -> None:
         """Notes columns that hold no field and are called nearly like one that is not there."""
@@ -471,7 +511,11 @@ class Mapper:
             parts["passages"] = passages.passages(given, key)
         if folded(key) == "history":  # our own field holds earlier turns only
             return query, tuple(said.turns), None, None
-        asked, before, after = messages.split_at_query(said.turns, query, key)
+        # Where the record's answer is the last turn, the conversation is not only what came before.
+        answer = record[keys["answer"]] if "answer" in keys else None
+        ends = bool(said.turns) and answer == said.turns[-1].text
+        whole = ends or folded(key) in ("messages", "turns")
+        asked, before, after = messages.split_at_query(said.turns, query, key, whole=whole)
         label = None
         enrichments = messages.enrichments(raw)
         for name, value in enrichments.items():
@@ -587,10 +631,18 @@ def _unpacked(record: Record, plan: FieldKeys) -> Record:
     query = plan.keys.get("query")
     if query is not None and str(record[query])[:2] == "[{":
         keys.append(query)
-    return {
-        **record,
-        **{key: field_values.unpack(record[key], key) for key in (*keys, *plan.labels)},
-    }
+    opened = {key: field_values.unpack(record[key], key) for key in (*keys, *plan.labels)}
+    answer = plan.keys.get("answer")
+    if answer is not None and (parts := answer_values.statements_in(record[answer])) is not None:
+        opened[answer] = parts
+    failed = plan.keys.get("failure")
+    if failed is not None and str(record[failed]).strip().casefold() in _NO_FAILURE:
+        opened[failed] = None
+    return {**record, **opened}
+
+
+_NO_FAILURE = frozenset({"none", "null", "nan", "false"})
+"""What programs write into a cell where there was no error."""
 
 
 def _references(record: Record, keys: Keys) -> tuple[tuple[str, ...], tuple[Any, ...]]:

@@ -7,6 +7,9 @@ from typing import Any
 
 from ragassay.formats.records import FIELD_OF, SUBSTANCE, folded
 
+_OF_A_PART = frozenset({"text", "content", "value", "message", "type", "role"})
+"""Names in an object that is a part of a record."""
+
 _SINGLE = ("id", "query")
 """Fields that are no list of texts in a record of its own."""
 
@@ -60,10 +63,15 @@ def _split(value: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
 
 
 def _are_alike(values: Collection[Any]) -> bool:
-    """Whether all columns are lists, or all are objects with the same rows."""
+    """Whether all columns are lists, or all are objects with the same rows: by their numbers, or at
+    least two by names that are none of parts of a record (``{"text": ...}``)."""
     kinds = {type(value) for value in values}
     if kinds == {dict}:
-        return len({tuple(value) for value in values}) == 1
+        first, *others = {tuple(value) for value in values}
+        if others or all(map(str.isdecimal, first)):
+            return not others
+        named = {folded(name) for name in first}
+        return len(first) > 1 and named.isdisjoint(FIELD_OF) and named.isdisjoint(_OF_A_PART)
     return kinds == {list}
 
 

@@ -22,7 +22,7 @@ _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
 
 
 def rows(path: Path, encoding: str | None = None) -> Generator[tuple[int, Row]]:
-    """Every row that is not blank, with the line that it begins in.
+    """Every row with a cell that is not empty, with the line that it begins in.
 
     A row maps column to cell, ``None`` where the cell is empty. The delimiter is found from the
     header, or named by a line ``sep=;`` above it, as Excel writes it.
@@ -50,7 +50,10 @@ def rows(path: Path, encoding: str | None = None) -> Generator[tuple[int, Row]]:
         number = reader.line_num + 1 + above
         for cells in reader:
             if len(cells) == width:
-                yield number, {key: cell or None for key, cell in zip(columns, cells, strict=True)}
+                # Rows of delimiters alone are what spreadsheets leave at the end.
+                if any(cells):
+                    row = {key: cell or None for key, cell in zip(columns, cells, strict=True)}
+                    yield number, row
             elif cells:
                 raise InputError(
                     f"the row has {len(cells)} cells, the header {width}",

@@ -73,6 +73,7 @@ class Recoded(io.RawIOBase):
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._ready = b""
         self._ended = False
+        self._mark = "\ufeff"
 
     def readable(self) -> bool:
         """That it can be read."""
@@ -91,7 +92,8 @@ class Recoded(io.RawIOBase):
                     path=self._path,
                     hint="Name the right one (encoding, --encoding), or save the file as UTF-8.",
                 ) from None
-            self._ready = text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+            self._ready = text.removeprefix(self._mark).encode("utf-8", "surrogatepass")
+            self._mark = ""  # elsewhere the character is a part of the text
         taken = self._ready[: len(buffer)]
         buffer[: len(taken)] = taken
         self._ready = self._ready[len(taken) :]

@@ -139,6 +139,7 @@ def json_records(
     encoding: str | None = None,
     *,
     nested: bool = False,
+    is_record: Callable[[dict[str, Any]], bool] = lambda record: False,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every object of a JSON Lines file, or of a JSON document that is a list of objects or holds
     one.
@@ -152,6 +153,7 @@ def json_records(
         note: called with a remark about what surrounds such a list.
         encoding: of the file, where it is not UTF-8.
         nested: whether the list may stand deeper in an object (`nested_lists`).
+        is_record: whether an object is known to be a record, whatever lists it holds.
 
     Raises:
         InputError: something is not JSON, or not an object; or an object holds several lists of
@@ -168,13 +170,16 @@ def json_records(
         if isinstance(value, list):
             yield from ((index, _object(item, path, index)) for index, item in enumerate(value, 1))
         else:
-            yield from _unwrapped([value], path, note, nested=nested)
+            yield from _unwrapped([value], path, note, nested, is_record)
         return
     record = _object(parse_json(raw, path, number), path, number)
-    inside = _list_name(record, path) is not None or column_wise.rows(record) is not None
-    if inside or (nested and nested_lists.path_to_records(record) is not None):
+    holds = not is_record(record) and (
+        _list_name(record, path) is not None
+        or (nested and nested_lists.path_to_records(record) is not None)
+    )
+    if holds or column_wise.rows(record) is not None:
         later = (_object(parse_json(raw, path, at), path, at) for at, raw in stream)
-        yield from _unwrapped(chain([record], later), path, note, nested=nested)
+        yield from _unwrapped(chain([record], later), path, note, nested, is_record)
         return
     yield number, record
     for number, raw in stream:
@@ -201,18 +206,24 @@ def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
 
 
 def _unwrapped(
-    objects: Iterable[dict[str, Any]], path: Path, note: Note, *, nested: bool
+    objects: Iterable[dict[str, Any]],
+    path: Path,
+    note: Note,
+    nested: bool,
+    is_record: Callable[[dict[str, Any]], bool],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records inside each object, or the object itself where it holds none."""
     numbers = count(1)
     for outer in objects:
-        name = _list_name(outer, path)
+        around_list = not is_record(outer)
+        name = _list_name(outer, path) if around_list else None
         table = column_wise.rows(outer) if name is None else None
         if table is not None:
             for row in table:
                 yield next(numbers), row
             continue
-        way = nested_lists.path_to_records(outer) if nested and name is None else None
+        inner = nested and around_list and name is None
+        way = nested_lists.path_to_records(outer) if inner else None
         if way is not None:
             note(
                 f"objects with a list of records in {'.'.join(way)}",
@@ -249,7 +260,7 @@ def _list_name(record: Mapping[str, Any], path: Path) -> str | None:
             path=path,
             hint="Keep one list in a file.",
         )
-    return names[0]
+    return None if nested_lists.holds_what_was_found(record, names[0]) else names[0]
 
 
 def inner_record(record: Mapping[str, Any]) -> dict[str, Any] | None:

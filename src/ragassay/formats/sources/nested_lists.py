@@ -51,6 +51,27 @@ def path_to_records(outer: Mapping[str, Any]) -> tuple[str, ...] | None:
     return found[0] if _is_around(outer, found[0]) else None
 
 
+_FOUND = frozenset({"id", "passages", "passage_ids", "gold", "gold_ids"})
+"""Fields of an item that is rather a passage than a record."""
+
+
+def holds_what_was_found(outer: Mapping[str, Any], name: str) -> bool:
+    """Whether a list in an object is rather of what was retrieved for it than of records: its items
+    have no texts but ids and passages, and beside it stands a text of a record.
+
+    Args:
+        outer: a JSON object.
+        name: of a list of objects in it.
+    """
+    if _is_around(outer, (name,)):
+        return False
+    parts = [part for item in outer[name] for part in item.items()]
+    held = [(FIELD_OF.get(folded(key)), value) for key, value in parts]
+    return any(field for field, _ in held) and all(
+        field in _FOUND if field else not _holds_text(value) for field, value in held
+    )
+
+
 def _is_query_with_runs(record: Mapping[str, Any]) -> bool:
     """Whether a record is a sample of ours that holds the runs of its query, each with its id."""
     runs = record.get("runs")
@@ -67,8 +88,16 @@ def _lists(value: Mapping[str, Any], before: tuple[str, ...]) -> Iterator[tuple[
             continue
         if isinstance(inner, dict) and len(before) < _DEEPEST:
             yield from _lists(inner, (*before, key))
-        elif isinstance(inner, list) and inner and all(isinstance(one, dict) for one in inner):
+        elif _are_objects(inner):
             yield (*before, key)
+
+
+def _are_objects(value: Any) -> bool:
+    """Whether a value is a list of objects that hold more than an id: those with an id alone refer
+    to something."""
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        return False
+    return any(FIELD_OF.get(folded(name)) != "id" for one in value for name in one)
 
 
 def _is_around(value: Any, path: tuple[str, ...]) -> bool:

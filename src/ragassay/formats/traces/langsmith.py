@@ -213,7 +213,9 @@ def _is_example(head: Head) -> bool:
         head.container == "json"
         and head.record.keys() <= _EXAMPLE
         and isinstance(inputs, dict)
-        and isinstance(outputs, dict)
+        # Also a null, as of an example of which nothing is expected.
+        and isinstance(outputs, dict | None)
+        and "outputs" in head.record
         and said.passages(outputs) is None
     )
 

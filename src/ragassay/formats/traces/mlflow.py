@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, unpacked
+from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
 from ragassay.formats.sources import shaped
 from ragassay.formats.traces import attributes, said, served, trace_spans as spans
 from ragassay.formats.traces.span_rows import peeked_rows
@@ -118,10 +118,18 @@ def _row(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
         "gold": [_gold(one) for one in retrieved] if isinstance(retrieved, list) else None,
         "metadata": row.get("tags"),
     }
-    record = {key: value for key, value in record.items() if value is not None}
+    # What its tables do not have is somebody's own column.
+    own = {key: value for key, value in row.items() if FIELD_OF.get(folded(key)) in _OWN}
+    record = own | {key: value for key, value in record.items() if value is not None}
     if mapper.columns:
         record = {key: value for key, value in record.items() if key not in mapper.columns}
     return record
+
+
+_OWN = frozenset(
+    {"id", "system", "repeat", "query_run", "passages", "passage_ids", "gold", "gold_ids"}
+)
+"""Fields that a table of evaluation data may have by our names."""
 
 
 def _gold(one: Any) -> Any:

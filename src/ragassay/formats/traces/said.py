@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragassay.formats.records import retrieved, unpacked
+from ragassay.formats.records import field_values, retrieved, unpacked
 
 _QUESTION = (
     *("question", "query", "user_input", "input", "user_query", "user_message", "message"),
@@ -32,13 +32,27 @@ def question(value: Any) -> str | list[Any] | None:
 
 
 def answer(value: Any) -> str | None:
-    """The answer in what a system gave; ``None`` where none is found.
+    """The answer in what a system gave: a text, or a number where there is none; ``None`` where
+    none is found.
 
     Args:
         value: what it gave, also as JSON in a text.
     """
     found = _found(value, _ANSWER, _last_agent)
+    if found is None:
+        given = unpacked(value)
+        held = [given.get(name) for name in _ANSWER] if isinstance(given, Mapping) else [given]
+        found = next((field_values.text(one, "") for one in held if _is_number(one)), None)
     return found if isinstance(found, str) else None
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number whose digits are known."""
+    return field_values.is_number(value) and abs(value) < _EXACT
+
+
+_EXACT = 2**53
+"""From here on, a float has lost digits."""
 
 
 def passages(*values: Any) -> list[Any] | None:
