@@ -37,6 +37,16 @@ def test_equal_scores_have_clopper_and_pearsons_interval(n: int, value: float) -
     assert found.method == "effective-n"
 
 
+@pytest.mark.parametrize("n", [5, 17, 100])
+@pytest.mark.parametrize("less", [1e-9, 1e-6, 1e-3, 0.01])
+def test_a_score_that_differs_by_a_trifle_changes_the_interval_little(n: int, less: float) -> None:
+    """A worse sample must not pass a gate for its lower bound that a perfect one does not."""
+    perfect = mean_interval([1.0] * n, span=UNIT)
+    found = mean_interval([1.0] * (n - 1) + [1.0 - less], span=UNIT)
+    assert 1.0 - found.low > (1.0 - perfect.low) * 2 / 3
+    assert found.high == pytest.approx(1.0, abs=1e-3)
+
+
 def test_clusters_that_are_all_equal_count_once_each() -> None:
     found = mean_interval([1.0] * 12, span=UNIT, clusters=[at // 4 for at in range(12)])
     assert found.low == pytest.approx(0.025 ** (1 / 3))

@@ -337,3 +337,17 @@ def test_verdict_and_interval_agree_at_a_level_next_to_the_p_value(factor: float
     (found,) = compare_pairs(new, old, spans=[(0, 1)], correction="none", level=level)
     assert found.low is not None and found.high is not None and found.p_adjusted is not None
     assert (found.low <= 0 <= found.high) == (found.p_adjusted > 1 - level)
+
+
+@pytest.mark.parametrize("loss", [1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize(("n", "wins", "gain"), [(40, 6, 0.1), (100, 7, 0.02), (200, 6, 0.1)])
+def test_a_loss_makes_no_verdict_better(n: int, wins: int, gain: float, loss: float) -> None:
+    gains = gain * (1 + 0.1 * np.arange(wins))
+    ties = np.zeros(n - wins)
+    without = np.concatenate([gains, ties])
+    with_loss = np.concatenate([gains, [-loss], ties[1:]])
+    [before], [after] = (
+        compare_pairs(0.5 + each, np.full(n, 0.5), spans=[(0, 1)]) for each in (without, with_loss)
+    )
+    assert before.low < 0 and after.low < 0
+    assert before.p_adjusted > 0.05 and after.p_adjusted > 0.05

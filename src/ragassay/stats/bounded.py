@@ -10,7 +10,8 @@ that the simulation in ``benchmarks/coverage.py`` led to:
   the few clusters that lie elsewhere. So n* is moved towards the number G of clusters, if it is
   larger: G + (n* - G)(1 - r) takes its place. For a share a of the values in clusters that lie
   wholly at that end, r = exp(-(1 - a) G / 10) where a is 1/2 or more, and (2a)^3 times that where a
-  is smaller.
+  is smaller. It is at most G / r^2: where the few others differ from that end by a trifle, n* has
+  no limit, and the interval would be far narrower than where none of them differs.
 - The shape parameters stand a quarter inside Clopper and Pearson's, which cover too often.
 
 Where all clusters are equal, the bounds are Clopper and Pearson's for one trial a cluster.
@@ -74,6 +75,8 @@ def range_bounds(
         at_end = _share_at_one_end(units, row, low, high)
         reduction = min(1.0, 2.0 * at_end) ** 3 * math.exp(-(1.0 - at_end) * n_clusters / _FEW)
         n = n_clusters + (n - n_clusters) * (1.0 - reduction)
+        if reduction > 0.0:
+            n = min(n, n_clusters / reduction**2)
     n *= (normal_ppf((1.0 + level) / 2.0) / t) ** 2
     if n * min(mean, 1.0 - mean) > _NORMAL_FROM:
         raw_bounds = (mean - t * error, mean + t * error)
