@@ -78,7 +78,8 @@ class Mapper:
         words: how errors name these options; by default as a run has them.
         notes: collects remarks about the data; without it they are warnings, once all is read.
         queries_alone: whether judged queries are wanted that no system was asked (BEIR folders).
-        cells: whether lists may be text in a cell (CSV, frames). JSON has lists of its own.
+        cells: whether lists may be text in a cell (CSV, frames), where broken ones are errors.
+            JSON has lists of its own.
 
     Attributes:
         nothing_known: the error for a source whose every request was left out (`left_out`).
@@ -380,6 +381,8 @@ class Mapper:
         plan = self.plan(record, chosen)
         if self.cells:
             record = _unpacked(record, plan)
+        else:
+            record = self._with_lists(record, plan, line)
         for column in plan.missing:
             self.note(f"records without the column {column!r}", "It counts as not given.", line)
         keys = plan.keys
@@ -430,6 +433,43 @@ class Mapper:
         return Sample(
             id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
+
+    def _with_lists(self, record: Record, plan: FieldKeys, line: int) -> Record:
+        """The record with lists in place of texts that hold them, as frames of tables write them
+        into JSON (pandas' ``read_csv().to_json()``). What only begins like a list stays a text,
+        since JSON has lists of its own."""
+        opened: dict[str, Any] = {}
+        for field in _LISTS_IN_TEXTS:
+            key = plan.keys.get(field)
+            if key is None or type(value := record[key]) is not str:
+                continue
+            try:
+                found = field_values.unpack(value, key)
+            except InputError:
+                self.note(
+                    f"texts of {key!r} that begin like a list and are none",
+                    'Each counts as one text. Write lists as JSON: ["first", "second"].',
+                    line,
+                )
+                continue
+            if found is value or not _is_list_of(field, found):
+                continue
+            answer = record.get(plan.keys.get("answer", ""))
+            if "references" in field and str(answer).lstrip()[:1] == "[":
+                # A system that is asked for lists has lists as references, each one text.
+                self.note(
+                    f"texts of {key!r} that hold a list, beside an answer that begins like one",
+                    "Each counts as one text. Write lists as JSON, where it is several references.",
+                    line,
+                )
+            else:
+                opened[key] = found
+                self.note(
+                    f"texts of {key!r} that hold a list",
+                    "They are read as lists, as in cells of tables.",
+                    line,
+                )
+        return {**record, **opened} if opened else record
 
     def _with_dotted(self, record: Record) -> Record:
         """The record with those nested values at the top that have a name of their own
@@ -607,6 +647,22 @@ _LISTS = (
     "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",
     "gold", "gold_ids", "metadata", *aliases.GIVEN,
 )  # fmt: skip
+
+
+_LISTS_IN_TEXTS = (
+    *("passages", "passage_ids", "gold", "gold_ids"),
+    *("references", "reference_groups", "negative_references"),
+)
+
+
+def _is_list_of(field: str, found: Any) -> bool:
+    """Whether what a text in JSON holds is read as a field's list. A reference may be an object or
+    numbers (``[1, 2]``) in a text: a system may be asked for such."""
+    if "ids" in field:
+        return True
+    if isinstance(found, dict):
+        return field in ("passages", "gold")
+    return all(isinstance(one, str | dict | list) for one in found)
 
 
 def _are_runs(value: Any) -> bool:
