@@ -615,6 +615,26 @@ def test_a_repeated_query_without_ids_is_told_as_one() -> None:
     assert "neither record has an id" in said and "q-" not in said
 
 
+@pytest.mark.parametrize("key", ["id", "ticket"])
+@pytest.mark.parametrize("column", ["contexts", "chunk"])
+def test_rows_of_passages_are_told_as_such(key: str, column: str) -> None:
+    """Also where another query stands between, and where the passage has a name of its own."""
+    about = {"query": "Who?", "answer": "Herbert", "expected": "Herbert"}
+    first, second = ({key: 1, **about, column: one} for one in ("Dune is by Herbert.", "Sand."))
+    other = {key: 2, "query": "When?", column: "In 1965."}
+    for rows in ([first, second], [first, other, second]):
+        with pytest.raises(InputError, match="look like one row a passage") as caught:
+            list(from_records(rows, notes=Notes()))
+        said = str(caught.value)
+        assert f"line {len(rows)}" in said and "'Who?' was already given in line 1" in said
+        assert "Make one record of the rows of a query" in said
+    # Two answers, one record twice, and lists of passages are something else.
+    for again in ({**second, "answer": "Austen"}, first, {**second, "contexts": ["a", "b"]}):
+        with pytest.raises(InputError, match=r"own id, .*system") as caught:
+            list(from_records([first, again], notes=Notes()))
+        assert "one row a passage" not in str(caught.value)
+
+
 def test_contexts_joined_by_a_line_of_signs_are_told() -> None:
     def told(context: str) -> list[str]:
         notes = Notes()

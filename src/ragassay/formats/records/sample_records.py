@@ -30,6 +30,8 @@ Record = Mapping[str, Any]
 _MAX_PLANS = 1000
 _MOST_LOOKED_AT = 100
 """Sets of keys in which mistyped names are looked for."""
+_LATEST = 100
+"""Samples that are kept to be compared with one that repeats their identity."""
 _MOST_PATHS = 20
 """Paths that are listed where nothing is known."""
 
@@ -121,6 +123,7 @@ class Mapper:
         self._names: set[str] = set()
         self._has_begun = False
         self._lines: dict[int, int | tuple[Path | None, int]] = {}
+        self._latest: dict[int, Sample] = {}
         self._several = False
         self.nothing_known: InputError | None = None
         self._dotted = [(name, *name.split(".", 1)) for name in aliases.FIELD_OF if "." in name]
@@ -180,6 +183,16 @@ class Mapper:
             of = f" of system {sample.system!r}" if sample.system else ""
             earlier = self._lines[key]
             where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
+            if _are_rows_of_passages(self._latest.get(key), sample):
+                raise InputError(
+                    f"the query {_short(sample.query or '')!r}{of} was already given in line "
+                    f"{where} with the same answer and another passage or other texts: these look "
+                    "like one row a passage",
+                    path=self.path,
+                    line=line,
+                    hint="Make one record of the rows of a query, with its passages in one list, "
+                    'best first (in a cell as JSON, ["first", "second"]).',
+                )
             if sample.query is not None and sample.id == _hashed(sample.query, sample.history):
                 raise InputError(
                     f"the query {_short(sample.query)!r}{of} was already given in line {where}; "
@@ -198,6 +211,9 @@ class Mapper:
                 hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
             )
         self._lines[key] = (self.path, line) if self._several else line
+        self._latest[key] = sample
+        if len(self._latest) > _LATEST:
+            del self._latest[next(iter(self._latest))]
 
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed.
@@ -620,6 +636,24 @@ class Mapper:
 def _hashed(query: str, history: tuple[Turn, ...]) -> str:
     content = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
     return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
+
+
+def _are_rows_of_passages(earlier: Sample | None, sample: Sample) -> bool:
+    """Whether two samples of one identity look like two passages of one request, a row each: they
+    agree in all but the passages, or but texts of several words in unknown columns."""
+    if earlier is None or sample.query is None:
+        return False
+    for part in ("query", "history", "answer", "references"):
+        if getattr(earlier, part) != getattr(sample, part):
+            return False
+    one, other = earlier.passages or (), sample.passages or ()
+    if one or other:
+        return one != other and len(one) <= 1 and len(other) <= 1
+    texts = [
+        {name: text for name, text in _texts(each.metadata).items() if " " in text.strip()}
+        for each in (earlier, sample)
+    ]
+    return texts[0] != texts[1]
 
 
 def _short(text: str) -> str:
