@@ -49,6 +49,50 @@ def test_columns_are_suggested_by_the_nearest_name_first() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("query", "answer", "references"),
+    [
+        ("Question asked", "Answer given", "Correct answer"),
+        ("question", "answer_bot", "answer_gold"),
+        ("Frage", "Antwort", "Erwartete Antwort"),
+        ("Frage", "Antwort des Systems", "Musterlösung"),
+        ("customer_question", "bot_text", "idealText"),
+        ("Frage", None, "Soll-Antwort"),
+    ],
+)
+def test_what_is_expected_is_suggested_as_references_and_never_as_the_answer(
+    query: str, answer: str | None, references: str
+) -> None:
+    records = [
+        {"nr": n, references: f"It is the thing {n}.", query: f"What is {n}?", "sources": "In it."}
+        for n in range(3)
+    ]
+    if answer is not None:
+        records = [{**one, answer: f"Thing {n}."} for n, one in enumerate(records)]
+    found = place(write("a.jsonl", records))
+    named = {**found.placed, **found.suggested}
+    wanted = {"query": query, "answer": answer, "references": references}
+    assert named == {field: name for field, name in wanted.items() if name is not None}
+    # Also where another column holds the references.
+    found = place(write("a.jsonl", [{**one, "expected": "It."} for one in records]))
+    assert found.suggested.get("answer") == answer and found.placed["references"] == "expected"
+
+
+def test_columns_that_tie_are_shown_and_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    records = [{"question": "Who?", "expected": "Me", "gpt4_answer": "I", "llama_answer": "You"}]
+    path = write("a.jsonl", records)
+    found = place(path)
+    assert found.suggested == {} and found.tied == {"answer": ("gpt4_answer", "llama_answer")}
+    call(["validate", str(path), "--save-mapping", "m.yaml"])
+    said = capsys.readouterr().out
+    assert "perhaps: --columns answer=gpt4_answer or --columns answer=llama_answer" in said
+    mapping = Path("m.yaml").read_text()
+    assert "Name one for answer, they suit it equally well: gpt4_answer, llama_answer" in mapping
+    assert "columns:" not in mapping
+    alike = [{"q": f"Who is {n}?", "left": f"It is {n}.", "right": f"This is {n}."} for n in (1, 2)]
+    assert place(write("c.jsonl", alike)).tied == {"answer": ("left", "right")}
+
+
 def test_nested_values_are_suggested_as_paths() -> None:
     records = [
         {

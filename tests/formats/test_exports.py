@@ -381,6 +381,98 @@ def test_what_one_retrieval_gives_twice_stays_and_what_two_give_counts_once(
     assert [p.text for p in sample.passages or ()] == ["a", "a", "b", "c"]
 
 
+Nested = tuple[str, str, str, int, list[str] | None]
+"""Kind, name, parent, time and documents of a step."""
+
+
+def as_langsmith(*steps: Nested) -> list[Any]:
+    made = [
+        run(name, "retriever" if kind == "RERANKER" else kind.lower(), above, at, outputs=given)
+        for kind, name, above, at, given in steps
+    ]
+    return [run("rag", "chain", None, 0, inputs={"question": Q}, outputs={"answer": A}), *made]
+
+
+def as_langfuse(*steps: Nested) -> list[Any]:
+    made = [
+        observation("RETRIEVER", name, at, parentObservationId=above, output=given)
+        for _, name, above, at, given in steps
+    ]
+    return [{"id": "t1", "projectId": "p", "input": Q, "output": A, "observations": made}]
+
+
+def as_otlp(*steps: Nested) -> list[Any]:
+    made = [
+        otlp_span(
+            *(name, above, at),
+            **{"openinference.span.kind": kind},
+            **({} if given is None else {"output.value": json.dumps(given)}),
+        )
+        for kind, name, above, at, given in steps
+    ]
+    return [otlp(otlp_span("rag", "", 0, **{"input.value": Q, "output.value": A}), *made)]
+
+
+def as_phoenix(*steps: Nested) -> list[Any]:
+    made = [
+        phoenix(name, kind, above, **{"retrieval.documents": given and [*map(found, given)]})
+        for kind, name, above, _, given in steps
+    ]
+    return [PHOENIX[0], *made]
+
+
+def found(text: str) -> dict[str, Any]:
+    return {"document.content": text}
+
+
+def as_mlflow(*steps: Nested) -> list[Any]:
+    made = [mlflow(name, above, kind, Q, given) for kind, name, above, _, given in steps]
+    return [{"info": {"trace_id": "x"}, "data": {"spans": [MLFLOW[0], *made]}}]
+
+
+EXPORTS = [as_langsmith, as_langfuse, as_otlp, as_phoenix, as_mlflow]
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_the_outermost_of_nested_retrievals_counts(tmp_path: Path, export: Any) -> None:
+    """That one's documents, in its order, were given to the model."""
+    inner = ("RETRIEVER", "store", "cut", 2, ["c", "a", "b"])
+
+    def texts(*steps: Nested, **options: Any) -> tuple[list[str | None], list[str]]:
+        notes = Notes()
+        (one,) = load(write(tmp_path / "a.jsonl", *export(*steps)), notes=notes, **options)
+        return [each.text for each in one.passages or ()], list(notes)
+
+    for outer in (["a", "b"], ["a", "b", "c"], []):
+        kept, (told,) = texts(("RETRIEVER", "cut", "rag", 1, outer), inner)
+        assert kept == outer
+        assert "whose step 'cut' gave other passages" in told and "within it: 1" in told
+        assert "--passages-from span:store reads" in told
+    # The same documents need no note, nor does an outer one that recorded none.
+    same = texts(("RETRIEVER", "cut", "rag", 1, ["c", "a", "b"]), inner)
+    assert same == (["c", "a", "b"], [])
+    assert texts(("RETRIEVER", "cut", "rag", 1, None), inner) == same
+    chosen = texts(("RETRIEVER", "cut", "rag", 1, ["a"]), inner, passages_from="span:store")
+    assert chosen == same
+
+
+def test_a_retrieval_around_other_steps_counts(tmp_path: Path) -> None:
+    """Also where a step that retrieves nothing, or a reranking, stands between."""
+    steps = as_otlp(
+        ("RETRIEVER", "outer", "rag", 1, ["a"]),
+        ("RERANKER", "rerank", "outer", 3, ["a", "b"]),
+        ("CHAIN", "step", "outer", 2, ["of no interest"]),
+        ("RETRIEVER", "one", "step", 4, ["a", "b"]),
+        ("RETRIEVER", "two", "step", 5, ["b", "c"]),
+        ("RETRIEVER", "beside", "rag", 6, ["d"]),
+    )
+    notes = Notes()
+    (sample,) = load(write(tmp_path / "a.json", *steps), notes=notes)
+    assert [each.text for each in sample.passages or ()] == ["a", "d"]
+    (told,) = [line for line in notes if "'outer'" in line]
+    assert "--passages-from span:rerank or span:one or span:two reads" in told
+
+
 def test_tools_become_passages_where_that_is_wanted(tmp_path: Path) -> None:
     root = otlp_span("rag", "", 0, **{"input.value": Q, "output.value": A})
     results = json.dumps([text for _, text in DOCS])

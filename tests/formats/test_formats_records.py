@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragassay.errors import InputError, UsageError
-from ragassay.formats import Notes, aliases, from_records, load
+from ragassay.formats import Notes, aliases, from_records, load, write
 from ragassay.samples import (
     Answer,
     Answerability,
@@ -589,12 +590,6 @@ def test_the_system_is_the_records_own_or_the_one_named() -> None:
     assert [s.system for s in from_records(rows, system="B")] == ["A", "B"]
 
 
-def test_json_texts_that_look_like_lists_stay_texts(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    path.write_text(json.dumps({"id": 1, "query": "q", "references": '["a", "b"]'}))
-    assert load(path)[0].references == ('["a", "b"]',)
-
-
 def test_columns_called_nearly_like_a_field_are_told(tmp_path: Path) -> None:
     record = {"id": "a", "query": "x", "answer": "y", "contxts": ["p"], "reference_id": "7"}
     notes = Notes()
@@ -618,6 +613,26 @@ def test_a_repeated_query_without_ids_is_told_as_one() -> None:
     said = str(caught.value)
     assert "line 2: the query 'Who wrote Emma?' was already given in line 1" in said
     assert "neither record has an id" in said and "q-" not in said
+
+
+@pytest.mark.parametrize("key", ["id", "ticket"])
+@pytest.mark.parametrize("column", ["contexts", "chunk"])
+def test_rows_of_passages_are_told_as_such(key: str, column: str) -> None:
+    """Also where another query stands between, and where the passage has a name of its own."""
+    about = {"query": "Who?", "answer": "Herbert", "expected": "Herbert"}
+    first, second = ({key: 1, **about, column: one} for one in ("Dune is by Herbert.", "Sand."))
+    other = {key: 2, "query": "When?", column: "In 1965."}
+    for rows in ([first, second], [first, other, second]):
+        with pytest.raises(InputError, match="look like one row a passage") as caught:
+            list(from_records(rows, notes=Notes()))
+        said = str(caught.value)
+        assert f"line {len(rows)}" in said and "'Who?' was already given in line 1" in said
+        assert "Make one record of the rows of a query" in said
+    # Two answers, one record twice, and lists of passages are something else.
+    for again in ({**second, "answer": "Austen"}, first, {**second, "contexts": ["a", "b"]}):
+        with pytest.raises(InputError, match=r"own id, .*system") as caught:
+            list(from_records([first, again], notes=Notes()))
+        assert "one row a passage" not in str(caught.value)
 
 
 def test_contexts_joined_by_a_line_of_signs_are_told() -> None:
@@ -732,3 +747,58 @@ def test_a_grade_of_gold_under_another_name_is_asked_for(part: dict[str, Any]) -
     assert sample.gold == (GoldPassage("d1", grade=0),)
     for other in ({"score": 0.5}, {"label": 1}, {"is_relevant": True}, {"label": "a"}):
         assert mapped({"id": "1", "gold": [{"id": "d1", **other}]})[0].gold == (GoldPassage("d1"),)
+
+
+def test_lists_as_texts_in_json_are_read_as_in_cells(tmp_path: Path) -> None:
+    """As `read_csv().to_json(lines=True)` writes them."""
+    row = {
+        "query": '["q"]',
+        "answer": "a",
+        "references": '["a", "b"]',
+        "contexts": "['x.', 'y.']",
+        "gold_ids": "[1, 2]",
+        "gold": '[{"text": "g"}, {"text": "h"}]',
+    }
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(row))
+    notes = Notes()
+    (one,) = load(path, notes=notes)
+    table = tmp_path / "a.csv"
+    with table.open("w", newline="") as stream:
+        csv.writer(stream).writerows([[*row], [*row.values()]])
+    (cells,) = load(table, notes=Notes())
+    assert (one.references, one.passages, one.gold) == (
+        (cells.references, cells.passages, cells.gold)
+    )
+    assert one.references == ("a", "b") and [p.text for p in one.passages or ()] == ["x.", "y."]
+    assert one.query == '["q"]'
+    assert any("texts of 'contexts' that hold a list: 1 (first: line 1)" in each for each in notes)
+
+
+@pytest.mark.parametrize(
+    ("reference", "told"),
+    [
+        ('["a", "b"]', 1),
+        ("[1, 2]", 0),
+        ('{"name": "call"}', 0),
+        ("[1] It is.", 0),
+        ('["a" is a letter', 1),
+    ],
+)
+def test_other_references_in_json_stay_texts(tmp_path: Path, reference: str, told: int) -> None:
+    """Also a list of texts, beside an answer that is one: a system was asked for lists."""
+    path = tmp_path / "a.jsonl"
+    notes = Notes()
+    path.write_text(json.dumps({"id": "1", "answer": reference, "references": reference}))
+    (one,) = load(path, notes=notes)
+    assert one.references == (reference,) and len(notes) == told
+    assert all("begin like a list and are none: 1" in x or "beside an answer" in x for x in notes)
+
+
+def test_texts_in_lists_are_never_opened(tmp_path: Path) -> None:
+    """A file of our own comes back as it was."""
+    path = tmp_path / "a.jsonl"
+    text = '["a", "b"]'
+    one = Sample(id="1", passages=(Passage(text),), references=(text,))
+    write([one], path)
+    assert [*load(path, notes=Notes())] == [one]

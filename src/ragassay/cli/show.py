@@ -141,10 +141,25 @@ def preview(
         console().print(preview_table(found))
         if placement is not None and placement.unplaced:
             lines("", f"columns that hold no field: {', '.join(placement.unplaced)}")
-        if placement is not None and placement.suggested:
-            lines(f"perhaps: {' '.join(map(column_flag, placement.suggested.items()))}")
+        if placement is not None and (perhaps := suggestions(placement)):
+            lines(f"perhaps: {perhaps}")
     warn(found.warnings)
     return can_score(found)
+
+
+def suggestions(placement: Placement) -> str:
+    """The flags for the columns that may hold fields, and between which columns a person has to
+    choose; empty where there are none.
+
+    Args:
+        placement: of the data's columns.
+    """
+    flags = " ".join(map(column_flag, placement.suggested.items()))
+    ties = (
+        " or ".join(column_flag((one, name)) for name in names)
+        for one, names in placement.tied.items()
+    )
+    return "; ".join(filter(None, (flags, *ties)))
 
 
 def column_flag(field_and_column: tuple[str, str]) -> str:

@@ -83,9 +83,9 @@ def validate(
             placement=placement,
         )
     except InputError as error:
-        if not (placement.suggested and error.problem.startswith("no column is known")):
+        perhaps = show.suggestions(placement)
+        if not (perhaps and error.problem.startswith("no column is known")):
             raise
-        perhaps = " ".join(map(show.column_flag, placement.suggested.items()))
         raise error.but(hint=f"Perhaps: {perhaps}.") from None
     if not scorable and not json:
         show.warn(_as_questions(placement))
@@ -97,7 +97,7 @@ def _as_questions(placement: Placement) -> Iterator[str]:
     from ragassay.formats import folded
     from ragassay.golden import GoldenItem
 
-    known = {**placement.suggested, **placement.placed}
+    known = {**placement.tied, **placement.suggested, **placement.placed}
     if "query" not in known or known.keys() & {"answer", "passages", "passage_ids"}:
         return
     own = [name for name in placement.unplaced if folded(name) in GoldenItem.model_fields]

@@ -59,12 +59,14 @@ class Placement:
         placed: field -> the column that holds it.
         unplaced: columns that hold no field; they become metadata or are left out.
         suggested: field -> column or path that may hold it, where no column is known to.
+        tied: field -> the columns or paths that may equally well hold it; a person has to choose.
     """
 
     format: str
     placed: Mapping[str, str] = field(default_factory=dict)
     unplaced: tuple[str, ...] = ()
     suggested: Mapping[str, str] = field(default_factory=dict)
+    tied: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def without_field(self, columns: Columns) -> list[str]:
         """The columns that hold no field when some are chosen.
@@ -106,9 +108,9 @@ def place(
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
     taken = set(mapper.placed.values()) | mapper.columns.joined(columns)
     unplaced = [key for key in columns if key not in taken]
-    suggested = suggest(mapper.rows, mapper.placed, unplaced)
+    suggested, tied = suggest(mapper.rows, mapper.placed, unplaced)
     shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, taken))
-    return Placement(reader.name, mapper.placed, shown, suggested)
+    return Placement(reader.name, mapper.placed, shown, suggested, tied)
 
 
 def _paths(rows: Sequence[Mapping[str, Any]], key: str, taken: Collection[str]) -> list[str]:
@@ -181,13 +183,16 @@ class PlacingMapper(Mapper):
 
 def suggest(
     rows: Sequence[Mapping[str, Any]], placed: Mapping[str, str], unplaced: Sequence[str]
-) -> dict[str, str]:
-    """Field -> the column or path that may hold it: the nearest name, else what it holds.
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """Which columns or paths may hold fields: by the nearest name, else by what they hold.
 
     Args:
         rows: some records.
         placed: the fields that have a column.
         unplaced: the columns that hold no field.
+
+    Returns:
+        Field -> the column, and field -> the columns, where several may equally well hold it.
     """
     wanted = [one for one in (*_TEXTS, *_LISTS) if one not in placed]
     found: dict[str, str] = {}
@@ -208,20 +213,40 @@ def suggest(
     ranked = sorted(
         ((_likeness(path, one), one, path) for path in leaves for one in wanted), reverse=True
     )
+    ranked = [(a, one, path) for a, one, path in ranked if a >= ALIKE and _fits(one, leaves[path])]
+    tied: dict[str, tuple[str, ...]] = {}
+    free = dict.fromkeys(leaves)
     for alike, one, path in ranked:
-        fits = _fits(one, leaves[path])
-        if alike >= ALIKE and fits and one not in found and path not in found.values():
-            found[one] = path
+        if path in free and one not in found and one not in tied:
+            _give(one, [p for a, o, p in ranked if (a, o) == (alike, one)], free, found, tied)
     for one in wanted:
-        if one in found or (one == "answer" and "query" not in {**placed, **found}):
+        if one in found or one in tied or (one == "answer" and "query" not in {**placed, **found}):
             continue
-        rest = [path for path in leaves if path not in found.values()]
-        best = max(rest, key=lambda path: _weight(one, path, leaves[path]), default=None)
-        if best is not None and _weight(one, best, leaves[best]) > 0:
-            found[one] = best
+        weights = {path: _weight(one, path, leaves[path]) for path in free}
+        best = max(weights.values(), default=0.0)
+        if best > 0:
+            _give(one, [path for path in free if weights[path] == best], free, found, tied)
     if not {"query", "answer"} & {*placed, *found}:  # a list may hold the records themselves
         found = {one: path for one, path in found.items() if "[" not in path}
-    return found
+        tied = {}
+    return found, tied
+
+
+def _give(
+    wanted: str,
+    paths: Sequence[str],
+    free: dict[str, None],
+    found: dict[str, str],
+    tied: dict[str, tuple[str, ...]],
+) -> None:
+    """Suggests for a field that of these paths which is free; several of them tie."""
+    left = tuple(path for path in free if path in paths)
+    if len(left) == 1:
+        found[wanted] = left[0]
+    else:
+        tied[wanted] = left
+    for path in left:
+        del free[path]
 
 
 _IDS = re.compile(r"(?:[a-z]|sample|record|row|item|case|test|question|query)?_?id")
@@ -260,16 +285,51 @@ _SHORT = {
         "ideal",
         "gold_answer",
     ),
-    "query": ("ask", "asked"),
-    "answer": ("reply", "said"),
+    "query": ("ask", "asked", "frage"),
+    "answer": ("reply", "said", "antwort"),
 }
 """Names that are too short or too common to be taken for a field unasked."""
+
+_EXPECTED = frozenset(
+    {"gold", "golden", "correct", "expected", "true", "truth", "ideal", "reference", "ground"}
+)
+_EXPECTED_BEGIN = ("erwartet", "soll", "muster", "richtig")
+"""Words, and beginnings of words, in the names of columns that hold what should be answered: as an
+answer it would be scored against itself."""
+
+_NO_ANSWER = re.compile(
+    r"(?:contexts?|passages?|chunks?|docs?|documents?|sources?|evidence|kontext|ids?|scores?|is|was"
+    r"|ratings?|grades?|labels?|counts?|questions?|frage|query)"
+)
+"""Words of columns that hold no answer, even where it is said to be expected."""
+
+
+def _words(path: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", folded(path))
+
+
+def _last(path: str) -> str:
+    """The last key of a path."""
+    return path.replace("]", "").replace('"', "").replace("[", ".").split(".")[-1]
+
+
+def _is_no_answer(path: str) -> bool:
+    return any(map(_NO_ANSWER.fullmatch, _words(path)))
+
+
+def _is_expected(path: str) -> bool:
+    """Whether the name of a column says that it holds what is expected, not what was answered."""
+    return any(one in _EXPECTED or one.startswith(_EXPECTED_BEGIN) for one in _words(path))
 
 
 def _likeness(path: str, wanted: str) -> float:
     """How like the name of a column, or the last key of a path, is to a name of a field."""
-    last = path.replace("]", "").replace('"', "").replace("[", ".").split(".")[-1]
-    own = folded(last.replace("*", "").strip("_-. "))
+    if _is_expected(path):
+        if wanted == "answer":
+            return 0.0
+        if wanted == "references" and not _is_no_answer(path):
+            return 0.9
+    own = folded(_last(path).replace("*", "").strip("_-. "))
     if own in _SHORT.get(wanted, ()):
         return 0.95
     words = set(own.split("_"))
@@ -297,6 +357,8 @@ def _weight(wanted: str, path: str, values: Sequence[Any]) -> float:
             said = sum(len(one.split()) >= _WORDS for one in texts) / max(1, len(texts))
             return said / 2 if said > 0.5 else 0.0
         return share
+    if wanted == "answer" and (_is_expected(path) or _is_no_answer(_last(path))):
+        return 0.0
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) < len(values) or len(Counter(texts)) <= len(texts) // 2:
         return 0.0

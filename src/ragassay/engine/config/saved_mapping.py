@@ -50,6 +50,9 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
     notes = ["Found by their names: " + ", ".join(f"{f} in {c}" for f, c in known.items())]
     if suggested := [one for one in placement.suggested if one not in config.columns]:
         notes.append(f"Suggested by what the columns hold, to be checked: {', '.join(suggested)}")
+    for one, alike in placement.tied.items():
+        if one not in config.columns:
+            notes.append(f"Name one for {one}, they suit it equally well: {', '.join(alike)}")
     if unplaced := placement.without_field(columns):
         notes.append(f"Columns that are no field: {', '.join(unplaced)}")
     notes = notes if known else notes[1:]

@@ -99,6 +99,18 @@ def within(value: Any) -> list[Any] | None:
     return None
 
 
+def text_and_id(document: Any) -> tuple[Any, Any]:
+    """What tells a document from others, whatever score it has.
+
+    Args:
+        document: one of `documents`.
+    """
+    if not isinstance(document, dict):
+        return document, None
+    text = next((document[name] for name in _TEXTS if document.get(name) is not None), None)
+    return text, document.get("id")
+
+
 _NAME = re.compile(r"https?://\S+|[^\n,;:!?]{1,80}\.[A-Za-z]{2,4}\d?|[!-~]*[\d_/#-][!-~]*")
 """An address, the name of a file, or an id: no text that could support an answer."""
 

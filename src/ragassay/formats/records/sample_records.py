@@ -30,6 +30,8 @@ Record = Mapping[str, Any]
 _MAX_PLANS = 1000
 _MOST_LOOKED_AT = 100
 """Sets of keys in which mistyped names are looked for."""
+_LATEST = 100
+"""Samples that are kept to be compared with one that repeats their identity."""
 _MOST_PATHS = 20
 """Paths that are listed where nothing is known."""
 
@@ -78,7 +80,8 @@ class Mapper:
         words: how errors name these options; by default as a run has them.
         notes: collects remarks about the data; without it they are warnings, once all is read.
         queries_alone: whether judged queries are wanted that no system was asked (BEIR folders).
-        cells: whether lists may be text in a cell (CSV, frames). JSON has lists of its own.
+        cells: whether lists may be text in a cell (CSV, frames), where broken ones are errors.
+            JSON has lists of its own.
 
     Attributes:
         nothing_known: the error for a source whose every request was left out (`left_out`).
@@ -120,6 +123,7 @@ class Mapper:
         self._names: set[str] = set()
         self._has_begun = False
         self._lines: dict[int, int | tuple[Path | None, int]] = {}
+        self._latest: dict[int, Sample] = {}
         self._several = False
         self.nothing_known: InputError | None = None
         self._dotted = [(name, *name.split(".", 1)) for name in aliases.FIELD_OF if "." in name]
@@ -179,6 +183,16 @@ class Mapper:
             of = f" of system {sample.system!r}" if sample.system else ""
             earlier = self._lines[key]
             where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
+            if _are_rows_of_passages(self._latest.get(key), sample):
+                raise InputError(
+                    f"the query {_short(sample.query or '')!r}{of} was already given in line "
+                    f"{where} with the same answer and another passage or other texts: these look "
+                    "like one row a passage",
+                    path=self.path,
+                    line=line,
+                    hint="Make one record of the rows of a query, with its passages in one list, "
+                    'best first (in a cell as JSON, ["first", "second"]).',
+                )
             if sample.query is not None and sample.id == _hashed(sample.query, sample.history):
                 raise InputError(
                     f"the query {_short(sample.query)!r}{of} was already given in line {where}; "
@@ -197,6 +211,9 @@ class Mapper:
                 hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
             )
         self._lines[key] = (self.path, line) if self._several else line
+        self._latest[key] = sample
+        if len(self._latest) > _LATEST:
+            del self._latest[next(iter(self._latest))]
 
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed.
@@ -380,6 +397,8 @@ class Mapper:
         plan = self.plan(record, chosen)
         if self.cells:
             record = _unpacked(record, plan)
+        else:
+            record = self._with_lists(record, plan, line)
         for column in plan.missing:
             self.note(f"records without the column {column!r}", "It counts as not given.", line)
         keys = plan.keys
@@ -430,6 +449,43 @@ class Mapper:
         return Sample(
             id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
+
+    def _with_lists(self, record: Record, plan: FieldKeys, line: int) -> Record:
+        """The record with lists in place of texts that hold them, as frames of tables write them
+        into JSON (pandas' ``read_csv().to_json()``). What only begins like a list stays a text,
+        since JSON has lists of its own."""
+        opened: dict[str, Any] = {}
+        for field in _LISTS_IN_TEXTS:
+            key = plan.keys.get(field)
+            if key is None or type(value := record[key]) is not str:
+                continue
+            try:
+                found = field_values.unpack(value, key)
+            except InputError:
+                self.note(
+                    f"texts of {key!r} that begin like a list and are none",
+                    'Each counts as one text. Write lists as JSON: ["first", "second"].',
+                    line,
+                )
+                continue
+            if found is value or not _is_list_of(field, found):
+                continue
+            answer = record.get(plan.keys.get("answer", ""))
+            if "references" in field and str(answer).lstrip()[:1] == "[":
+                # A system that is asked for lists has lists as references, each one text.
+                self.note(
+                    f"texts of {key!r} that hold a list, beside an answer that begins like one",
+                    "Each counts as one text. Write lists as JSON, where it is several references.",
+                    line,
+                )
+            else:
+                opened[key] = found
+                self.note(
+                    f"texts of {key!r} that hold a list",
+                    "They are read as lists, as in cells of tables.",
+                    line,
+                )
+        return {**record, **opened} if opened else record
 
     def _with_dotted(self, record: Record) -> Record:
         """The record with those nested values at the top that have a name of their own
@@ -582,6 +638,24 @@ def _hashed(query: str, history: tuple[Turn, ...]) -> str:
     return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
 
 
+def _are_rows_of_passages(earlier: Sample | None, sample: Sample) -> bool:
+    """Whether two samples of one identity look like two passages of one request, a row each: they
+    agree in all but the passages, or but texts of several words in unknown columns."""
+    if earlier is None or sample.query is None:
+        return False
+    for part in ("query", "history", "answer", "references"):
+        if getattr(earlier, part) != getattr(sample, part):
+            return False
+    one, other = earlier.passages or (), sample.passages or ()
+    if one or other:
+        return one != other and len(one) <= 1 and len(other) <= 1
+    texts = [
+        {name: text for name, text in _texts(each.metadata).items() if " " in text.strip()}
+        for each in (earlier, sample)
+    ]
+    return texts[0] != texts[1]
+
+
 def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
@@ -607,6 +681,22 @@ _LISTS = (
     "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",
     "gold", "gold_ids", "metadata", *aliases.GIVEN,
 )  # fmt: skip
+
+
+_LISTS_IN_TEXTS = (
+    *("passages", "passage_ids", "gold", "gold_ids"),
+    *("references", "reference_groups", "negative_references"),
+)
+
+
+def _is_list_of(field: str, found: Any) -> bool:
+    """Whether what a text in JSON holds is read as a field's list. A reference may be an object or
+    numbers (``[1, 2]``) in a text: a system may be asked for such."""
+    if "ids" in field:
+        return True
+    if isinstance(found, dict):
+        return field in ("passages", "gold")
+    return all(isinstance(one, str | dict | list) for one in found)
 
 
 def _are_runs(value: Any) -> bool:

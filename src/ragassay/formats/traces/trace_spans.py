@@ -178,11 +178,11 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
     steps = [one for one in ordered if one.kind == OTHER and one is not root]
     found = [one for one in steps if retrieved.are_documents(one.outputs)]
     retrievals = retrievals or [one for one in found if _says_retrieval(one.name)]
-    # A retriever that calls another one gives the same documents.
-    inner = {one.parent for one in retrievals}
-    retrievals = [one for one in retrievals if one.id not in inner] or retrievals
-    reranked = [one for one in ordered if one.kind == RERANK]
-    used = reranked[-1:] or retrievals
+    retrieving = {one.id for one in retrievals}
+    steps = [one for one in ordered if one.kind == RERANK or one.id in retrieving]
+    outer = _outermost(steps, ordered, mapper)
+    reranked = [one for one in outer if one.kind == RERANK]
+    used = reranked[-1:] or outer
     if len(used) > 1:
         mapper.note("traces with several retrievals", "Their passages follow each other in time.")
     tools = [one for one in ordered if one.kind == TOOL]
@@ -210,6 +210,58 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
     return passages
 
 
+def _outermost(steps: list[Span], ordered: list[Span], mapper: Mapper) -> list[Span]:
+    """Those of the retrievals and rerankings that no other one with documents contains: the model
+    was given what the outermost one left, in its order. One without documents gives way to those
+    within it."""
+    parents = {one.id: one.parent for one in ordered}
+    within = {one.id: _above(one, parents) for one in steps}
+    listing = {one.id for one in steps if _lists_documents(one)}
+    around = set().union(*within.values())
+    kept = [
+        one
+        for one in steps
+        if not listing & within[one.id] and (one.id in listing or one.id not in around)
+    ]
+    for outer in kept:
+        inner = [one for one in steps if outer.id in within[one.id] and one.id not in around]
+        _note_other_documents(outer, [one for one in inner if _documents(one) is not None], mapper)
+    return kept or steps  # steps may contain each other
+
+
+def _above(step: Span, parents: Mapping[str, str | None]) -> set[str]:
+    """The ids of the steps that contain a step."""
+    found: set[str] = set()
+    above = step.parent
+    while above is not None and above not in found:
+        found.add(above)
+        above = parents.get(above)
+    return found - {step.id}
+
+
+def _lists_documents(one: Span) -> bool:
+    """Whether a step gave documents one by one, or none of them; what it made one text of them may
+    be told apart by a step within it."""
+    given = retrieved.unwrapped(_documents(one))
+    return isinstance(given, list) or retrieved.within(given) is not None
+
+
+def _note_other_documents(outer: Span, inner: list[Span], mapper: Mapper) -> None:
+    """Says where steps within a retrieval gave other documents than it, or another order."""
+    given = [retrieved.text_and_id(one) for one in retrieved.documents(_documents(outer))]
+    if not inner or given == [retrieved.text_and_id(one) for one in _joined(inner)]:
+        return
+    names = list(dict.fromkeys(one.name for one in inner if one.name != outer.name))
+    choices = " or ".join(shlex.quote(f"span:{name}") for name in names if name)
+    mapper.note(
+        f"traces whose step {outer.name!r} gave other passages, or another order, than the "
+        "retrieval within it",
+        "What the outer step gave counts."
+        + (f" --passages-from {choices} reads what the inner one gave." if choices else ""),
+        outer.line,
+    )
+
+
 def _told(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
     """The documents of these steps, one after the other and each once; ``None`` where none says
     them."""
@@ -221,10 +273,13 @@ def _told(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[A
         )
         # A reranking without documents hides what it left of the retrieval.
         told = [] if reranked else told
-    if not told:
-        return None
+    return _joined(told) if told else None
+
+
+def _joined(steps: list[Span]) -> list[Any]:
+    """The documents of steps, one after the other and each once."""
     found: list[Any] = []
-    for one in told:
+    for one in steps:
         before = list(found)
         found += (doc for doc in retrieved.documents(_documents(one)) if doc not in before)
     return found
