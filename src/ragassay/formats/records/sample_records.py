@@ -217,10 +217,24 @@ class Mapper:
         Args:
             record: plain values.
         """
-        if not self.columns:
-            return False
+        return bool(self.columns) and not self.holds(record).isdisjoint(aliases.SUBSTANCE)
+
+    def holds(self, record: Record) -> set[str]:
+        """The fields whose chosen columns are in a record.
+
+        Args:
+            record: plain values.
+        """
         found, keys = self.columns.resolve(record, _opened)
-        return any(keys[field] in found for field in aliases.SUBSTANCE if field in keys)
+        return {field for field, key in keys.items() if key in found}
+
+    def missing(self, record: Record) -> InputError | None:
+        """The error for a chosen column that a record lacks; ``None`` where none is missing.
+
+        Args:
+            record: plain values.
+        """
+        return self.columns.missing(record, _opened)
 
     @property
     def from_tools(self) -> bool:
@@ -370,7 +384,7 @@ class Mapper:
         if self.columns:
             record = {**record, **beside}
             if not self._has_begun:
-                wrong = self.columns.missing(record, _opened)
+                wrong = self.missing(record)
                 if wrong is not None:
                     raise wrong
             record, chosen = self.columns.resolve(record, _opened)
