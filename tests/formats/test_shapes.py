@@ -528,3 +528,32 @@ def test_a_sheet_is_named(tmp_path: Path) -> None:
     )
     (one,) = load(path, notes=Notes(), sheet="notes", columns={"query": "x"})
     assert one.query == "y"
+
+
+def test_an_object_around_the_records_is_told_with_what_to_do(tmp_path: Path) -> None:
+    """Where the object itself cannot be read as a record."""
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"run": {"model": "x"}, "entries": [{"request": {"text": "Who?"}}]}))
+    for columns in (None, {"query": "request.text"}):
+        with pytest.raises(InputError) as caught:
+            ragassay.load(path, columns=columns)
+        assert "holds a list of objects in 'entries'" in str(caught.value)
+        assert f"jq .entries {path} > records.json" in str(caught.value)
+    # What holds a text, or a list under a name of ours, is a record.
+    for record in (
+        {"query": 5, "hits": [{"x": "y"}], "passages": [{"score": "bad"}]},
+        {"frage": "Who?", "gold": {"a": []}, "hits": [{"x": "y"}]},
+    ):
+        path.write_text(json.dumps(record))
+        with pytest.raises(InputError) as caught:
+            ragassay.load(path)
+        assert "list of objects in" not in str(caught.value)
+
+
+def test_gold_that_holds_a_list_of_answers_names_the_flag(tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_text(json.dumps({"query": "Who?", "answer": "A", "gold": {"answers": ["Ann"]}}))
+    with pytest.raises(InputError, match=r"a list stands in 'answers'.*references=gold\.answers"):
+        ragassay.load(path)
+    (found,) = ragassay.load(path, columns={"references": "gold.answers"}, notes=Notes())
+    assert (found.references, found.gold) == (("Ann",), None)
