@@ -557,3 +557,27 @@ def test_gold_that_holds_a_list_of_answers_names_the_flag(tmp_path: Path) -> Non
         ragassay.load(path)
     (found,) = ragassay.load(path, columns={"references": "gold.answers"}, notes=Notes())
     assert (found.references, found.gold) == (("Ann",), None)
+
+
+def test_texts_that_programs_write_for_missing_values_are_told_once(tmp_path: Path) -> None:
+    """They stay texts: an answer may be "None"."""
+    table = tmp_path / "t.csv"
+    table.write_text(
+        "question,response,reference\nWho?,Ann,nan\nWhen?,NaN,1965\n"
+        "Why?,N/A ,None\nHow?,none of it,x\n"
+    )
+    notes = Notes()
+    found = load(table, notes=notes)
+    assert [one.answer_text for one in found] == ["Ann", "NaN", "N/A ", "none of it"]
+    assert found[0].references == ("nan",)
+    told = [one for one in notes if "say only 'nan'" in one]
+    assert [one.partition(". ")[0] for one in told] == [
+        "references that say only 'nan', 'N/A', 'None' or the like: 2 (first: line 2)",
+        "answers that say only 'nan', 'N/A', 'None' or the like: 2 (first: line 3)",
+    ]
+    assert all("leave the cell empty (null in JSON)" in one for one in told)
+    lines = tmp_path / "t.jsonl"
+    lines.write_text('{"question": "N/A", "answer": null}\n')
+    notes = Notes()
+    load(lines, notes=notes)
+    assert any(one.startswith("queries that say only 'nan'") for one in notes)

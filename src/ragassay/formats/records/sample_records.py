@@ -441,9 +441,30 @@ class Mapper:
                 parts["metadata"] = {
                     key: one for key, one in metadata.items() if key != plan.golden_name
                 }
+        self._tell_missing_words(query, answer, parts.get("references", ()), line)
         return Sample(
             id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
+
+    def _tell_missing_words(
+        self, query: str | None, answer: Answer | None, references: Sequence[str], line: int
+    ) -> None:
+        """Notes texts that say only what programs write for a missing value. They stay texts: an
+        answer may be ``None``."""
+        own = None if answer is None else answer.text
+        for called, texts in (
+            ("queries", (query,)),
+            ("answers", (own,)),
+            ("references", references),
+        ):
+            for one in texts:
+                if one and len(one) < _LONGEST_MISSING and one.strip().casefold() in _MISSING:
+                    self.note(
+                        f"{called} that say only 'nan', 'N/A', 'None' or the like",
+                        "They count as texts. Where nothing was given, leave the cell empty (null "
+                        "in JSON).",
+                        line,
+                    )
 
     def _with_dotted(self, record: Record) -> Record:
         """The record with those nested values at the top that have a name of their own
@@ -654,6 +675,12 @@ def _unpacked(record: Record, plan: FieldKeys) -> Record:
         opened[failed] = None
     return {**record, **opened}
 
+
+_MISSING = frozenset({"nan", "n/a", "#n/a", "none", "null", "<na>", "nat"})
+"""What programs write for a missing value, where it is the whole of a text."""
+
+_LONGEST_MISSING = 8
+"""Characters from which a text is none of these, with the blanks around it."""
 
 _NO_FAILURE = frozenset({"none", "null", "nan", "false"})
 """What programs write into a cell where there was no error."""
