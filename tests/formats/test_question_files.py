@@ -219,7 +219,7 @@ def test_chosen_columns_count_in_the_file_that_has_them(
     result = ragassay.evaluate(given, ["covers_answer"], references=str(german), columns=columns)
     assert result.summary.metrics["covers_answer"].n_scored == 1
     told = " ".join(result.summary.warnings)
-    assert f"{german}: 1 sample joined with what it expects: 1 by " in told
+    assert f"{german}: 1 sample joined with what it expects: 1 by query." in told
 
 
 def test_chosen_columns_count_in_a_second_file_of_questions(german: Path, tmp_path: Path) -> None:

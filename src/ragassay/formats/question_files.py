@@ -18,6 +18,7 @@ from ragassay.formats.records import (
     Notes,
     OptionWords,
     canonical,
+    has_made_id,
 )
 from ragassay.samples import Sample
 
@@ -93,8 +94,9 @@ class Questions:
             self.n_unknown += 1
             return sample
         self._met.add(question.id)
-        self.n_by_id += named is not None
-        self.n_by_query += named is None
+        by_id = named is not None and not has_made_id(sample)
+        self.n_by_id += by_id
+        self.n_by_query += not by_id
         return _with_expected(sample, question)
 
     def tell_joined(self, sample: Sample, mapper: Mapper) -> None:
@@ -104,8 +106,9 @@ class Questions:
             sample: as it was given to `joined`.
             mapper: takes the note.
         """
-        by_id = sample.id in self._by_id
-        if by_id or (sample.query is not None and _folded(sample.query) in self._by_query):
+        known = sample.id in self._by_id
+        by_id = known and not has_made_id(sample)
+        if known or (sample.query is not None and _folded(sample.query) in self._by_query):
             mapper.note(
                 f"samples joined by {'id' if by_id else 'query'} with their questions in "
                 f"{self.path}",

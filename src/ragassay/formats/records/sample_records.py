@@ -179,9 +179,10 @@ class Mapper:
             of = f" of system {sample.system!r}" if sample.system else ""
             earlier = self._lines[key]
             where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
-            if sample.query is not None and sample.id == _hashed(sample.query, sample.history):
+            if has_made_id(sample):
+                query = _short(sample.query or "")
                 raise InputError(
-                    f"the query {_short(sample.query)!r}{of} was already given in line {where}; "
+                    f"the query {query!r}{of} was already given in line {where}; "
                     "neither record has an id, so each has one that was made of its query",
                     path=self.path,
                     line=line,
@@ -610,6 +611,15 @@ class Mapper:
             parts["given"] = {name: rows, **parts.get("given", {})}
             if parts.get(field) is None:
                 parts[field] = (chunk,) * len(rows)
+
+
+def has_made_id(sample: Sample) -> bool:
+    """Whether the id of a sample was made of its query, because its record has none.
+
+    Args:
+        sample: any.
+    """
+    return sample.query is not None and sample.id == _hashed(sample.query, sample.history)
 
 
 def _hashed(query: str, history: tuple[Turn, ...]) -> str:
