@@ -187,3 +187,82 @@ def test_a_question_that_expects_two_things_is_an_error(tmp_path: Path) -> None:
     answers = write(tmp_path / "a.jsonl", {"id": "1", "query": EMMA, "answer": "Ann."})
     with pytest.raises(InputError, match="with different references, gold or labels"):
         ragassay.evaluate(str(answers), "em", references=str(questions))
+
+
+@pytest.fixture
+def german(tmp_path: Path) -> Path:
+    """What is expected, under names of somebody's own."""
+    path = tmp_path / "soll.csv"
+    path.write_text(f"Nr,Frage,Soll-Antwort\n1,{EMMA},Jane Austen\n2,{PERSUASION},1817\n")
+    return path
+
+
+OWN = {"query": "Frage", "references": "Soll-Antwort"}
+
+
+@pytest.mark.parametrize("data", ["runs", "records", "frame", "table", "lists"])
+def test_chosen_columns_count_in_the_file_that_has_them(
+    german: Path, tmp_path: Path, data: str
+) -> None:
+    """Those of the references in theirs, one of the answers in the data."""
+    given: Any = [{"Frage": EMMA, "text": "Jane"}, {"Frage": "Why?", "text": "So."}]
+    columns: Any = {**OWN, "answer": "text"}
+    if data == "runs":
+        given = write(tmp_path / "r.jsonl", run("r1", EMMA), run("r2", "Why?"))
+        columns = OWN
+    elif data == "frame":
+        given = pytest.importorskip("polars").DataFrame(given)
+    elif data == "table":
+        given = pytest.importorskip("pyarrow").Table.from_pylist(given)
+    elif data == "lists":
+        given = {key: [one[key] for one in given] for key in given[0]}
+    result = ragassay.evaluate(given, ["covers_answer"], references=str(german), columns=columns)
+    assert result.summary.metrics["covers_answer"].n_scored == 1
+    told = " ".join(result.summary.warnings)
+    assert f"{german}: 1 sample joined with what it expects: 1 by query." in told
+
+
+def test_chosen_columns_count_in_a_second_file_of_questions(german: Path, tmp_path: Path) -> None:
+    runs = write(tmp_path / "r.jsonl", run("r1", EMMA), run("r2", "Why?"))
+    found = load([runs, german], columns=OWN, notes=Notes())
+    assert expected(found) == {"r1": ("Jane Austen",), "r2": ()}
+    assert found[0].query == EMMA
+    with pytest.raises(InputError, match=r"soll.csv has it.*columns=\{'references'"):
+        load([runs, german], columns={"query": "Frage"}, notes=Notes())
+    with pytest.raises(InputError, match="Of a file of questions, name the column of what is exp"):
+        load([runs, german], notes=Notes())
+
+
+def test_a_column_that_no_file_has_names_both(german: Path, tmp_path: Path) -> None:
+    runs = write(tmp_path / "r.jsonl", run("r1", EMMA))
+    wrong = {**OWN, "references": "Soll-Antwrt"}
+    with pytest.raises(InputError) as caught:
+        ragassay.evaluate(runs, ["em"], references=str(german), columns=wrong)
+    said = str(caught.value)
+    assert "r.jsonl" in said and f"and none in {german}" in said
+    assert "In " in said and "Nr, Frage, Soll-Antwort" in said and "'Soll-Antwort'?" in said
+
+
+def test_references_under_unknown_names_are_told_with_suggestions(
+    german: Path, tmp_path: Path
+) -> None:
+    runs = write(tmp_path / "r.jsonl", run("r1", EMMA))
+    with pytest.raises(InputError) as caught:
+        ragassay.evaluate(runs, ["em"], references=str(german))
+    said = str(caught.value)
+    assert "Found: Nr, Frage, Soll-Antwort." in said
+    assert "--columns query=Frage" in said and "--columns references=Soll-Antwort" in said
+    german.write_text("nr,Truth,reference\n1,yes,no\n")
+    with pytest.raises(InputError, match="what says which sample a record belongs to"):
+        ragassay.evaluate(runs, ["em"], references=str(german))
+
+
+def test_expected_answers_are_found_beside_any_name_of_the_query(tmp_path: Path) -> None:
+    """Open RAG Eval's table has ``query_id`` or ``query``; others are read by our names."""
+    runs = write(tmp_path / "r.jsonl", run("r1", EMMA), run("r2", PERSUASION))
+    table = tmp_path / "q.csv"
+    for header in ("question,expected_answer", "query,expected_answer"):
+        table.write_text(f"{header}\n{EMMA},Jane Austen\n{PERSUASION},1817\n")
+        result = ragassay.evaluate(runs, ["covers_answer"], references=str(table))
+        assert result.summary.metrics["covers_answer"].n_scored == 2
+        assert "2 samples joined with what it expects" in " ".join(result.summary.warnings)

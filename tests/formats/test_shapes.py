@@ -528,3 +528,56 @@ def test_a_sheet_is_named(tmp_path: Path) -> None:
     )
     (one,) = load(path, notes=Notes(), sheet="notes", columns={"query": "x"})
     assert one.query == "y"
+
+
+def test_an_object_around_the_records_is_told_with_what_to_do(tmp_path: Path) -> None:
+    """Where the object itself cannot be read as a record."""
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"run": {"model": "x"}, "entries": [{"request": {"text": "Who?"}}]}))
+    for columns in (None, {"query": "request.text"}):
+        with pytest.raises(InputError) as caught:
+            ragassay.load(path, columns=columns)
+        assert "holds a list of objects in 'entries'" in str(caught.value)
+        assert f"jq .entries {path} > records.json" in str(caught.value)
+    # What holds a text, or a list under a name of ours, is a record.
+    for record in (
+        {"query": 5, "hits": [{"x": "y"}], "passages": [{"score": "bad"}]},
+        {"frage": "Who?", "gold": {"a": []}, "hits": [{"x": "y"}]},
+    ):
+        path.write_text(json.dumps(record))
+        with pytest.raises(InputError) as caught:
+            ragassay.load(path)
+        assert "list of objects in" not in str(caught.value)
+
+
+def test_gold_that_holds_a_list_of_answers_names_the_flag(tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_text(json.dumps({"query": "Who?", "answer": "A", "gold": {"answers": ["Ann"]}}))
+    with pytest.raises(InputError, match=r"a list stands in 'answers'.*references=gold\.answers"):
+        ragassay.load(path)
+    (found,) = ragassay.load(path, columns={"references": "gold.answers"}, notes=Notes())
+    assert (found.references, found.gold) == (("Ann",), None)
+
+
+def test_texts_that_programs_write_for_missing_values_are_told_once(tmp_path: Path) -> None:
+    """They stay texts: an answer may be "None"."""
+    table = tmp_path / "t.csv"
+    table.write_text(
+        "question,response,reference\nWho?,Ann,nan\nWhen?,NaN,1965\n"
+        "Why?,N/A ,None\nHow?,none of it,x\n"
+    )
+    notes = Notes()
+    found = load(table, notes=notes)
+    assert [one.answer_text for one in found] == ["Ann", "NaN", "N/A ", "none of it"]
+    assert found[0].references == ("nan",)
+    told = [one for one in notes if "say only 'nan'" in one]
+    assert [one.partition(". ")[0] for one in told] == [
+        "references that say only 'nan', 'N/A', 'None' or the like: 2 (first: line 2)",
+        "answers that say only 'nan', 'N/A', 'None' or the like: 2 (first: line 3)",
+    ]
+    assert all("leave the cell empty (null in JSON)" in one for one in told)
+    lines = tmp_path / "t.jsonl"
+    lines.write_text('{"question": "N/A", "answer": null}\n')
+    notes = Notes()
+    load(lines, notes=notes)
+    assert any(one.startswith("queries that say only 'nan'") for one in notes)

@@ -14,7 +14,12 @@ from .nugget_bank_file import (
     QueryNuggets as QueryNuggets,
 )
 from .placement import Placement as Placement, PlacingMapper as PlacingMapper, place as place
-from .question_files import Questions as Questions
+from .question_files import (
+    Looked as Looked,
+    Questions as Questions,
+    columns_of_data as columns_of_data,
+    look as look,
+)
 from .reading import (
     Paths as Paths,
     detect as detect,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -20,7 +21,7 @@ from ragassay.errors import InputError
 from ragassay.files import atomic
 from ragassay.formats.format import CONTAINER, NO, Format, Head
 from ragassay.formats.records import Mapper
-from ragassay.formats.sources import json_files
+from ragassay.formats.sources import json_files, nested_lists
 from ragassay.samples import Answer, GoldPassage, Passage, Sample
 
 
@@ -39,7 +40,28 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         path, mapper.note, mapper.encoding, nested=True, is_record=mapper.reaches_into
     )
     for line, record in records:
-        yield sample(record, line)
+        try:
+            made = sample(record, line)
+        except InputError as error:
+            raise _with_list_within(error, record) from None
+        yield made
+
+
+def _with_list_within(error: InputError, record: Mapping[str, Any]) -> InputError:
+    """An error about a record that is rather an object around the records: with what to do."""
+    name = nested_lists.list_in(record)
+    if name is None:
+        return error
+    path = (
+        f".{name}"
+        if name.isidentifier() and name.isascii()
+        else f".[{orjson.dumps(name).decode()}]"
+    )
+    command = f"jq {shlex.quote(path)} {shlex.quote(str(error.path))} > records.json"
+    return error.but(
+        hint=f"The object holds a list of objects in {name!r}. If these are the records, write "
+        f"that list alone to a file and give that, for example: {command}"
+    )
 
 
 def to_record(sample: Sample) -> dict[str, Any]:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, RagassayError, did_you_mean
 from ragassay.formats.format import Format
-from ragassay.formats.records import Mapper, MapperOptions, Notes
+from ragassay.formats.records import (
+    ChosenColumns,
+    Columns,
+    Mapper,
+    MapperOptions,
+    Notes,
+    OptionWords,
+    canonical,
+    has_made_id,
+)
 from ragassay.samples import Sample
 
 
@@ -40,6 +51,7 @@ class Questions:
                     hint="Keep one of them.",
                 )
         self._by_query = {query: one for query, (one, *more) in by_query.items() if not more}
+        self.n_by_id = self.n_by_query = 0
         self.n_unknown = 0
         self.n_reworded = 0
         self._met: set[str] = set()
@@ -62,7 +74,7 @@ class Questions:
         Raises:
             InputError: the sample has the id of one question and the query of another one.
         """
-        question = self._by_id.get(sample.id)
+        question = named = self._by_id.get(sample.id)
         asked = None if sample.query is None else _folded(sample.query)
         same = None if asked is None else self._by_query.get(asked)
         if question is None:
@@ -82,6 +94,9 @@ class Questions:
             self.n_unknown += 1
             return sample
         self._met.add(question.id)
+        by_id = named is not None and not has_made_id(sample)
+        self.n_by_id += by_id
+        self.n_by_query += not by_id
         return _with_expected(sample, question)
 
     def tell_joined(self, sample: Sample, mapper: Mapper) -> None:
@@ -91,8 +106,9 @@ class Questions:
             sample: as it was given to `joined`.
             mapper: takes the note.
         """
-        by_id = sample.id in self._by_id
-        if by_id or (sample.query is not None and _folded(sample.query) in self._by_query):
+        known = sample.id in self._by_id
+        by_id = known and not has_made_id(sample)
+        if known or (sample.query is not None and _folded(sample.query) in self._by_query):
             mapper.note(
                 f"samples joined by {'id' if by_id else 'query'} with their questions in "
                 f"{self.path}",
@@ -161,13 +177,119 @@ def is_question(sample: Sample) -> bool:
     return bool(sample.references or sample.gold or sample.answerability is not None)
 
 
+@dataclass(frozen=True)
+class Looked:
+    """Which of the chosen columns a source has, by its first record.
+
+    Attributes:
+        name: of the source, for errors.
+        columns: all columns of the record; empty where there is no record to look at.
+        held: the chosen columns that it has, by their fields.
+        missing: the errors for those that it lacks.
+    """
+
+    name: object
+    columns: tuple[str, ...] = ()
+    held: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    missing: Mapping[str, InputError] = field(default_factory=dict)
+
+    @classmethod
+    def at_record(cls, name: object, record: Mapping[str, Any], columns: Columns) -> Looked:
+        """What a record shows.
+
+        Args:
+            name: of its source.
+            record: the first one, with all that columns may reach into.
+            columns: the user's choice.
+        """
+        held, missing = {}, {}
+        for one, names in canonical(columns).items():
+            mapper = Mapper(columns={one: names})
+            if mapper.holds(record):
+                held[one] = names
+            elif (wrong := mapper.missing(record)) is not None:
+                missing[one] = wrong
+        return cls(name, tuple(record), held, missing)
+
+
+class _LookingMapper(Mapper):
+    """Keeps the first record, and ends the reading there."""
+
+    first: Mapping[str, Any] | None = None
+
+    def sample(
+        self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
+    ) -> Sample:
+        """Keeps the record. Arguments: as of `Mapper.sample`."""
+        self.first = {**record, **(beside or {})}
+        raise InputError("one record is enough")
+
+
+def look(file: tuple[Format, Path], options: MapperOptions) -> Looked:
+    """Which of the chosen columns a file has. Faults in it are no error here.
+
+    Args:
+        file: with its format.
+        options: with the columns.
+
+    Raises:
+        UsageError: an unknown field.
+    """
+    reader, path = file
+    columns = options.get("columns")
+    if not columns or path.is_dir():
+        return Looked(path)
+    quiet: MapperOptions = {**options, "notes": Notes()}
+    mapper = _LookingMapper(path, **quiet)
+    with suppress(RagassayError):  # whoever reads all of the file tells it
+        next(iter(reader.read(path, mapper)), None)
+    return Looked(path) if mapper.first is None else Looked.at_record(path, mapper.first, columns)
+
+
+def columns_of_data(
+    columns: Columns, data: Sequence[Looked], questions: Sequence[Looked]
+) -> dict[str, Sequence[str]]:
+    """The chosen columns without those that only the files of questions have.
+
+    Args:
+        columns: the user's choice.
+        data: what the data has of them; empty where that is not known, and all columns are its own.
+        questions: what the files of questions have of them.
+
+    Raises:
+        InputError: none of them has a column.
+    """
+    own: dict[str, Sequence[str]] = {}
+    for one, names in canonical(columns).items():
+        if data and not any(one in source.held for source in data):
+            if any(one in source.held for source in questions):
+                continue
+            if all(one in source.missing for source in data):
+                others = [source for source in questions if source.columns]
+                wrong = data[0].missing[one]
+                also = "".join(f", and none in {source.name}" for source in others)
+                found = "".join(
+                    f" In {source.name}: {', '.join(source.columns)}. "
+                    f"{did_you_mean(names[0], source.columns)}"
+                    for source in others
+                )
+                raise wrong.but(
+                    problem=wrong.problem + also,
+                    path=data[0].name,
+                    hint=f"{wrong.hint or ''}{found}",
+                )
+        own[one] = names
+    return own
+
+
 Files = Sequence[tuple[Format, Path]]
 
 
 def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterator[Sample]:
     """The samples of several files. Where some hold only questions with what is expected, and
     others what systems gave, the questions are joined to the samples of the others. Where none of
-    them belongs to a sample, they follow as samples of their own.
+    them belongs to a sample, they follow as samples of their own. Chosen columns count in the files
+    that have them.
 
     Args:
         files: each with its format.
@@ -177,58 +299,72 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
     Raises:
         InputError: a file cannot be read, or two samples have one identity.
     """
-    asked = [file for file in files if _begins_with_question(file, options)]
-    rest = [file for file in files if file not in asked]
-    if not asked or not rest:
+    if len(files) < 2:
         yield from mapper.of_files(files)
         return
-    questions = [_questions(file, options) for file in asked]
-    if any(one is None for one in questions):
-        yield from mapper.of_files(files)
-        return
+    looked = [look(file, options) for file in files]
+    # A system that is named for all is none of a file of questions.
+    quiet: MapperOptions = {**options, "notes": Notes(), "system": None}
+    own: list[MapperOptions] = [{**quiet, "columns": dict(one.held)} for one in looked]
+    asked = [at for at, file in enumerate(files) if _begins_with_question(file, own[at])]
+    rest = [at for at in range(len(files)) if at not in asked]
+    questions = [_questions(files[at], own[at]) for at in asked] if rest else []
     known = [one for one in questions if one is not None]
-    for sample in mapper.of_files(rest, several=True):
+    if not known or len(known) < len(asked):
+        try:
+            yield from mapper.of_files(files)
+        except InputError as error:
+            raise _with_other_files(error, looked) from None
+        return
+    if columns := options.get("columns"):
+        data, others = [looked[at] for at in rest], [looked[at] for at in asked]
+        mapper.columns = ChosenColumns(columns_of_data(columns, data, others))
+    for sample in mapper.of_files([files[at] for at in rest], several=True):
         for one in known:
             one.tell_joined(sample, mapper)
             sample = one.joined(sample)
         yield sample
-    for file, one in zip(asked, known, strict=True):
+    for at, one in zip(asked, known, strict=True):
         if len(one.unmet) < len(one):
             one.tell_rest(mapper)
         else:
-            yield from mapper.of_files([file], several=True)
+            mapper.columns = ChosenColumns(own[at]["columns"])
+            yield from mapper.of_files([files[at]], several=True)
+
+
+def _with_other_files(error: InputError, looked: Sequence[Looked]) -> InputError:
+    """An error about a column of one of several files, with what to do where the others are files
+    of questions."""
+    words = OptionWords().columns("references", "<your column>")
+    if error.problem.startswith("no column is known"):
+        more = f"Of a file of questions, name the column of what is expected, too: {words}."
+        return error.but(hint=f"{error.hint or ''} {more}".strip())
+    missing = {one for source in looked for one in source.missing}
+    for one in sorted(missing):
+        having = [source.name for source in looked if one in source.held]
+        names = {wrong.field for source in looked if (wrong := source.missing.get(one))}
+        if having and error.field in names:
+            more = (
+                f"{having[0]} has it. If that is a file of questions, name the column of what is "
+                f"expected there, too: {words}."
+            )
+            return error.but(hint=f"{error.hint or ''} {more}".strip())
+    return error
 
 
 def _begins_with_question(file: tuple[Format, Path], options: MapperOptions) -> bool:
     reader, path = file
     if path.is_dir():
         return False
-    for chosen in _ways(options):
-        try:
-            first = next(iter(reader.read(path, Mapper(path, **chosen))), None)
-        except InputError:
-            continue  # whoever reads all of the file tells it
-        return first is not None and is_question(first)
-    return False
-
-
-def _ways(options: MapperOptions) -> list[MapperOptions]:
-    """The options with which a file of questions is tried: chosen columns may be those of the other
-    file only, and so is a system that is named for all."""
-    quiet: MapperOptions = {**options, "notes": Notes(), "system": None}
-    return [quiet, {**quiet, "columns": None}] if options.get("columns") else [quiet]
+    try:
+        first = next(iter(reader.read(path, Mapper(path, **options))), None)
+    except InputError:
+        return False  # whoever reads all of the file tells it
+    return first is not None and is_question(first)
 
 
 def _questions(file: tuple[Format, Path], options: MapperOptions) -> Questions | None:
     """The questions of a file; ``None`` where a record has something of a system."""
     reader, path = file
-    *others, last = _ways(options)
-    for chosen in (*others, last):
-        try:
-            found = list(reader.read(path, Mapper(path, **chosen)))
-        except InputError:
-            if chosen is last:
-                raise
-            continue
-        return Questions(path, found) if all(map(is_question, found)) else None
-    return None
+    found = list(reader.read(path, Mapper(path, **options)))
+    return Questions(path, found) if all(map(is_question, found)) else None

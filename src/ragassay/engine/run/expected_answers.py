@@ -1,14 +1,14 @@
-"""What is expected of the samples, from another file: a table of queries (Open RAG Eval's
-``input_queries``), or questions in any format."""
+"""What is expected of the samples, from another file: questions in any format, or Open RAG Eval's
+table of queries (``input_queries``)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ragassay import formats
-from ragassay.counts import either
+from ragassay.counts import either, plural
 from ragassay.errors import InputError, warn_user
 from ragassay.formats import delimited
 from ragassay.samples import Sample
@@ -16,65 +16,154 @@ from ragassay.samples import Sample
 _ID, _QUERY, _EXPECTED = "query_id", "query", "expected_answer"
 
 
-def with_references(samples: Iterable[Sample], path: str | Path) -> Iterator[Sample]:
+def with_references(
+    samples: Iterable[Sample],
+    path: str | Path,
+    columns: Mapping[str, Sequence[str]] | None = None,
+) -> Iterator[Sample]:
     """The samples with the references that a file holds for them.
 
-    Of a table with ``expected_answer``, rows belong to samples by ``query_id``, without that column
-    by ``query``. Records of another file (any format) belong to them by id, else by their query,
-    where it stands there once; their gold, labels and wrong answers are taken, too. A sample
-    without a question there stays unchanged; a warning gives their number.
+    Records of the file (any format) belong to samples by id, else by their query, where it stands
+    there once; their gold, labels and wrong answers are taken, too. Rows of Open RAG Eval's table
+    (``expected_answer``, and ``query_id`` or ``query``) belong to samples by ``query_id``, without
+    that column by ``query``. A sample without a question there stays unchanged; warnings say how
+    many have one, and how many have none.
 
     Args:
         samples: any.
         path: the file.
+        columns: field -> columns of the file, for names that are not known.
 
     Raises:
         InputError: the file cannot be read, holds nothing that is expected, or has two answers for
             one query.
     """
-    if _is_table(Path(path)):
+    if not columns and _is_table(Path(path)):
         yield from _of_table(samples, path)
         return
-    expected = formats.load(path, notes=formats.Notes())
-    if not any(one.references or one.gold or one.answerability is not None for one in expected):
-        raise InputError(
-            "no record in it has references",
-            path=path,
-            hint="Name what holds them as 'references', for example "
-            '{"id": "q1", "query": "Who?", "references": ["Ann"]}.',
-        )
-    questions = formats.Questions(Path(path), expected)
+    questions = formats.Questions(Path(path), _questions(Path(path), columns))
     for sample in samples:
         yield questions.joined(sample)
+    _tell_joined(path, questions.n_by_id, questions.n_by_query)
     _tell_lacking(path, questions.n_unknown, "no question in it, by id or by query")
     _tell_lacking(path, questions.n_reworded, "another query than the question of their id in it")
 
 
 def _is_table(path: Path) -> bool:
-    """Whether a file is a table with Open RAG Eval's column of expected answers, or should be one:
-    no other column is known to hold what is expected."""
+    """Whether a file is Open RAG Eval's table of queries, by all of its own names."""
     if not {".csv", ".tsv"} & {suffix.lower() for suffix in path.suffixes}:
         return False
     columns = delimited.header(path)
-    known = {formats.FIELD_OF.get(formats.folded(name)) for name in columns}
-    return _EXPECTED in columns or not known & _WHAT_IS_EXPECTED
+    return _EXPECTED in columns and (_ID in columns or _QUERY in columns)
 
 
-_WHAT_IS_EXPECTED = {"references", "reference_groups", "gold", "gold_ids", "answerability"}
+_JOINING = frozenset({"id", "query", "history"})
+_WHAT_IS_EXPECTED = frozenset(
+    {"references", "reference_groups", "negative_references", "gold", "gold_ids", "answerability"}
+)
+
+
+def columns_held(path: Path, columns: formats.Columns) -> formats.Looked:
+    """Which of the chosen columns a file of references has, of those that are read from it.
+
+    Args:
+        path: the file.
+        columns: the user's choice.
+
+    Raises:
+        InputError: the file cannot be opened, or no format fits it.
+        UsageError: an unknown field.
+    """
+    looked = formats.look((formats.detect(path), path), {"columns": columns})
+    wanted = _JOINING | _WHAT_IS_EXPECTED
+    held = {one: names for one, names in looked.held.items() if one in wanted}
+    return replace(looked, held=held)
+
+
+def _questions(path: Path, columns: Mapping[str, Sequence[str]] | None) -> list[Sample]:
+    """The records of a file of questions.
+
+    Raises:
+        InputError: they cannot be read, expect nothing, or have neither ids nor queries.
+    """
+    chosen = columns or None
+    try:
+        expected = formats.load(path, columns=chosen, notes=formats.Notes())
+    except InputError as error:
+        if error.problem.startswith("no column is known"):
+            raise _unknown(path, chosen) from None
+        raise
+    if not any(one.references or one.gold or one.answerability is not None for one in expected):
+        raise _unknown(path, chosen)
+    if all(one.query is None for one in expected):
+        placement = formats.place(path, columns=chosen)
+        if placement.placed and "id" not in placement.placed:
+            raise InputError(
+                "there is no column 'id', 'query' or another known name of what says which sample "
+                f"a record belongs to. Found: {_found(placement)}",
+                path=path,
+                hint=_naming({"query": placement.suggested.get("query", "<your column>")}),
+            )
+    return expected
+
+
+def _unknown(path: Path, columns: Mapping[str, Sequence[str]] | None) -> InputError:
+    """The error for a file in which nothing is known as what is expected."""
+    placement = formats.place(path, columns=columns)
+    if not placement.placed.keys().isdisjoint(_WHAT_IS_EXPECTED):
+        return InputError(
+            "no record in it has references",
+            path=path,
+            hint="Name what holds them as 'references', for example "
+            '{"id": "q1", "query": "Who?", "references": ["Ann"]}.',
+        )
+    suggested = placement.suggested
+    # What looks like an answer is the expected one here: no system gave it.
+    answer = placement.placed.get("answer") or suggested.get("answer")
+    perhaps = {"references": suggested.get("references") or answer or "<your column>"}
+    if placement.placed.keys().isdisjoint(_JOINING):
+        joining = {one: name for one, name in suggested.items() if one in _JOINING}
+        perhaps = (joining or {"query": "<your column>"}) | perhaps
+    return InputError(
+        f"there is no column {_EXPECTED!r}, 'references' or another known name of what is "
+        f"expected, so no record in it has references. Found: {_found(placement)}",
+        path=path,
+        hint=_naming(perhaps),
+    )
+
+
+def _found(placement: formats.Placement) -> str:
+    return ", ".join(dict.fromkeys((*placement.placed.values(), *placement.unplaced)))
+
+
+def _naming(columns: Mapping[str, str]) -> str:
+    words = formats.OptionWords()
+    between = " " if formats.BY_FLAGS.get() else "; "
+    named = between.join(words.columns(one, column) for one, column in columns.items())
+    return f"Name the columns of this file, for example {named}."
 
 
 def _of_table(samples: Iterable[Sample], path: str | Path) -> Iterator[Sample]:
     by_id, answers = _read(Path(path))
-    lacking = 0
+    joined = lacking = 0
     for sample in samples:
         expected = answers.get((sample.id if by_id else sample.query) or "")
+        joined += expected is not None
         lacking += expected is None
         yield (
             sample
             if expected is None
             else replace(sample, references=(expected,), reference_groups=())
         )
+    _tell_joined(path, *((joined, 0) if by_id else (0, joined)))
     _tell_lacking(path, lacking, "no expected answer in it")
+
+
+def _tell_joined(path: str | Path, n_by_id: int, n_by_query: int) -> None:
+    if n := n_by_id + n_by_query:
+        ways = ((n_by_id, "by id"), (n_by_query, "by query"))
+        how = ", ".join(f"{count:,} {way}" for count, way in ways if count)
+        warn_user(f"{path}: {plural(n, 'sample')} joined with what it expects: {how}.")
 
 
 def _tell_lacking(path: str | Path, n: int, what: str) -> None:

@@ -116,19 +116,70 @@ def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -
     Raises:
         InputError: the data cannot be read (some faults show only while it streams).
     """
-    source = _opened(data, config, refuse_joined=refuse_joined)
+    own, of_references = _columns(data, config)
+    source = _opened(data, config, own, refuse_joined=refuse_joined)
     if config.references is not None:
-        source.samples = expected_answers.with_references(source.samples, config.references)
         source.references = Path(config.references)
+        source.samples = expected_answers.with_references(
+            source.samples, source.references, of_references
+        )
     if config.golden is not None:
         source.golden = Path(config.golden)
         source.samples = golden.joined(source.samples, source.golden, drafts=config.golden_drafts)
     return source
 
 
-def _opened(data: Data, config: RunConfig, *, refuse_joined: bool) -> Source:
+def _columns(
+    data: Data, config: RunConfig
+) -> tuple[formats.Columns, Mapping[str, Sequence[str]] | None]:
+    """The chosen columns of the data, and those of the file of references: each column counts in
+    the file that has it.
+
+    Raises:
+        InputError: neither has a column.
+    """
+    if config.references is None or not config.columns:
+        return config.columns, None
+    asked = expected_answers.columns_held(Path(config.references), config.columns)
+    named = paths_of(data)
+    looked = []
+    if named is not None:
+        options: formats.MapperOptions = {
+            "columns": config.columns,
+            "encoding": config.encoding,
+            "sheet": config.sheet,
+        }
+        for path in formats.files_of(named):
+            reader = (
+                formats.get(config.format)
+                if config.format
+                else formats.detect(path, config.encoding)
+            )
+            looked.append(formats.look((reader, path), options))
+    elif (record := _record_of(data)) is not None:
+        looked.append(formats.Looked.at_record("the data", record, config.columns))
+    return formats.columns_of_data(config.columns, looked, [asked]), asked.held
+
+
+def _record_of(data: Any) -> Mapping[str, Any] | None:
+    """A record of data in memory, or what has its keys; ``None`` where only reading can tell."""
+    if isinstance(data, list) and data and isinstance(data[0], Mapping):
+        return data[0]
+    if isinstance(data, Mapping):  # a list for each column, or a data set for each split
+        several = any(hasattr(one, "column_names") for one in data.values())
+        return None if several else data
+    names = getattr(data, "column_names", None) or getattr(data, "columns", None)
+    if names is None:
+        return None
+    index = getattr(getattr(data, "index", None), "names", ())  # pandas: a named one is a column
+    return dict.fromkeys(map(str, (*names, *index)))
+
+
+def _opened(
+    data: Data, config: RunConfig, columns: formats.Columns, *, refuse_joined: bool
+) -> Source:
     reading: dict[str, Any] = {
-        "columns": config.columns or None,
+        "columns": columns or None,
         "separator": config.separator,
         "single_chunk": config.single_chunk,
         "refuse_joined": refuse_joined,

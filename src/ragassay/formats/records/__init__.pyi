@@ -30,7 +30,12 @@ from .field_values import (
 from .notes import Notes as Notes
 from .option_words import BY_FLAGS as BY_FLAGS, OptionWords as OptionWords
 from .retrieved import unpacked as unpacked
-from .sample_records import Mapper as Mapper, MapperOptions as MapperOptions, Record as Record
+from .sample_records import (
+    Mapper as Mapper,
+    MapperOptions as MapperOptions,
+    Record as Record,
+    has_made_id as has_made_id,
+)
 from .texts_within import (
     all_texts as all_texts,
     is_list_of_texts as is_list_of_texts,

@@ -19,6 +19,7 @@ from ragassay.formats.records.field_values import (
     text,
     whole_number,
 )
+from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.sources import kind
 from ragassay.samples import GoldPassage, Passage
 
@@ -138,6 +139,9 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     if isinstance(value, dict):
         if _is_one(value):
             return (_gold(value, field),)
+        for key, item in value.items():
+            if isinstance(item, dict | list):
+                raise _no_gold(str(key), item, field)
         return tuple(
             GoldPassage(id=str(key), text=item)
             if isinstance(item, str)
@@ -147,6 +151,20 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     if is_number(value):
         return (GoldPassage(text=text(value, field)),)
     raise not_a_list(value, field)
+
+
+def _no_gold(key: str, item: Any, field: str) -> InputError:
+    """The error for an object that is no gold, by one of its keys and what it holds."""
+    words = OptionWords()
+    inner = f"{field}.{key}"
+    return InputError(
+        f"{kind(item)} stands in {key!r}, where a gold passage's grade or text is expected",
+        field=field,
+        hint="Gold is a list of passages (texts, or objects with id, text and grade), one of them, "
+        "or an object from id to grade or to text. If that holds accepted answers, say so: "
+        f"{words.columns('references', inner)}; if it holds gold passages: "
+        f"{words.columns('gold', inner)}.",
+    )
 
 
 def gold_with_ids(

@@ -193,9 +193,10 @@ class Mapper:
                     hint="Make one record of the rows of a query, with its passages in one list, "
                     'best first (in a cell as JSON, ["first", "second"]).',
                 )
-            if sample.query is not None and sample.id == _hashed(sample.query, sample.history):
+            if has_made_id(sample):
+                query = _short(sample.query or "")
                 raise InputError(
-                    f"the query {_short(sample.query)!r}{of} was already given in line {where}; "
+                    f"the query {query!r}{of} was already given in line {where}; "
                     "neither record has an id, so each has one that was made of its query",
                     path=self.path,
                     line=line,
@@ -234,10 +235,24 @@ class Mapper:
         Args:
             record: plain values.
         """
-        if not self.columns:
-            return False
+        return bool(self.columns) and not self.holds(record).isdisjoint(aliases.SUBSTANCE)
+
+    def holds(self, record: Record) -> set[str]:
+        """The fields whose chosen columns are in a record.
+
+        Args:
+            record: plain values.
+        """
         found, keys = self.columns.resolve(record, _opened)
-        return any(keys[field] in found for field in aliases.SUBSTANCE if field in keys)
+        return {field for field, key in keys.items() if key in found}
+
+    def missing(self, record: Record) -> InputError | None:
+        """The error for a chosen column that a record lacks; ``None`` where none is missing.
+
+        Args:
+            record: plain values.
+        """
+        return self.columns.missing(record, _opened)
 
     @property
     def from_tools(self) -> bool:
@@ -387,7 +402,7 @@ class Mapper:
         if self.columns:
             record = {**record, **beside}
             if not self._has_begun:
-                wrong = self.columns.missing(record, _opened)
+                wrong = self.missing(record)
                 if wrong is not None:
                     raise wrong
             record, chosen = self.columns.resolve(record, _opened)
@@ -446,6 +461,7 @@ class Mapper:
                 parts["metadata"] = {
                     key: one for key, one in metadata.items() if key != plan.golden_name
                 }
+        self._tell_missing_words(query, answer, parts.get("references", ()), line)
         return Sample(
             id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
@@ -486,6 +502,26 @@ class Mapper:
                     line,
                 )
         return {**record, **opened} if opened else record
+
+    def _tell_missing_words(
+        self, query: str | None, answer: Answer | None, references: Sequence[str], line: int
+    ) -> None:
+        """Notes texts that say only what programs write for a missing value. They stay texts: an
+        answer may be ``None``."""
+        own = None if answer is None else answer.text
+        for called, texts in (
+            ("queries", (query,)),
+            ("answers", (own,)),
+            ("references", references),
+        ):
+            for one in texts:
+                if one and len(one) < _LONGEST_MISSING and one.strip().casefold() in _MISSING:
+                    self.note(
+                        f"{called} that say only 'nan', 'N/A', 'None' or the like",
+                        "They count as texts. Where nothing was given, leave the cell empty (null "
+                        "in JSON).",
+                        line,
+                    )
 
     def _with_dotted(self, record: Record) -> Record:
         """The record with those nested values at the top that have a name of their own
@@ -633,6 +669,15 @@ class Mapper:
                 parts[field] = (chunk,) * len(rows)
 
 
+def has_made_id(sample: Sample) -> bool:
+    """Whether the id of a sample was made of its query, because its record has none.
+
+    Args:
+        sample: any.
+    """
+    return sample.query is not None and sample.id == _hashed(sample.query, sample.history)
+
+
 def _hashed(query: str, history: tuple[Turn, ...]) -> str:
     content = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
     return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
@@ -730,6 +775,12 @@ def _unpacked(record: Record, plan: FieldKeys) -> Record:
         opened[failed] = None
     return {**record, **opened}
 
+
+_MISSING = frozenset({"nan", "n/a", "#n/a", "none", "null", "<na>", "nat"})
+"""What programs write for a missing value, where it is the whole of a text."""
+
+_LONGEST_MISSING = 8
+"""Characters from which a text is none of these, with the blanks around it."""
 
 _NO_FAILURE = frozenset({"none", "null", "nan", "false"})
 """What programs write into a cell where there was no error."""

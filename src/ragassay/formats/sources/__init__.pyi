@@ -2,6 +2,7 @@ from . import (
     delimited as delimited,
     encodings as encodings,
     json_files as json_files,
+    nested_lists as nested_lists,
     opening as opening,
     standard_input as standard_input,
     unpacking as unpacking,

@@ -51,6 +51,22 @@ def path_to_records(outer: Mapping[str, Any]) -> tuple[str, ...] | None:
     return found[0] if _is_around(outer, found[0]) else None
 
 
+def list_in(outer: Mapping[str, Any]) -> str | None:
+    """The name of the only list of objects at the top of an object that says nothing itself: beside
+    it stand no texts but of what describes a file, and no lists. Unlike `path_to_records` it may
+    have any name, and objects under names of ours may stand beside it, so it is only a guess.
+
+    Args:
+        outer: a JSON object.
+    """
+    found = [key for key, value in outer.items() if value and _are_objects(value)]
+    if len(found) != 1 or FIELD_OF.get(folded(found[0])) is not None:
+        return None
+    others = [(folded(key), value) for key, value in outer.items() if key != found[0]]
+    said = any(isinstance(value, str | list) and key not in _ABOUT for key, value in others)
+    return None if said else found[0]
+
+
 _FOUND = frozenset({"id", "passages", "passage_ids", "gold", "gold_ids"})
 """Fields of an item that is rather a passage than a record."""
 
