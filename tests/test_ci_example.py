@@ -80,6 +80,11 @@ def test_a_step_of_the_workflow_that_fails_hides_none_of_what_is_reported() -> N
     assert max(reports) < words.index("pytest")
 
 
+def test_the_workflow_gates_no_answers_of_an_earlier_system() -> None:
+    (command,) = [one["run"] for one in steps() if "ragassay ask" in one.get("run", "")]
+    assert "--refresh" in shlex.split(command)
+
+
 def test_the_commands_of_its_page_are_those_of_the_workflow() -> None:
     page = (ROOT / "examples/ci/README.md").read_text(encoding="utf-8")
     told = page.split("```sh\n")[1].split("```")[0].splitlines()

@@ -32,6 +32,27 @@ def is_python_word(word: str) -> bool:
     return _WORD.fullmatch(word.strip()) is not None
 
 
+def object_hint(word: str) -> str:
+    """What was meant by a word that nearly has the form ``module:name``; empty where that is not
+    known.
+
+    Args:
+        word: that stands where such a word may stand.
+    """
+    path, _, name = word.strip().rpartition(":")
+    if made := re.fullmatch(r"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)\(.*\)", word.strip()):
+        own = made[2].rpartition(".")[2].lower()
+        return (
+            f"An object is made in the module, and not here: write 'own_{own} = {made[2]}(...)' in "
+            f"{made[1]}.py and name it: {made[1]}:own_{own}. A function is {made[1]}:function."
+        )
+    if path.endswith(".py"):
+        module = path.removesuffix(".py").removeprefix("./").replace("/", ".")
+        if is_python_word(meant := f"{module}:{name}"):
+            return f"A module is named without '.py': {meant}."
+    return ""
+
+
 def has_module(where: str) -> bool:
     """Whether the module of ``module:name``, or its outermost package, can be found from here."""
     outermost = where.strip().partition(":")[0].partition(".")[0]
@@ -71,7 +92,7 @@ def load_object(where: str, role: str, *, typed: bool = True) -> Any:
         if module == missing or module.startswith(f"{missing}."):
             raise UsageError(
                 f"The {role} {where}: there is no module {module!r} here or among the installed "
-                "packages. Run the command in the folder that holds it."
+                f"packages. {object_hint(where) or 'Run the command in the folder that holds it.'}"
             ) from error
         raise UsageError(
             f"The {role} {where}: its module needs {missing!r}, which is not installed."
@@ -129,13 +150,55 @@ def source_of(found: Any, where: str = "") -> str:
         where: ``module:name`` by which the object was found; empty where it was given as it is.
     """
     is_defined = inspect.isroutine(found) or inspect.isclass(found)
-    defined = found if is_defined else type(found)
-    names = [getattr(defined, "__module__", None) or ""]
+    names = [_module_of(found)]
     if not is_defined and where:
         names.append(where.partition(":")[0])
-    files = [getattr(sys.modules.get(one), "__file__", None) for one in dict.fromkeys(names)]
-    held = [Path(one).read_bytes() for one in files if one is not None and Path(one).is_file()]
+    held = [file.read_bytes() for one in dict.fromkeys(names) if (file := _file_of(one))]
     return hashlib.sha256(b"".join(held)).hexdigest()[:16] if held else ""
+
+
+def loaded_source_of(found: Any, where: str = "") -> str:
+    """The hash of `source_of`, and of the names and files of all loaded modules of a user's own.
+
+    Those lie in the folder of the object's outermost package (of a plain module, the folder that it
+    lies in) or in the working directory, and are not of Python, an installed package or ragassay.
+    What the object imports when it is called is not seen.
+
+    Args:
+        found: the object.
+        where: ``module:name`` by which the object was found; empty where it was given as it is.
+    """
+    names = dict.fromkeys((_module_of(found), where.partition(":")[0]))
+    folders = [Path.cwd().resolve()]
+    for outermost in {name.partition(".")[0] for name in names}:
+        file = _file_of(outermost)
+        inner = (
+            getattr(sys.modules.get(outermost), "__path__", ()) if file is None else [file.parent]
+        )
+        folders += [Path(one).resolve() for one in inner]
+    digest = hashlib.sha256(source_of(found, where).encode())
+    for name in sorted(sys.modules):
+        # Of the program itself nothing is known but its name, unless it holds the object.
+        if name.partition(".")[0] == "ragassay" or (name == "__main__" and name not in names):
+            continue
+        file = _file_of(name)
+        if file is None or _is_of_python(file) or _is_of_python(file.resolve()):
+            continue
+        if any(map(file.resolve().is_relative_to, folders)):
+            digest.update(f"\n{name} {hashlib.sha256(file.read_bytes()).hexdigest()}".encode())
+    return digest.hexdigest()[:16]
+
+
+def _module_of(found: Any) -> str:
+    """The name of the module that defines a function or class, or the class of another object."""
+    is_defined = inspect.isroutine(found) or inspect.isclass(found)
+    return getattr(found if is_defined else type(found), "__module__", None) or ""
+
+
+def _file_of(module: str) -> Path | None:
+    """The file that a loaded module was read from."""
+    told = getattr(sys.modules.get(module), "__dict__", {}).get("__file__")
+    return Path(told) if isinstance(told, str) and Path(told).is_file() else None
 
 
 def is_as_written(found: Any) -> bool:

@@ -54,6 +54,8 @@ class Reason(StrEnum):
     """The judge could not be reached, or hung up."""
     SERVER_ERROR = "server_error"
     """The judge's server failed."""
+    JUDGE_ERROR = "judge_error"
+    """The code of a judge in Python raised an exception, or returned no text."""
     RATE_LIMITED = "rate_limited"
     """The judge's server went on turning requests away."""
     AUTH = "auth"
@@ -77,6 +79,7 @@ _PASSING = frozenset(
         Reason.TIMEOUT,
         Reason.CONNECTION,
         Reason.SERVER_ERROR,
+        Reason.JUDGE_ERROR,
         Reason.RATE_LIMITED,
         Reason.AUTH,
         Reason.BUDGET,

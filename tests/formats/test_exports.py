@@ -105,6 +105,31 @@ def test_a_langsmith_run_that_failed_is_a_failure(tmp_path: Path) -> None:
     assert one.answer is None and one.failure == "TimeoutError" and one.query == Q
 
 
+TRACE = 'Traceback (most recent call last):\n\n  File "a.py", line 3, in f\n    call()\n\n'
+
+
+@pytest.mark.parametrize(
+    ("told", "failure"),
+    [
+        (f"ValueError('no')\n\n{TRACE}ValueError: no luck\n  at all\n", "ValueError: no luck"),
+        (f"{TRACE}KeyError: 1\n\nDuring handling of it:\n\n{TRACE}OSError: 2\n", "OSError: 2"),
+        (f"RateLimitError('429')\n\n{TRACE[:60]}...", "RateLimitError('429')"),
+        (f"{TRACE}", f"{' '.join(TRACE.split())}"),
+        ("first\n second", "first second"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("of", ["run", "result"])
+def test_of_a_traceback_the_exception_is_the_failure(
+    tmp_path: Path, told: str, failure: str, of: str
+) -> None:
+    failed: dict[str, Any] = {**RUNS[0], "outputs": None, "error": told}
+    if of == "result":
+        failed = {"run": failed, "example": {"id": "e", "inputs": {"question": Q}, "outputs": {}}}
+    (one,) = read(write(tmp_path / "a.jsonl", failed), "langsmith")
+    assert one.answer is None and one.failure == failure
+    assert one.metadata["failure_detail"] == told
+
+
 def test_langsmith_examples_hold_what_is_expected(tmp_path: Path) -> None:
     example = {
         "id": "e1",

@@ -295,10 +295,14 @@ def test_a_nested_function_is_not_kept_and_one_with_a_version_is(
 @pytest.mark.parametrize(
     ("name", "reason", "words"),
     [
-        ("no_return", "server_error", r"returned None \(is a 'return' missing\?\).*answer_match"),
-        ("mapping", "server_error", "returned a dict when it was asked answer_match.*as a text"),
-        ("raw", "server_error", "returned bytes"),
-        ("raises", "server_error", r"raised ValueError: no luck today \(users_judges.py:\d+\)"),
+        ("no_return", "judge_error", r"returned None \(is a 'return' missing\?\).*answer_match"),
+        ("mapping", "judge_error", "returned a dict when it was asked answer_match.*as a text"),
+        ("raw", "judge_error", "returned bytes.*Look into the code of users_judges:raw"),
+        (
+            "raises",
+            "judge_error",
+            r"raised ValueError: no luck today \(users_judges.py:\d+\).*Look into",
+        ),
         ("prose", "unparsable", "holds no JSON object"),
     ],
 )
@@ -315,11 +319,31 @@ def test_a_wrong_reply_is_a_failure_that_is_told_and_never_a_score(
     assert result.summary.metrics["answer_match"].mean is None
 
 
+def test_a_function_that_never_judges_is_not_asked_on_and_no_address_is_to_be_checked(
+    code: Any,
+) -> None:
+    calls = []
+
+    def none(prompt: str) -> None:
+        calls.append(prompt)
+
+    many = [{**DATA[0], "id": str(n), "query": f"Who wrote {n}?"} for n in range(60)]
+    result = ragassay.evaluate(many, ["answer_match"], judge=none)
+    (told,) = {row.explanation for row in result.scores if "in a row" in row.explanation}
+    assert "Look into the code of" in told and "address" not in told
+    assert len(calls) < 60 and result.summary.metrics["answer_match"].unscored == {
+        "judge_error": 60
+    }
+
+
 @pytest.mark.parametrize(
     ("judge", "words"),
     [
         ("users_judges:takes_two", "called with one argument.*takes prompt, model"),
         ("users_judges:not_callable", "is an int, which cannot be asked"),
+        ("users_judges:of_messages(1)", r"made in the module.*name it: users_judges:own_of_mess"),
+        ("users_judges.py:judge", r"A module is named without '\.py': users_judges:judge\."),
+        ("./inner/other.py:judge", r"A module is named without '\.py': inner\.other:judge\."),
         ("users_judges:juge", "has no 'juge'. Did you mean 'judge'"),
         ("opneai:mini", "No judge is called 'opneai:mini'. Did you mean 'openai'"),
         (ragassay.Sample, "is a class. Give an object of it"),

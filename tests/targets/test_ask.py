@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -74,6 +75,33 @@ def test_a_changed_mapping_is_another_system(desk: Path) -> None:
         Path("mine.yaml").write_text(server.mapping.replace("turns:", "k: 3, turns:"))
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
         assert len(server.asked) == 10 and server.asked[-1]["k"] == 3
+
+
+def test_a_function_whose_imports_changed_is_another_system(desk: Path) -> None:
+    """The file that defines the function stays as it is."""
+    Path("inner").mkdir()
+    Path("inner/search.py").write_text("WORDS = 'the first'\n")
+    Path("store.py").write_text("from inner.search import WORDS\n")
+    Path("imports_rag.py").write_text("import store\ndef answer(query):\n    return store.WORDS\n")
+    options = ("queries.jsonl", "--target", "imports_rag:answer")
+
+    def asked(*more: str) -> str:
+        command = [sys.executable, "-m", "ragassay", "ask", *options, *more]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return " ".join(done.stdout.split())
+
+    assert "from the ledger" not in asked()
+    Path("elsewhere").mkdir()
+    Path("elsewhere/notes.py").write_text("never = 'loaded'\n")
+    told = r"5 of 5 answers are from the ledger \(asked 20\d\d-\d\d-\d\d\); --refresh asks the"
+    assert re.search(told, asked())
+    assert re.search(told, asked("--suite", "qa"))
+    assert {one.answer_text for one in load("answers.jsonl")} == {"the first"}
+    Path("inner/search.py").write_text("WORDS = 'the second one'\n")
+    assert "from the ledger" not in asked("--suite", "qa")
+    assert {one.answer_text for one in load("answers.jsonl")} == {"the second one"}
+    Path("imports_rag.py").write_text("def answer(query):\n    return 'the third'\n")
+    assert "from the ledger" not in asked()
 
 
 def test_a_failure_is_no_answer_and_is_asked_again(desk: Path, capsys) -> None:

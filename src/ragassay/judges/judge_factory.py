@@ -33,6 +33,7 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.python_judge import PythonJudge
 from ragassay.judges.python_words import check_judge_name, names_object, word_of
 from ragassay.judges.replay import Replay
+from ragassay.python_objects import object_hint
 from ragassay.transport import (
     MOST,
     OWN_KEY,
@@ -295,7 +296,8 @@ def address_of(
         known = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
         if role == "judge" and names_object(word):
             others.append("module:function (where a person names it, and the module is there)")
-        hint = _with_provider(word) or did_you_mean(word if word in known else name, known)
+        hint = object_hint(word) if role == "judge" else ""
+        hint = hint or _with_provider(word) or did_you_mean(word if word in known else name, known)
         if role == "judge" and not hint and names_object(word):
             hint = f"There is no module {name} here, if a function of yours is meant."
         raise UsageError(

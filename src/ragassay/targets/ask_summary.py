@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from ragassay.counts import plural
@@ -27,6 +28,8 @@ class AskSummary:
         answered: samples with an answer.
         no_answer: those of them in which the system says that it has none.
         from_ledger: those of them that were answered in an earlier run.
+        ledger_dates: the first and the last day on which they were asked (UTC, ``2026-11-20``);
+            empty where there are none.
         failed: samples without an answer, by type; ``stopped`` are those that were not asked.
         details: for each type the first sentence about it, with its query.
         retries: further attempts.
@@ -55,6 +58,7 @@ class AskSummary:
     cost: float | None
     versions: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    ledger_dates: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The summary as JSON."""
@@ -62,7 +66,7 @@ class AskSummary:
 
 
 def summarise(
-    system: str, fingerprint: str, samples: Sequence[Sample], from_ledger: int
+    system: str, fingerprint: str, samples: Sequence[Sample], from_ledger: Sequence[float]
 ) -> AskSummary:
     """The summary of a system's samples.
 
@@ -70,7 +74,8 @@ def summarise(
         system: its name.
         fingerprint: of the target.
         samples: as it answered them.
-        from_ledger: how many of the answers an earlier run got.
+        from_ledger: when those of the answers were asked that an earlier run got, in seconds since
+            1970.
     """
     told = [sample.metadata[ASKED] for sample in samples]
     failed = Counter(one["failure"] for one in told if "failure" in one)
@@ -85,7 +90,12 @@ def summarise(
         asked=len(samples),
         answered=sum(sample.answer is not None for sample in samples),
         no_answer=sum(NO_ANSWER in sample.metadata for sample in samples),
-        from_ledger=from_ledger,
+        from_ledger=len(from_ledger),
+        ledger_dates=tuple(
+            datetime.fromtimestamp(at(from_ledger), UTC).date().isoformat() for at in (min, max)
+        )
+        if from_ledger
+        else (),
         failed=dict(sorted(failed.items(), key=lambda one: (one[0] == STOPPED, -one[1]))),
         details=details,
         retries=sum(max(0, one.get("attempts", 1) - 1) for one in told),

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
+from ragassay.counts import plural
 from ragassay.reports.text import fitted, responsive
 from ragassay.targets.ask_summary import AskSummary
 
@@ -42,6 +43,7 @@ def ask_table(summaries: Sequence[AskSummary], width: int, plain: bool) -> Itera
     yield table
     if told := [head for head in left_out if head not in empty]:
         yield Text(f" No room for: {', '.join(told)}.", "dim")
+    yield from (Text(line) for line in ledger_lines(summaries))
     yield from (Text(line) for line in failure_lines(summaries))
     yield from (Text(line) for line in note_lines(summaries))
 
@@ -56,6 +58,21 @@ def failure_lines(summaries: Sequence[AskSummary]) -> list[str]:
         f"{one.system}: {n:,} {kind}: {one.details[kind]}"
         for one in summaries
         for kind, n in one.failed.items()
+    ]
+
+
+def ledger_lines(summaries: Sequence[AskSummary]) -> list[str]:
+    """Which answers were not asked for now: a line for each system that has some.
+
+    Args:
+        summaries: of the systems.
+    """
+    return [
+        f"{one.system}: {one.from_ledger:,} of {plural(one.answered, 'answer')} "
+        f"{'is' if one.from_ledger == 1 else 'are'} from the ledger (asked "
+        f"{' to '.join(dict.fromkeys(one.ledger_dates))}); --refresh asks the system again."
+        for one in summaries
+        if one.ledger_dates
     ]
 
 

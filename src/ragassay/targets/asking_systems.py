@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
@@ -107,7 +107,8 @@ class SystemsRun:
     Attributes:
         done: samples that are there.
         stopped: whether it was told to stop.
-        from_ledger: for each system how many of its answers were there before.
+        from_ledger: for each system when those of its answers were asked that were there before, in
+            seconds since 1970.
 
     Args:
         queries: what is asked; ids are distinct.
@@ -136,7 +137,7 @@ class SystemsRun:
         self._by_turns = {_words(one): one for one in reversed(queries)}
         self.done = 0
         self.stopped = False
-        self.from_ledger: Counter[str] = Counter()
+        self.from_ledger: defaultdict[str, list[float]] = defaultdict(list)
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -284,8 +285,9 @@ class SystemsRun:
             if record is None:
                 await self._send(key, system, body, tally, made)
             else:
-                self.from_ledger[system.target.name] += query.id in self._ids
                 kept = read(record)
+                if query.id in self._ids:
+                    self.from_ledger[system.target.name].append(kept.metadata["at"])
                 if system.budget is not None:
                     system.budget.learn(kept.metadata)
                 self._settle(key, made(kept))

@@ -18,7 +18,14 @@ from ragassay.formats import native
 from ragassay.judges.ledger import Ledger
 from ragassay.samples import Sample
 from ragassay.targets.ask_summary import AskSummary, summarise
-from ragassay.targets.asked_table import HEADS, ask_table, cells, failure_lines, note_lines
+from ragassay.targets.asked_table import (
+    HEADS,
+    ask_table,
+    cells,
+    failure_lines,
+    ledger_lines,
+    note_lines,
+)
 from ragassay.targets.asking_systems import SystemsRun
 from ragassay.targets.target import Target
 from ragassay.targets.target_factory import AskOptions
@@ -58,7 +65,7 @@ class Answers:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         summaries = list(self.summaries.values())
-        below = [*failure_lines(summaries), *note_lines(summaries)]
+        below = [*ledger_lines(summaries), *failure_lines(summaries), *note_lines(summaries)]
         return ragassay.reports.table_html(HEADS, cells(summaries), below)
 
     def of(self, system: str) -> list[Sample]:

@@ -24,7 +24,7 @@ from typing import Any
 
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges import address_of
-from ragassay.python_objects import is_python_word
+from ragassay.python_objects import is_python_word, object_hint
 from ragassay.targets.target import Target
 from ragassay.transport import MOST, Budget, aliases, price_of, providers, secrets
 from ragassay.transport.endpoints import TIMEOUT_S
@@ -162,7 +162,9 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
 
         return PythonTarget(load_object(word, "target"), name, word)
     known = ["command", "mcp", "vectara", *providers()]
-    raise UsageError(f"No target is called {word!r}. {did_you_mean(kind, known)} {_FORMS}")
+    raise UsageError(
+        f"No target is called {word!r}. {object_hint(word) or did_you_mean(kind, known)} {_FORMS}"
+    )
 
 
 def _of_file(path: Path, name: str | None) -> Target:

@@ -26,7 +26,12 @@ UNUSABLE_IN_A_ROW = 16
 AUTH_IN_A_ROW = 3
 """Rejected keys in a row that end a run in which the same key was taken before."""
 
-NEVER_ANSWERED_S = {Reason.CONNECTION: 5.0, Reason.SERVER_ERROR: 20.0, Reason.TIMEOUT: 0.0}
+NEVER_ANSWERED_S = {
+    Reason.CONNECTION: 5.0,
+    Reason.SERVER_ERROR: 20.0,
+    Reason.JUDGE_ERROR: 20.0,
+    Reason.TIMEOUT: 0.0,
+}
 """Patience with an endpoint that has not answered a single time, in seconds."""
 
 ANSWERED_BEFORE_S = 60.0
@@ -105,7 +110,8 @@ class Breaker:
             self._since = now
         self._failures += 1
         message = _NUMBERED.sub("", detail)
-        broken = reason is Reason.SERVER_ERROR and not overloaded and not self._answered
+        own = reason in (Reason.SERVER_ERROR, Reason.JUDGE_ERROR)
+        broken = own and not overloaded and not self._answered
         if not (permanent or broken):
             self._alike = 0
         elif message == self._last_message:
@@ -118,10 +124,10 @@ class Breaker:
                 self._trip(reason, detail)
         elif self._alike >= ALIKE_IN_A_ROW:
             what = f"{self._alike} requests in a row failed in the same way"
-            then = (
-                "Check the address, the model and its parameters, then run the same command again"
-            )
-            self._trip(reason, _in_a_row(detail, what, then))
+            # The sentence about a judge in Python says what to look into.
+            check = "Check the address, the model and its parameters, then run"
+            then = "Run" if reason is Reason.JUDGE_ERROR else check
+            self._trip(reason, _in_a_row(detail, what, f"{then} the same command again"))
         elif self._failures >= IN_A_ROW and now - self._since >= self._patience(reason):
             over = f" over {now - self._since:.0f} seconds" if now - self._since >= 1 else ""
             what = f"{self._failures} requests in a row failed{over}"

@@ -93,3 +93,16 @@ def test_one_answer_is_enough() -> None:
     result = ragassay.evaluate([*records(False)[1:], records(True)[0]], ["exact_match"])
     assert not result.summary.all_failed
     assert any("5 of 6 samples have no answer" in one for one in result.summary.warnings)
+
+
+def test_failures_of_several_lines_are_one_line_and_cut_between_words(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data = tmp_path / "a.jsonl"
+    lines = "Trace\n\n" + "wordword\n  " * 60
+    data.write_text(json.dumps({"id": "q", "query": "Who?", "failure": lines}) + "\n")
+    call(["run", str(data), "-s", "qa"])
+    said = capsys.readouterr()
+    assert "wordword…" in said.out + said.err
+    call(["validate", str(data)])
+    assert f"Trace {'wordword ' * 60}" in told(capsys) + " "

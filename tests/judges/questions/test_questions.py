@@ -254,6 +254,22 @@ def test_the_schema_that_is_sent_knows_how_many_chunks_there_are() -> None:
     assert one["properties"]["attribution"]["items"]["maximum"] == 1
 
 
+def test_the_schema_that_is_sent_knows_the_scale_of_a_rubric() -> None:
+    grade = RubricGrade("Is it polite?", 1, 5, ((1, "rude"), (5, "polite")), (("answer", ANSWER),))
+    score = grade.bounded_schema()["properties"]["score"]
+    assert (score["minimum"], score["maximum"]) == (1, 5)
+    assert "maximum" not in RubricGrade.schema()["properties"]["score"], "that of all is unchanged"
+
+
+@pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
+def test_the_schema_that_is_sent_says_nothing_that_only_developers_read(
+    question: Question[Any],
+) -> None:
+    """Docstrings of replies are descriptions in the schema."""
+    sent = json.dumps(question.bounded_schema())
+    assert not re.search(r"datapizza|MT-RAG|Open RAG|ML cube|schema|prompt|version|`|\*", sent)
+
+
 def test_attribution_names_chunks_that_exist_and_each_once() -> None:
     question = ReportOnContext(QUERY, (PASSAGE, OTHER))
     report = largest(question)

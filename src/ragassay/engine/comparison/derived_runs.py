@@ -58,7 +58,7 @@ def _only(result: Result, system: str) -> Result:
         ),
         metrics=summarise(columns, metrics, options),
         slices=(),
-        failures=Counter(sample.failure for sample in samples() if sample.failure),
+        failures=Counter(" ".join(one.failure.split()) for one in samples() if one.failure),
         incomplete=count_incomplete(columns),
         warnings=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",

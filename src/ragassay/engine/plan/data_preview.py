@@ -172,7 +172,7 @@ def preview(
             for sample in window:
                 runs[sample.id, sample.system] += 1
                 systems[sample.system or "(none)"] += 1
-                failures.update(filter(None, [sample.failure]))
+                failures.update([" ".join(sample.failure.split())] if sample.failure else ())
                 parts.update(one for one in PARTS if getattr(sample, one) != getattr(_NONE, one))
                 for name, metric in metrics.items():
                     lack = metric.lacks(sample)

@@ -270,11 +270,13 @@ def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
         return ""
     (most, count), *others = sorted(failures.items(), key=lambda one: -one[1])
     words = most.rstrip(". ")
-    said = words if len(words) <= _LONGEST_FAILURE else f"{words[: _LONGEST_FAILURE - 1]}…"
+    if len(words) > _LONGEST_FAILURE:
+        cut = words[:_LONGEST_FAILURE]
+        words = f"{cut.rpartition(' ')[0] or cut[:-1]}…"
     rest = f"; {sum(n for _, n in others):,} failed otherwise" if others else ""
     return (
         f"The system gave no answer: {share(n, n_samples, 'sample')} "
-        f"{either(n, 'is a failure', 'are failures')} ({count:,} {said}{rest}). Start or mend the "
+        f"{either(n, 'is a failure', 'are failures')} ({count:,} {words}{rest}). Start or mend the "
         "system, ask it again and evaluate its answers: the same 'ragassay ask' command asks what "
         "is missing."
     )

@@ -116,7 +116,7 @@ class Accumulator:
             self.columns.asked.append(fingerprint.of_sample(sample))
             self.systems[sample.system] += 1
             if sample.failure:
-                self.failures[sample.failure] += 1
+                self.failures[" ".join(sample.failure.split())] += 1
             self._unanswered += sample.answer is None
             self._unlabelled += sample.answerability is None
             self._slicer.add(sample)

@@ -170,10 +170,12 @@ def _example(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
         cost=row.get("total_cost", row.get("cost")),
     )
     own = row.get("metadata")
+    failed, detail = said.failure(row.get("error"))
     metadata = {
         **(own if isinstance(own, Mapping) else {}),
         **scores,
         **({"asked": spent} if spent else {}),
+        **({"failure_detail": detail} if detail else {}),
     }
     record = {
         "id": row.get("example_id") or row.get("id") or row.get("run_id"),
@@ -181,7 +183,7 @@ def _example(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
         "answer": said.answer(outputs),
         "passages": said.passages(outputs, inputs),
         "references": None if expected is None else [expected],
-        "failure": row.get("error") or None,
+        "failure": failed or None,
         "timestamp": row.get("start_time"),
         "metadata": metadata or None,
     }

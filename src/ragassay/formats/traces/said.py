@@ -144,3 +144,27 @@ def _role(one: Any) -> str | None:
     has_text = any(key in one for key in ("content", "parts", "text", "tool_calls", "data"))
     role = one.get("role", one.get("type"))
     return role if has_text and isinstance(role, str) else None
+
+
+def failure(error: Any) -> tuple[Any, str]:
+    """Why a step failed, in one line, and the whole text where that says more.
+
+    Of a text with a traceback the line is the exception at its end; of one that was cut before its
+    end, what stands before the traceback.
+
+    Args:
+        error: what the trace says; what is no text stays as it is.
+    """
+    if not isinstance(error, str):
+        return error, ""
+    before, *traces = error.split(_TRACEBACK)
+    line = error
+    if traces:
+        # Frames are indented; the exception comes after them, and its message may have more lines.
+        ends = [one for one in traces[-1].splitlines() if one.strip() and not one[0].isspace()]
+        line = ends[0] if ends else before
+    line = " ".join((line if line.strip() else error).split())
+    return line, "" if line == error.strip() else error
+
+
+_TRACEBACK = "Traceback (most recent call last):"

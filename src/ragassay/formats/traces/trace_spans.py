@@ -145,8 +145,10 @@ def _record(name: str, steps: list[Span], mapper: Mapper) -> dict[str, Any] | No
         record["messages"] = asked
     elif asked is not None:
         record["query"] = asked
-    record |= {"answer": answered, "passages": passages, "failure": root.error}
+    failed, detail = said.failure(root.error)
+    record |= {"answer": answered, "passages": passages, "failure": failed}
     metadata = {"name": root.name, **root.metadata, "asked": _asked(root, models)}
+    metadata["failure_detail"] = detail
     record["metadata"] = {
         key: value for key, value in metadata.items() if value not in (None, "", {})
     }

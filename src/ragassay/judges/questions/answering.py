@@ -33,11 +33,10 @@ class AnswerAttempted(Question[Attempt]):
 class Idk(Reply):
     """Yes: no part of an answer, only "I don't know" or only small talk; partial: an answer beside
     an "I don't know" about the rest; no: an answer, be it a negation about the world or hedged.
-
-    Small talk alone is *yes* because MT-RAG's table scores a CONVERSATIONAL turn 1 for *yes* and 0
-    for all else, and its published values for "You're welcome!" are 1.
     """
 
+    # Small talk alone is *yes* because MT-RAG's table scores a CONVERSATIONAL turn 1 for *yes* and
+    # 0 for all else, and its published values for "You're welcome!" are 1.
     says_idk: Annotated[Literal["yes", "partial", "no"], WORD]
 
 

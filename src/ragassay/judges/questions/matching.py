@@ -13,9 +13,10 @@ from ragassay.judges.reply import Reply
 
 
 class Match(Reply):
-    """The reasoning first, then whether the answer matches: the two keys that datapizza's own
-    prompt names, so that it agrees with the schema when it is given as ``instructions``."""
+    """The reasoning first, then whether the answer matches."""
 
+    # datapizza's own prompt names these two keys: it agrees with the schema where a user gives it
+    # as ``instructions``. (Docstrings of replies are in the schema that judges read.)
     reasoning: str
     # ``match`` stands in label files written for version 1.
     is_matching: Annotated[bool, Field(validation_alias=AliasChoices("is_matching", "match"))]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
+from typing import Any
 
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Reply
@@ -35,6 +37,12 @@ class RubricGrade(Question[Graded]):
     kind = "rubric_grade"
     reply = Graded
     output_tokens = 150
+
+    def bounded_schema(self) -> dict[str, Any]:
+        """No score beyond the scale."""
+        schema = deepcopy(self.schema())
+        schema["properties"]["score"] |= {"minimum": self.low, "maximum": self.high}
+        return schema
 
     def check(self, reply: Graded) -> Graded:
         """A score on the scale."""

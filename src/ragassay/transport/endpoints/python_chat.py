@@ -78,6 +78,7 @@ class PythonChat(Endpoint):
         super().__init__(f"python:{name}", NO_KEY, timeout=timeout)
         self._version = version
         self._call, self._takes_text = _call_of(found, name)
+        self._name = name
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """Messages, and what identifies the object."""
@@ -103,7 +104,7 @@ class PythonChat(Endpoint):
         except EndpointError:
             raise
         except (Exception, SystemExit) as error:
-            raise raised(error, self.url, asked=request["asked"]) from error
+            raise raised(error, self.url, asked=request["asked"], code=self._name) from error
         return self._read(value, request["asked"])
 
     async def close(self) -> None:
@@ -112,8 +113,8 @@ class PythonChat(Endpoint):
     def _read(self, value: Any, asked: str) -> Completion:
         text = _text(value)
         if text is None:
-            detail = f"{self.url} returned {_kind(value)} when it was asked {asked}. {_WANTED}"
-            raise EndpointError(Reason.SERVER_ERROR, detail)
+            said = f"{self.url} returned {_kind(value)} when it was asked {asked}."
+            raise EndpointError(Reason.JUDGE_ERROR, f"{said} {_WANTED} {_look(self._name)}")
         read, written = _tokens(value)
         told = getattr(value, "response_metadata", None)
         told = told if isinstance(told, Mapping) else {}
@@ -151,6 +152,7 @@ def raised(
     model: str = "",
     sent: Sequence[str] = (),
     key: Secret = _THEIR_KEY,
+    code: str = "",
 ) -> EndpointError:
     """The error for an exception of a user's function or of a client in Python.
 
@@ -164,6 +166,7 @@ def raised(
         model: that was asked for.
         sent: names of parameters and modes that were sent, which may be what is rejected.
         key: that was sent; the sentence says where it comes from.
+        code: name of the user's function or object that raised; empty for a package's client.
     """
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and 400 <= status < 600:
@@ -184,7 +187,13 @@ def raised(
         return EndpointError(Reason.TIMEOUT, detail, again=True)
     if isinstance(error, ConnectionError):
         return EndpointError(Reason.CONNECTION, detail, again=True)
+    if code:
+        return EndpointError(Reason.JUDGE_ERROR, f"{detail} {_look(code)}")
     return EndpointError(Reason.SERVER_ERROR, detail)
+
+
+def _look(name: str) -> str:
+    return f"Look into the code of {name}."
 
 
 def as_text(messages: Sequence[Message]) -> str:
@@ -198,7 +207,11 @@ def as_text(messages: Sequence[Message]) -> str:
 def _call_of(found: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
     """How an object is called, and whether it takes a text (else messages)."""
     if inspect.isclass(found):
-        raise UsageError(f"The judge {name} is a class. Give an object of it: {name}(...).")
+        module, _, own = name.rpartition(":")
+        raise UsageError(
+            f"The judge {name} is a class. Give an object of it; for the command line, make one in "
+            f"the module (chat = {own}(...)) and name it: {module or 'module'}:chat."
+        )
     if not inspect.isroutine(found):
         for method, takes in _METHODS:
             call = getattr(found, method, None)
