@@ -16,7 +16,7 @@ from ragassay.counts import either, few, plural
 from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from ragassay.golden import Anchored, GoldenItem, GoldenSet, GoldSpan
+    from ragassay.golden import Anchored, GoldenItem, GoldenSet, GoldSpan, Placing
 
 golden = App(
     name="golden",
@@ -108,22 +108,64 @@ def import_(
         show.lines(f"Status: {told}. What {data} accepts or rejects stays so.")
     if len(items) < found.n_records:
         show.lines(f"{data} has {plural(found.n_records, 'record')}: those of one id are one item.")
-    if found.placed:
-        show.lines(
-            f"{plural(len(found.placed), 'gold passage')} put where the text stands, which is not "
-            f"where {data} says (of {_first(found.placed)})."
+    for line in _placed(found.gold, data):
+        show.lines(line)
+
+
+def _placed(gold: Sequence[Placing], data: Path) -> Iterator[str]:
+    """What 'import' says of the gold passages of a file."""
+    from ragassay.golden import differing
+
+    taken = [one for one in gold if one.gold is not None]
+    left_out = [one for one in gold if one.gold is None]
+    if gold:
+        yield f"{len(taken):,} of {plural(len(gold), 'gold passage')} placed in the documents."
+    for told, ones in (
+        (
+            f"put where the text stands, which is not where {data} says",
+            [one for one in taken if one.is_moved],
+        ),
+        (
+            "without a text: it was taken from the place in the document",
+            [one for one in taken if one.is_filled],
+        ),
+        (
+            "found with other white space",
+            [one for one in taken if one.likeness == "but for white space"],
+        ),
+        (
+            "found with other markup or case",
+            [one for one in taken if one.likeness == "but for markup"],
+        ),
+    ):
+        if ones:
+            ids = _first([one.item for one in ones])
+            yield f"{plural(len(ones), 'gold passage')} {told} (of {ids})."
+    near = [one for one in taken if one.likeness == "nearly"]
+    if near:
+        yield f"{plural(len(near), 'gold passage')} found nearly: look at what differs."
+    for one in near[:_MOST_PASSAGES]:
+        assert one.gold is not None
+        said, there = differing(one.said.text or "", one.gold.text or "")
+        yield f"  {one.item} ({one.where}), distance {one.distance:.2f}: {said} is {there}"
+    yield from _and_more(near)
+    if left_out:
+        yield (
+            f"{plural(len(left_out), 'gold passage')} left out, and kept in the provenance of the "
+            "item ('unplaced'). Mark the places on the page of 'ragassay golden review':"
         )
-    if found.filled:
-        show.lines(
-            f"{plural(len(found.filled), 'gold passage')} without a text: it was taken from the "
-            f"place in the document (of {_first(found.filled)})."
-        )
-    if found.left_out:
-        show.lines(
-            f"{plural(len(found.left_out), 'gold passage')} left out: the text is not there, or "
-            f"stands in no document or at several places (of {_first(found.left_out)}). "
-            "Set such spans on the page of 'ragassay golden review'."
-        )
+    for one in left_out[:_MOST_PASSAGES]:
+        yield f"  {one.item} ({one.where}): {one.reason}"
+    yield from _and_more(left_out)
+
+
+def _and_more(ones: Sequence[Placing]) -> Iterator[str]:
+    if len(ones) > _MOST_PASSAGES:
+        yield f"  and {len(ones) - _MOST_PASSAGES:,} more"
+
+
+_MOST_PASSAGES = 20
+"""Gold passages that are named one by one."""
 
 
 def tell_left_out(left_out: Mapping[str, str]) -> None:

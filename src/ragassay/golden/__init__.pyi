@@ -28,13 +28,14 @@ from .golden_folder import (
     schema as schema,
     with_contexts as with_contexts,
 )
-from .golden_import import imported as imported
+from .golden_import import Placing as Placing, imported as imported
 from .golden_item import (
     GoldenItem as GoldenItem,
     GoldSpan as GoldSpan,
     NegativeReference as NegativeReference,
     Utterance as Utterance,
     nearly as nearly,
+    unplaced as unplaced,
 )
 from .golden_join import joined as joined
 from .golden_sampling import furthest as furthest, sampled as sampled, split as split

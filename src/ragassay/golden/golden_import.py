@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from ragassay import formats
+from ragassay.counts import few
 from ragassay.errors import InputError
 from ragassay.formats import FIELD_OF, Columns, FieldKeys, Mapper, field_values, folded
+from ragassay.golden.chunk_alignment import MOST_SIGHTED, Likeness, TextFinder
 from ragassay.golden.documents import MOST_TOLD, Document
-from ragassay.golden.golden_item import GoldenItem, wrong_item
+from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_item
 from ragassay.samples import Answerability, GoldPassage, Identity, Sample
 
 _FACTS = (
@@ -41,18 +43,45 @@ class Imported:
     Attributes:
         items: one for each id.
         n_records: of the file.
-        placed: ids of the items whose gold was found at another place than the file says.
-        filled: ids of the items whose gold has its text from the document, because the file gives
-            its place alone.
-        left_out: for each gold passage that has no place the id of its item, with file, line and
-            field.
+        gold: what became of each gold passage.
     """
 
     items: list[GoldenItem]
     n_records: int
-    placed: list[str]
-    filled: list[str]
-    left_out: list[str]
+    gold: list[Placing]
+
+
+@dataclass(frozen=True)
+class Placing:
+    """What became of a gold passage of the file.
+
+    Attributes:
+        item: id of its item.
+        where: file, line and field.
+        gold: at its place; ``None`` where it has none.
+        said: as the file gives it.
+        likeness: of the text in the document: ``exact`` also where the file gives the place.
+        distance: edits over characters between the text of the file and that of the document.
+        reason: why it has no place.
+    """
+
+    item: str
+    where: str
+    said: GoldPassage
+    gold: GoldPassage | None = None
+    likeness: Likeness = "exact"
+    distance: float = 0.0
+    reason: str = ""
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether it was found at another place than the file says."""
+        return self.gold is not None and self.said.start not in (None, self.gold.start)
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether its text is from the document, because the file gives its place alone."""
+        return self.gold is not None and not self.said.text
 
 
 def imported(
@@ -67,7 +96,9 @@ def imported(
 
     What only some of a query's records say counts for all. What belongs to answers is left out:
     metadata in which records differ. Gold without a place, or at a wrong one, is put where its text
-    stands, if that is so once. Gold with a place and no text has the text that stands there.
+    stands, if that is so once: exactly, else whatever the white space, else whatever the markup,
+    else nearly (see `TextFinder`). Gold with a place and no text has the text that stands there.
+    Gold that has no place is kept in the item's provenance (see `unplaced`).
 
     Args:
         path: of a file of any format.
@@ -88,28 +119,28 @@ def imported(
         raise mapper.nothing_known or InputError("there are no records", path=path)
     mapper.tell_answers(samples)
     mapper.finish(path)
-    items, placed, filled, left_out = [], [], [], []
+    items: list[GoldenItem] = []
+    placings: list[Placing] = []
     wrong: list[InputError] = []
+    finder = TextFinder(documents)
     for sample, own in _one_a_query(samples, mapper.own, path):
         file, line = mapper.places.get(sample.identity, (path, None))
-        gold = []
+        of_item = []
         for number, one in enumerate(sample.gold or ()):
-            if not one.text and one.start is not None:
-                found = _with_text(one, documents)
-                filled += [sample.id] * (found is not None)
-            else:
-                found = one if _stands(one, documents) else _placed(one, documents)
-            if found is None and one.start is not None:
-                wrong.append(_not_there(one, documents, file, line, number))
-            elif found is None:
-                where = file.name if line is None else f"{file.name}, line {line}"
-                left_out.append(f"{sample.id} ({where}, field 'gold.{number}')")
-            else:
-                gold.append(found)
-                placed += [sample.id] * (one.start not in (None, found.start))
+            where = f"{file.name if line is None else f'{file.name}, line {line}'}, field"
+            made = Placing(sample.id, f"{where} 'gold.{number}'", one)
+            made = _placed(made, documents, finder)
+            if made.gold is None and one.start is not None:
+                wrong.append(_not_there(made, documents, file, line, number))
+            of_item.append(made)
+        placings += of_item
+        gold = tuple(one.gold for one in of_item if one.gold is not None)
+        lost = [_kept(one) for one in of_item if one.gold is None]
         # Where nothing could be taken, nobody said that nothing is relevant.
         is_lost = bool(sample.gold) and not gold
-        kept = replace(sample, gold=None if is_lost or sample.gold is None else tuple(gold))
+        kept = replace(sample, gold=None if is_lost or sample.gold is None else gold)
+        if lost:
+            own["provenance"] = {**own.get("provenance", {}), UNPLACED: lost}
         try:
             item = GoldenItem.of_sample(kept, own)
         except ValidationError as error:
@@ -120,7 +151,7 @@ def imported(
         items.append(item)
     if wrong:
         raise _joined(wrong, path)
-    return Imported(items, len(samples), placed, filled, left_out)
+    return Imported(items, len(samples), placings)
 
 
 class _ItemMapper(Mapper):
@@ -321,27 +352,45 @@ def _with_text(gold: GoldPassage, documents: Mapping[str, Document]) -> GoldPass
     return replace(gold, text=text) if text.strip() else None
 
 
-def _placed(gold: GoldPassage, documents: Mapping[str, Document]) -> GoldPassage | None:
-    """The passage at its place; ``None`` where its text stands nowhere or at several places."""
-    if not gold.text:
-        return None
-    names = [gold.document] if gold.document in documents else list(documents)
-    counts = {name: documents[name].text.count(gold.text) for name in names if name}
-    if sum(counts.values()) != 1:
-        return None
-    [name] = [name for name, count in counts.items() if count]
-    start = documents[name].text.index(gold.text)
-    return replace(gold, document=name, start=start, end=start + len(gold.text))
+def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
+    """What becomes of a passage."""
+    said = one.said
+    if not said.text:
+        found = None if said.start is None else _with_text(said, documents)
+        return replace(one, gold=found, reason="it has no text" if found is None else "")
+    if _stands(said, documents):
+        return replace(one, gold=said)
+    among = f"in {said.document}" if said.document in documents else "in the documents"
+    sighting = finder.find(said.text, said.document)
+    if sighting is None:
+        return replace(one, reason=f"the text stands nowhere {among}")
+    if len(sighting.places) > 1:
+        likeness = "" if sighting.likeness == "exact" else f" ({sighting.likeness})"
+        places = few([f"{name}:{start}" for name, start, _ in sighting.places])
+        n = len(sighting.places)
+        count = f"{n} places or more" if n == MOST_SIGHTED else f"{n} places"
+        return replace(one, reason=f"the text{likeness} stands at {count} {among}: {places}")
+    [(name, start, end)] = sighting.places
+    text = documents[name].text[start:end]
+    gold = replace(said, document=name, start=start, end=end, text=text)
+    return replace(one, gold=gold, likeness=sighting.likeness, distance=sighting.distance)
+
+
+def _kept(one: Placing) -> dict[str, Any]:
+    """What provenance keeps of a passage without a place."""
+    said = {name: getattr(one.said, name) for name in ("text", "document", "id", "grade")}
+    return {name: value for name, value in said.items() if value} | {"reason": one.reason}
 
 
 def _not_there(
-    gold: GoldPassage,
+    one: Placing,
     documents: Mapping[str, Document],
     path: Path,
     line: int | None,
     number: int,
 ) -> InputError:
     """The error for gold at a place where its text does not stand."""
+    gold = one.said
     here = documents.get(gold.document or "")
     place = f"characters {gold.start} to {gold.end or 'an end not given'} of {gold.document}"
     if here is None:
@@ -360,11 +409,8 @@ def _not_there(
             field=f"gold.{number}",
             hint="Give the text, or start and end in the documents as they are now.",
         )
-    among = documents.values() if here is None else [here]
-    n = sum(one.text.count(gold.text or "") for one in among)
-    found = f"stands at {n} places" if n else "stands nowhere"
     return InputError(
-        f"{problem}, and the text {found}",
+        f"{problem}, and {one.reason}",
         path=path,
         line=line,
         field=f"gold.{number}",
