@@ -192,3 +192,32 @@ def test_gold_at_a_wrong_place_is_found_whatever_the_white_space(desk: Path) -> 
     assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]) == 0
     [span] = GoldenSet.open(Path("golden")).items[0].gold or ()
     assert (span.start, span.end, span.text) == (24, 45, "The sauna is 4 euros.")
+
+
+def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path, capsys) -> None:
+    table = "id,Frage,Antwort,Fundstelle,Schwierigkeit,Ort\na,When?,nine,opens at nine,leicht,x\n"
+    chosen = (
+        "query=Frage",
+        "references=Antwort",
+        "gold_text=Fundstelle",
+        "complexity=Schwierigkeit",
+    )
+    (item,) = made(table, *(word for one in chosen for word in ("--columns", one)))
+    assert [one.text for one in item.gold or ()] == ["opens at nine"]
+    assert (item.complexity, item.references, item.metadata) == ("leicht", ["nine"], {"Ort": "x"})
+    told = " ".join(capsys.readouterr().err.split())
+    assert "tables with columns that hold no field (Ort)" in told
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ("tags=Schwierig", "there is no column 'Schwierig' (wanted as tags)"),
+        ("gold_txt=Stelle", "Of golden sets also: type, complexity,"),
+    ],
+)
+def test_a_column_or_field_that_is_not_there_is_told(
+    desk: Path, named: str, told: str, capsys
+) -> None:
+    made("id,query,Stelle\na,When?,x\n", "--columns", named, code=2)
+    assert told in " ".join(capsys.readouterr().err.split())

@@ -195,7 +195,9 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
     """Find the gold spans again after the documents were edited.
 
     A span is found by its text and what stands around it; edited texts by their distance. What
-    could be at several places, or stands nowhere, is listed and stays as it is: exit code 3.
+    could be at several places, or at one whose surroundings do not tell that it is the same
+    (unsure), or stands nowhere, is listed and stays as it is: exit code 3. A person marks such
+    places on the page of 'ragassay golden review', or rejects the items.
     Documents that were added, or were left out as unreadable and can be read now, are taken into
     documents.json and named.
 
@@ -239,8 +241,15 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
                 show.wrapped(f"changed: {one.item}, distance {one.distance:.2f}: {before} is {now}")
         for one in open_ones:
             where = few([f"{name}:{at}" for name, at in one.places])
+            if one.found == "unsure":
+                where = f"one place, {where}, whose surroundings do not tell that it is the same"
             old = excerpt(one.old.text)
             show.wrapped(f"{one.found}: {one.item}: {old}" + (where and f" ({where})"))
+        if open_ones:
+            show.lines(
+                f"Mark the right places on the page of 'ragassay golden review {folder}', or "
+                "reject the items."
+            )
     return show.INCOMPLETE if open_ones else show.OK
 
 
@@ -299,8 +308,11 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
     """
     from ragassay.golden import GoldenSet, difference
 
-    changes = list(difference(GoldenSet.open(old).items, GoldenSet.open(new).items))
+    sets = GoldenSet.open(old), GoldenSet.open(new)
+    changes = list(difference(sets[0].items, sets[1].items))
     effects, scored = ({}, {}) if run is None else _effects(run, old, new)
+    if run is not None:
+        show.warn(sentence for one in sets for sentence in _misplaced(one))
     if json:
         listed = [{"id": one.id, "kind": one.kind, "fields": one.fields} for one in changes]
         show.json({"changes": listed, "means": effects, "scored": scored})
@@ -313,6 +325,16 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
     for name, (before, after) in effects.items():
         n_old, n_new = (plural(n, "sample") for n in scored[name])
         show.lines(f"{name}: {_mean(before)} ({n_old}) by {old}, {_mean(after)} ({n_new}) by {new}")
+
+
+def _misplaced(golden: GoldenSet) -> Iterator[str]:
+    """What `run` would say of spans that do not stand where they say."""
+    from ragassay.golden import DOCUMENTS, misplaced
+
+    items = golden.with_status("accepted", "draft")
+    is_there = (golden.documents_in or golden.folder / DOCUMENTS).is_dir()
+    if is_there and any(item.gold for item in items):
+        yield from misplaced(golden, items, golden.documents())
 
 
 def _effects(

@@ -37,7 +37,7 @@ from .golden_item import (
     nearly as nearly,
     unplaced as unplaced,
 )
-from .golden_join import joined as joined
+from .golden_join import joined as joined, misplaced as misplaced
 from .golden_sampling import furthest as furthest, sampled as sampled, split as split
 from .languages import (
     code_of as code_of,

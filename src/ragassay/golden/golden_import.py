@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ragassay import formats
 from ragassay.counts import few
-from ragassay.errors import InputError
+from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.formats import FIELD_OF, Columns, FieldKeys, Mapper, field_values, folded
 from ragassay.golden.chunk_alignment import MOST_SIGHTED, Likeness, TextFinder
 from ragassay.golden.documents import MOST_TOLD, Document
@@ -34,6 +34,9 @@ _WORDS = ("origin", "status")
 
 _SPAN_COLUMNS = {f"gold_{part}": part for part in ("document", "start", "end", "text")}
 """Columns that together are one gold span."""
+
+_OWN = (*_TEXTS, "tags", "provenance", *_SPAN_COLUMNS)
+"""Fields of an item that a user can name a column for, and that no sample has."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ def imported(
     if not samples:
         raise mapper.nothing_known or InputError("there are no records", path=path)
     mapper.tell_answers(samples)
+    mapper.tell_other_columns()
     mapper.finish(path)
     items: list[GoldenItem] = []
     placings: list[Placing] = []
@@ -163,18 +167,29 @@ class _ItemMapper(Mapper):
     """
 
     def __init__(self, path: Path, columns: Columns | None) -> None:
-        super().__init__(path, queries_alone=True, columns=columns)
+        given = dict(columns or {})
+        self._own_columns = {
+            folded(name): [one] if isinstance(one := given.pop(name), str) else list(one)
+            for name in list(given)
+            if folded(name) in _OWN
+        }
+        try:
+            super().__init__(path, queries_alone=True, columns=given)
+        except UsageError as error:
+            raise UsageError(f"{error} Of golden sets also: {', '.join(_OWN)}.") from None
+        self._other_columns: dict[str, None] = {}
         self.places: dict[Identity, tuple[Path, int]] = {}
         self.own: dict[Identity, dict[str, Any]] = {}
         self._answer_key: str | None = None
         self._answers: dict[Identity, tuple[str, int]] = {}
+        self._known_columns: set[str] = set()
 
     def sample(
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """The sample of a record without the fields of an item. Arguments: as of the base class."""
         try:
-            own, rest = self._divided(self._with_span(record, line))
+            own, rest = self._divided(self._with_span(self._renamed(record), line))
         except InputError as error:
             raise error.at(path=self.path, line=line) from None
         sample = super().sample(rest, line, beside)
@@ -188,7 +203,39 @@ class _ItemMapper(Mapper):
         of the base class."""
         found = super().plan(record, chosen)
         self._answer_key = found.keys.get("answer")
+        if self.cells:
+            self._other_columns.update(dict.fromkeys(found.rest))
         return found
+
+    def tell_other_columns(self) -> None:
+        """Notes the columns of tables that hold no field."""
+        if self._other_columns:
+            self.note(
+                f"tables with columns that hold no field ({few(list(self._other_columns))})",
+                "They are metadata. If one holds a field, say so: --columns FIELD=COLUMN.",
+            )
+
+    def _renamed(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The record with the columns that the user named for fields of an item under these."""
+        if not self._own_columns:
+            return record
+        chosen = {}
+        for field, names in self._own_columns.items():
+            there = [name for name in names if name in record]
+            if not there and field not in self._known_columns:
+                raise InputError(
+                    f"there is no column {' or '.join(map(repr, names))} (wanted as {field})",
+                    field=names[0],
+                    hint=f"{did_you_mean(names[0], record)} Found: {', '.join(record)}.".strip(),
+                )
+            self._known_columns.add(field)
+            if there:
+                chosen[there[0]] = field
+        return {
+            chosen.get(key, key): one
+            for key, one in record.items()
+            if key in chosen or folded(key) not in chosen.values()
+        }
 
     def tell_answers(self, samples: Sequence[Sample]) -> None:
         """Notes answers of queries without a reference: they may be what is expected.

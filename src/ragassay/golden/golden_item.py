@@ -206,8 +206,8 @@ def unplaced(item: GoldenItem) -> list[dict[str, Any]]:
     """The gold of an item that has no place in the documents, where its provenance holds some.
 
     Args:
-        item: of a golden set; 'golden import' writes ``unplaced`` into its provenance: a mapping for
-            each, with ``text``, ``document`` and ``id`` as far as given, and ``reason``.
+        item: of a golden set; 'golden import' writes ``unplaced`` into its provenance: a mapping
+            for each, with ``text``, ``document`` and ``id`` as far as given, and ``reason``.
     """
     said = item.provenance.get(UNPLACED)
     return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []

@@ -40,8 +40,8 @@ SHEET = Sheet(
     needed=("id", "version", "decision"),
     hint="Write a sheet with 'ragassay golden review DIR --xlsx FILE'.",
 )
-"""``gold_text``, ``nearly`` (what almost answers an unanswerable query), ``unplaced`` (gold that has
-no place in the documents) and ``status`` are for reading only."""
+"""``gold_text``, ``nearly`` (what almost answers an unanswerable query), ``unplaced`` (gold that
+has no place in the documents) and ``status`` are for reading only."""
 
 NONE = "(none)"
 _SPAN = re.compile(r"(?P<document>.+) (?P<start>\d+)-(?P<end>\d+)(?: grade (?P<grade>-?\d+))?")
