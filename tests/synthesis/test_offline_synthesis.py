@@ -144,6 +144,7 @@ def test_rejections_are_kept_with_their_reason(tmp_path: Path, corpus: Corpus) -
     records = [orjson.loads(line) for line in (folder / "rejected.jsonl").open("rb")]
     assert records and {one["why"] for one in records} == {"duplicate"}
     assert all(one["detail"] and one["query"] and one["provenance"] for one in records)
+    assert "reviewed it" not in (folder / "card.md").read_text(), "people may, later on"
     card = (folder / "scorecard.md").read_text()
     assert f"| duplicate | {len(records)} |" in card or "| duplicate |" in card
     assert "## offline-rules/" in card and "| library |" in card

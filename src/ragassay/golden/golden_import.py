@@ -204,7 +204,8 @@ class _ItemMapper(Mapper):
         found = super().plan(record, chosen)
         self._answer_key = found.keys.get("answer")
         if self.cells:
-            self._other_columns.update(dict.fromkeys(found.rest))
+            others = (name for name in found.rest if folded(name) not in _OWN)
+            self._other_columns.update(dict.fromkeys(others))
         return found
 
     def tell_other_columns(self) -> None:

@@ -397,7 +397,7 @@ class Synthesis:
         golden.save_manifest(self.corpus.documents)
         golden.save_card(
             f"synthesized by {made['generator']}, checked by {made['checker']} "
-            f"({SCORECARD} has the figures). People have not reviewed it."
+            f"({SCORECARD} has the figures)."
         )
         path = self.wish.output / REJECTED
         kept = path.read_bytes().splitlines() if path.exists() else []
