@@ -481,7 +481,7 @@ def export(
         drafts: Also the items that nobody accepted yet.
     """
     from ragassay.files import atomic
-    from ragassay.golden import GoldenSet, check_output, export_format, exported
+    from ragassay.golden import GoldenSet, check_output, export_format, exported, left_out
 
     check_output(output, folder)
     if pairs and format not in (None, "pairs"):
@@ -508,6 +508,8 @@ def export(
         with atomic(file) as stream:
             stream.write(content)
     show.lines(f"{output}: {plural(made.rows, 'record')} of {plural(len(items), 'item')}")
+    if lacking := left_out(items, kind):
+        show.warn([f"The format {kind} has no place for {', '.join(lacking)}: left out."])
 
 
 def _part(whole: Any, items: list[GoldenItem], place: Path, made: str, told: str = "") -> None:

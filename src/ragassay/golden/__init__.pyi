@@ -16,6 +16,7 @@ from .golden_export import (
     EXPORTS as EXPORTS,
     export_format as export_format,
     exported as exported,
+    left_out as left_out,
 )
 from .golden_folder import (
     DOCUMENTS as DOCUMENTS,

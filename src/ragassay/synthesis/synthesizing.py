@@ -425,7 +425,7 @@ class Synthesis:
         records = [one.to_record(made) for one in rejections]
         # What was not chosen before may be an item now, or not chosen again.
         settled = {item.id for item in golden.items}
-        settled |= {one.get("id") for one in records if one["why"] == "not-chosen"}
+        settled |= {str(one.get("id")) for one in records if one["why"] == "not-chosen"}
         kept = [line for line in kept if not _is_settled(line, settled)]
         lines = dict.fromkeys([*kept, *map(orjson.dumps, records)])
         with atomic(path) as stream:
