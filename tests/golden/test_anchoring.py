@@ -143,7 +143,7 @@ def test_the_same_text_in_another_sentence_is_not_taken_for_it() -> None:
     items, _ = one_span(POOL, "opens at nine")
     gone = POOL.replace("The pool opens at nine in the morning. ", "Doors are shut on Sundays. ")
     one = found_in(gone, items)
-    assert (one.found, one.new) == ("ambiguous", None)
+    assert (one.found, one.new) == ("unsure", None)
     assert one.places == (("d", gone.index("opens at nine")),)
 
 

@@ -244,3 +244,19 @@ def test_parts_of_markdown_and_headings_are_the_whole_text(lines: list[str]) -> 
     assert "".join(pieces) == text
     for one in headings:
         assert text[one.start : one.end].lstrip("#").strip(" \t#") == one.title
+
+
+def test_underlined_headings_of_markdown(tmp_path: Path) -> None:
+    text = (
+        "---\ntitle: Staff\n\nowner: HR\n---\n"
+        "Onboarding\n==========\n\nWelcome.\n\nFirst day\n---------\nPick up your laptop.\n\n"
+        "A paragraph of\ntwo lines\n---\n\n- an item\n---\n\n| a | b |\n|---|---|\n\n---\n\n"
+        "```\nNo heading\n----------\n```\n\n## Rooms\nDesk\n----\nBook one.\n"
+    )
+    (tmp_path / "a.md").write_text(text)
+    document = only(tmp_path)
+    assert document.text == text
+    assert told(document) == [("Onboarding", 1), ("First day", 2), ("Rooms", 2), ("Desk", 2)]
+    assert document.title is not None and document.title.title == "Onboarding"
+    parts = {one and one.title: document.text[start:end] for one, start, end in document.parts()}
+    assert parts["First day"].strip().startswith("Pick up") and "---------" not in parts["Desk"]

@@ -199,6 +199,40 @@ def test_parts_and_exports_are_written(desk: Path, capsys: pytest.CaptureFixture
     assert first["chosen"] == "twelve" and first["rejected"] == "up to twenty items"
 
 
+def test_spans_that_do_not_stand_are_told_by_diff_and_after_anchor_what_to_do(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = str(TOWN / "hybrid.jsonl")
+    assert call(["run", answers, "-m", "CharR@5", "--golden", "golden", "-o", "runs/new"]) == 0
+    shutil.copytree("golden", "other")
+    opened = GoldenSet.open(Path("golden"))
+    documents = opened.documents()
+    # The span of one query is gone from its document; those below it have moved.
+    item = next(one for one in opened.items if one.gold)
+    [span, *_] = item.gold or ()
+    path = (opened.documents_in or Path()) / documents[span.document].path
+    path.write_text("New here.\n\n" + path.read_text().replace(span.text, "Nothing."))
+    capsys.readouterr()
+    assert call(["golden", "diff", "golden", "other", "--run", "runs/new"]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    for name in ("golden", "other"):
+        assert f"gold spans of {name} do not stand where they say: documents were edited" in told
+        assert f"Run 'ragassay golden anchor {name}' first." in told
+
+    assert call(["golden", "anchor", "golden"]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Mark the right places on the page of 'ragassay golden review golden'" in said
+    call(["run", answers, "-m", "CharR@5", "--golden", "golden", "-o", "runs/again"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "documents were edited" not in told and " of golden do" in told
+    assert item.id in told and "'ragassay golden review golden', or reject the items" in told
+    capsys.readouterr()
+    call(["golden", "diff", "golden", "other", "--run", "runs/new"])
+    told = " ".join(capsys.readouterr().err.split())
+    assert "of other do not stand where they say: documents were edited" in told
+    assert "of golden do not stand where they say: documents were edited" not in told
+
+
 def test_a_difference_tells_what_it_does_to_a_run(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -263,6 +297,9 @@ def test_gold_without_a_place_is_found_by_its_text_or_told(
     assert (span.document, span.start, span.end, span.before) == ("pool", 9, 22, "The pool ")
     told = capsys.readouterr().out
     assert "2 gold passages left out" in told and "c (q.jsonl, line 3, field 'gold.0')" in told
+    assert "the text stands at 2 places in the documents: pool:24, pool:33" in " ".join(
+        told.split()
+    )
     assert [one.gold for one in GoldenSet.open(Path("made")).items[1:]] == [None, None], "unjudged"
 
 

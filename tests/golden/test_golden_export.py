@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragassay import formats
+from ragassay.cli import call
 from ragassay.engine.run import with_references
 from ragassay.errors import InputError, UsageError
 from ragassay.golden import EXPORTS, Document, GoldenItem, export_format, exported
@@ -170,3 +171,41 @@ def test_ids_with_quotes_are_the_same_in_all_files_of_beir(tmp_path: Path) -> No
     assert (sample.id, sample.query) == ('the "first"', "Why?")
     with pytest.raises(InputError, match="holds a tab or a line end"):
         written(tmp_path, "beir", (GoldenItem(id="a\tb", query="Why?", gold=[TALL]),))
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "told"),
+    [
+        ("ragas", "x.jsonl", "1 further reference, 2 wrong answers, 1 earlier turn"),
+        ("mtrag", "x.jsonl", "2 wrong answers, 1 gold span"),
+        ("qrels", "x.txt", "2 references, 2 wrong answers, 1 earlier turn"),
+        ("pairs", "x.jsonl", "1 earlier turn, 1 gold span"),
+        ("jsonl", "x.jsonl", ""),
+    ],
+)
+def test_what_a_format_cannot_hold_is_told(
+    kind: str,
+    file: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    Path("docs/pool.md").write_text("The pool opens at nine.")
+    record = {
+        "id": "a",
+        "query": "When?",
+        "references": ["at nine", "nine"],
+        "negative_references": ["ten", "six"],
+        "history": [{"speaker": "user", "text": "Hello."}],
+        "gold": [{"document": "pool", "text": "opens at nine"}],
+    }
+    Path("q.jsonl").write_text(json.dumps(record))
+    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "g", "--accept"]) == 0
+    capsys.readouterr()
+    assert call(["golden", "export", "g", "-o", file, "--format", kind]) == 0
+    err = " ".join(capsys.readouterr().err.split())
+    wanted = f"The format {kind} has no place for {told}: left out." if told else ""
+    assert wanted in err and bool(wanted) == ("left out" in err)

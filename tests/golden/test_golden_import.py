@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from ragassay import formats
 from ragassay.cli import call
-from ragassay.golden import GoldenItem, GoldenSet
+from ragassay.golden import GoldenItem, GoldenSet, unplaced
+from ragassay.review import ReviewStore, write_sheet
 
 POOL = "The pool opens at nine. The sauna is 4 euros."
 
@@ -109,3 +111,113 @@ def test_a_name_that_several_goldens_have_is_the_id_of_one() -> None:
 def test_a_broken_list_in_a_cell_is_told_with_its_place(desk: Path, column: str, capsys) -> None:
     made(f'id,query,{column}\na,When?,"[""x"", ""y"\n', code=2)
     assert f"q.csv, line 2, field '{column}': the cell begins" in capsys.readouterr().err
+
+
+MANUAL = """Rules
+
+Acids are stored
+in separate cabinets. Grease every **2,000 hours** with [lithium
+grease](https://example.org/g). White paint is in hall 9.
+
+| Plan | Requests |
+|---|--:|
+| Team | 600 |
+| Free | 60 |
+
+Call the duty engineer before you open the casing of pump 4.
+Write it down.
+Write
+it down.
+"""
+
+
+def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path, capsys) -> None:
+    Path("docs/manual.md").write_bytes(MANUAL.replace("\n", "\r\n").encode())
+    texts = {
+        "exact": "White paint is in hall 9.",
+        "line": "Acids are stored in separate cabinets.",
+        "bold": "Grease every 2,000 hours with lithium grease.",
+        "cell": "Team 600",
+        "head": "Plan Requests Team 600",
+        "case": "in Hall 9",
+        "typed": "Call the duty enginer before you open the casing of pump 4.",
+        "number": "Call the duty engineer before you open the casing of pump 5.",
+        "part": "Free 6",
+        "twice": "write it  down.",
+        "none": "Nobody wrote this anywhere.",
+    }
+    Path("q.jsonl").write_text(
+        "\n".join(
+            json.dumps({"id": key, "query": key, "references": ["x"], "gold": [{"text": one}]})
+            for key, one in texts.items()
+        )
+    )
+    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]) == 0
+    items = {one.id: one for one in GoldenSet.open(Path("golden")).items}
+    found = {key: one.gold[0].text for key, one in items.items() if one.gold}
+    assert found == {
+        "exact": "White paint is in hall 9.",
+        "line": "Acids are stored\nin separate cabinets.",
+        # The target of the link stands between the last word and the full stop.
+        "bold": "Grease every **2,000 hours** with [lithium\ngrease](https://example.org/g).",
+        "cell": "Team | 600",
+        "head": "Plan | Requests |\n|---|--:|\n| Team | 600",
+        "case": "in hall 9",
+        "typed": "Call the duty engineer before you open the casing of pump 4.",
+    }
+    for item in items.values():
+        for span in item.gold or ():
+            assert MANUAL[span.start : span.end] == span.text
+    kept = {key: unplaced(one) for key, one in items.items() if not one.gold}
+    assert {key: [one["text"] for one in ones] for key, ones in kept.items()} == {
+        key: [texts[key]] for key in ("number", "part", "twice", "none")
+    }
+    told = capsys.readouterr().out
+    flat = " ".join(told.split())
+    assert "7 of 11 gold passages placed in the documents." in flat
+    assert "1 gold passage found with other white space (of line)." in flat
+    assert "4 gold passages found with other markup or case (of bold, cell, head, case)." in flat
+    assert "distance 0.02" in flat and "typed (q.jsonl, line 7, field 'gold.0')" in flat
+    assert "none (q.jsonl, line 11, field 'gold.0'): the text stands nowhere" in flat
+    assert "(but for markup) stands at 2 places in the documents: manual:" in flat
+    assert "4 gold passages left out, and kept" in flat
+
+    write_sheet(ReviewStore(Path("golden")), Path("sheet.csv"))
+    assert texts["none"] in Path("sheet.csv").read_text(encoding="utf-8-sig")
+
+
+def test_gold_at_a_wrong_place_is_found_whatever_the_white_space(desk: Path) -> None:
+    gold = {"document": "pool", "start": 1, "end": 9, "text": "The sauna\nis 4 euros."}
+    Path("q.jsonl").write_text(json.dumps({"id": "a", "query": "What?", "gold": [gold]}))
+    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]) == 0
+    [span] = GoldenSet.open(Path("golden")).items[0].gold or ()
+    assert (span.start, span.end, span.text) == (24, 45, "The sauna is 4 euros.")
+
+
+def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path, capsys) -> None:
+    table = "id,Frage,Antwort,Fundstelle,Schwierigkeit,Ort\na,When?,nine,opens at nine,leicht,x\n"
+    chosen = (
+        "query=Frage",
+        "references=Antwort",
+        "gold_text=Fundstelle",
+        "complexity=Schwierigkeit",
+    )
+    (item,) = made(table, *(word for one in chosen for word in ("--columns", one)))
+    assert [one.text for one in item.gold or ()] == ["opens at nine"]
+    assert (item.complexity, item.references, item.metadata) == ("leicht", ["nine"], {"Ort": "x"})
+    told = " ".join(capsys.readouterr().err.split())
+    assert "tables with columns that hold no field (Ort)" in told
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ("tags=Schwierig", "there is no column 'Schwierig' (wanted as tags)"),
+        ("gold_txt=Stelle", "Of golden sets also: type, complexity,"),
+    ],
+)
+def test_a_column_or_field_that_is_not_there_is_told(
+    desk: Path, named: str, told: str, capsys
+) -> None:
+    made("id,query,Stelle\na,When?,x\n", "--columns", named, code=2)
+    assert told in " ".join(capsys.readouterr().err.split())

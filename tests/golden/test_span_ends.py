@@ -143,7 +143,7 @@ def test_a_row_that_was_taken_out_is_not_taken_for_another_row(n: int) -> None:
     rows = [room(at, seats) for at, seats in enumerate((4, 2, 9, 3, 3, 8))]
     old = "\n".join(rows)
     one = found_in("\n".join(rows[:n] + rows[n + 1 :]), old, rows[n])
-    assert one.found in ("ambiguous", "lost") and one.new is None
+    assert one.found in ("unsure", "lost") and one.new is None
     edited = [*rows[:n], rows[n].replace("heated", "cold"), *rows[n + 1 :]]
     one = found_in("\n".join(edited), old, rows[n])
     assert (one.found, one.new and one.new.text) == ("changed", edited[n])

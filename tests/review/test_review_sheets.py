@@ -191,8 +191,8 @@ def test_semicolons_of_a_spreadsheet_program_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cut", "told"),
     [
-        (lambda text: text[: text.rindex("open?")], "line 3: the row has 4 cells, the header 16"),
-        (lambda text: text.replace(",draft", ",draft,more", 1), "line 2: the row has 17 cells"),
+        (lambda text: text[: text.rindex("open?")], "line 3: the row has 4 cells, the header 17"),
+        (lambda text: text.replace(",draft", ",draft,more", 1), "line 2: the row has 18 cells"),
         (lambda text: text[: text.rindex("When")] + '"q', "line 3: this is no valid table"),
     ],
 )

@@ -142,8 +142,17 @@ def test_rejections_are_kept_with_their_reason(tmp_path: Path, corpus: Corpus) -
     folder = tmp_path / "golden"
     synthesized(folder, "--n", "10")
     records = [orjson.loads(line) for line in (folder / "rejected.jsonl").open("rb")]
-    assert records and {one["why"] for one in records} == {"duplicate"}
+    assert records and {one["why"] for one in records} == {"duplicate", "not-chosen"}
+    items = {item.id for item in GoldenSet.open(folder).items}
+    passed = {one["id"] for one in records if one["why"] == "not-chosen"}
+    assert items.isdisjoint(passed)
+    synthesized(folder, "--n", "20")
+    items = {item.id for item in GoldenSet.open(folder).items}
+    lines = [orjson.loads(line) for line in (folder / "rejected.jsonl").open("rb")]
+    later = [one["id"] for one in lines if one["why"] == "not-chosen"]
+    assert items & passed and items.isdisjoint(later) and len(later) == len(set(later))
     assert all(one["detail"] and one["query"] and one["provenance"] for one in records)
+    assert "reviewed it" not in (folder / "card.md").read_text(), "people may, later on"
     card = (folder / "scorecard.md").read_text()
     assert f"| duplicate | {len(records)} |" in card or "| duplicate |" in card
     assert "## offline-rules/" in card and "| library |" in card

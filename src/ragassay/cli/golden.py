@@ -16,7 +16,7 @@ from ragassay.counts import either, few, plural
 from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from ragassay.golden import Anchored, GoldenItem, GoldenSet, GoldSpan
+    from ragassay.golden import Anchored, GoldenItem, GoldenSet, GoldSpan, Placing
 
 golden = App(
     name="golden",
@@ -108,22 +108,64 @@ def import_(
         show.lines(f"Status: {told}. What {data} accepts or rejects stays so.")
     if len(items) < found.n_records:
         show.lines(f"{data} has {plural(found.n_records, 'record')}: those of one id are one item.")
-    if found.placed:
-        show.lines(
-            f"{plural(len(found.placed), 'gold passage')} put where the text stands, which is not "
-            f"where {data} says (of {_first(found.placed)})."
+    for line in _placed(found.gold, data):
+        show.lines(line)
+
+
+def _placed(gold: Sequence[Placing], data: Path) -> Iterator[str]:
+    """What 'import' says of the gold passages of a file."""
+    from ragassay.golden import differing
+
+    taken = [one for one in gold if one.gold is not None]
+    left_out = [one for one in gold if one.gold is None]
+    if gold:
+        yield f"{len(taken):,} of {plural(len(gold), 'gold passage')} placed in the documents."
+    for told, ones in (
+        (
+            f"put where the text stands, which is not where {data} says",
+            [one for one in taken if one.is_moved],
+        ),
+        (
+            "without a text: it was taken from the place in the document",
+            [one for one in taken if one.is_filled],
+        ),
+        (
+            "found with other white space",
+            [one for one in taken if one.likeness == "but for white space"],
+        ),
+        (
+            "found with other markup or case",
+            [one for one in taken if one.likeness == "but for markup"],
+        ),
+    ):
+        if ones:
+            ids = _first([one.item for one in ones])
+            yield f"{plural(len(ones), 'gold passage')} {told} (of {ids})."
+    near = [one for one in taken if one.likeness == "nearly"]
+    if near:
+        yield f"{plural(len(near), 'gold passage')} found nearly: look at what differs."
+    for one in near[:_MOST_PASSAGES]:
+        assert one.gold is not None
+        said, there = differing(one.said.text or "", one.gold.text or "")
+        yield f"  {one.item} ({one.where}), distance {one.distance:.2f}: {said} is {there}"
+    yield from _and_more(near)
+    if left_out:
+        yield (
+            f"{plural(len(left_out), 'gold passage')} left out, and kept in the provenance of the "
+            "item ('unplaced'). Mark the places on the page of 'ragassay golden review':"
         )
-    if found.filled:
-        show.lines(
-            f"{plural(len(found.filled), 'gold passage')} without a text: it was taken from the "
-            f"place in the document (of {_first(found.filled)})."
-        )
-    if found.left_out:
-        show.lines(
-            f"{plural(len(found.left_out), 'gold passage')} left out: the text is not there, or "
-            f"stands in no document or at several places (of {_first(found.left_out)}). "
-            "Set such spans on the page of 'ragassay golden review'."
-        )
+    for one in left_out[:_MOST_PASSAGES]:
+        yield f"  {one.item} ({one.where}): {one.reason}"
+    yield from _and_more(left_out)
+
+
+def _and_more(ones: Sequence[Placing]) -> Iterator[str]:
+    if len(ones) > _MOST_PASSAGES:
+        yield f"  and {len(ones) - _MOST_PASSAGES:,} more"
+
+
+_MOST_PASSAGES = 20
+"""Gold passages that are named one by one."""
 
 
 def tell_left_out(left_out: Mapping[str, str]) -> None:
@@ -153,7 +195,9 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
     """Find the gold spans again after the documents were edited.
 
     A span is found by its text and what stands around it; edited texts by their distance. What
-    could be at several places, or stands nowhere, is listed and stays as it is: exit code 3.
+    could be at several places, or at one whose surroundings do not tell that it is the same
+    (unsure), or stands nowhere, is listed and stays as it is: exit code 3. A person marks such
+    places on the page of 'ragassay golden review', or rejects the items.
     Documents that were added, or were left out as unreadable and can be read now, are taken into
     documents.json and named.
 
@@ -197,8 +241,15 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
                 show.wrapped(f"changed: {one.item}, distance {one.distance:.2f}: {before} is {now}")
         for one in open_ones:
             where = few([f"{name}:{at}" for name, at in one.places])
+            if one.found == "unsure":
+                where = f"one place, {where}, whose surroundings do not tell that it is the same"
             old = excerpt(one.old.text)
             show.wrapped(f"{one.found}: {one.item}: {old}" + (where and f" ({where})"))
+        if open_ones:
+            show.lines(
+                f"Mark the right places on the page of 'ragassay golden review {folder}', or "
+                "reject the items."
+            )
     return show.INCOMPLETE if open_ones else show.OK
 
 
@@ -257,8 +308,11 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
     """
     from ragassay.golden import GoldenSet, difference
 
-    changes = list(difference(GoldenSet.open(old).items, GoldenSet.open(new).items))
+    sets = GoldenSet.open(old), GoldenSet.open(new)
+    changes = list(difference(sets[0].items, sets[1].items))
     effects, scored = ({}, {}) if run is None else _effects(run, old, new)
+    if run is not None:
+        show.warn(sentence for one in sets for sentence in _misplaced(one))
     if json:
         listed = [{"id": one.id, "kind": one.kind, "fields": one.fields} for one in changes]
         show.json({"changes": listed, "means": effects, "scored": scored})
@@ -271,6 +325,16 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
     for name, (before, after) in effects.items():
         n_old, n_new = (plural(n, "sample") for n in scored[name])
         show.lines(f"{name}: {_mean(before)} ({n_old}) by {old}, {_mean(after)} ({n_new}) by {new}")
+
+
+def _misplaced(golden: GoldenSet) -> Iterator[str]:
+    """What `run` would say of spans that do not stand where they say."""
+    from ragassay.golden import DOCUMENTS, misplaced
+
+    items = golden.with_status("accepted", "draft")
+    is_there = (golden.documents_in or golden.folder / DOCUMENTS).is_dir()
+    if is_there and any(item.gold for item in items):
+        yield from misplaced(golden, items, golden.documents())
 
 
 def _effects(
@@ -417,7 +481,7 @@ def export(
         drafts: Also the items that nobody accepted yet.
     """
     from ragassay.files import atomic
-    from ragassay.golden import GoldenSet, check_output, export_format, exported
+    from ragassay.golden import GoldenSet, check_output, export_format, exported, left_out
 
     check_output(output, folder)
     if pairs and format not in (None, "pairs"):
@@ -444,6 +508,8 @@ def export(
         with atomic(file) as stream:
             stream.write(content)
     show.lines(f"{output}: {plural(made.rows, 'record')} of {plural(len(items), 'item')}")
+    if lacking := left_out(items, kind):
+        show.warn([f"The format {kind} has no place for {', '.join(lacking)}: left out."])
 
 
 def _part(whole: Any, items: list[GoldenItem], place: Path, made: str, told: str = "") -> None:

@@ -49,7 +49,7 @@ def synthesize(
 ) -> int:
     """Write queries with references, wrong answers and gold spans from DOCUMENTS.
 
-    Every item has status draft until a person accepts it. What filters or the checker rejected is
+    Every item has status draft until a person accepts it. What became no item is
     kept in rejected.jsonl with the reason; scorecard.md has the figures. The same command again
     goes on where the last one ended.
 
@@ -178,15 +178,19 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
                 "drafts": outcome.n_drafts,
                 "rejected": len(outcome.rejections),
                 "rejected_for": dict(_reasons(outcome)),
+                "not_chosen": outcome.n_not_chosen,
                 "calls": usage.calls,
                 "cached": usage.cached,
                 "cost": usage.cost,
             }
         )
     else:
+        lines = plural(outcome.n_lines, "line")
+        file = f" (rejected.jsonl: {lines}, equal ones once)" if outcome.n_lines else ""
         show.lines(
             f"{output}: {plural(len(outcome.items), 'item')} added as drafts, {outcome.total} of "
-            f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected (rejected.jsonl)"
+            f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected, "
+            f"{outcome.n_not_chosen:,} not chosen{file}"
         )
         if usage.calls or usage.cached:
             show.lines(

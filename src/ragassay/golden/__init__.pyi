@@ -16,6 +16,7 @@ from .golden_export import (
     EXPORTS as EXPORTS,
     export_format as export_format,
     exported as exported,
+    left_out as left_out,
 )
 from .golden_folder import (
     DOCUMENTS as DOCUMENTS,
@@ -28,15 +29,16 @@ from .golden_folder import (
     schema as schema,
     with_contexts as with_contexts,
 )
-from .golden_import import imported as imported
+from .golden_import import Placing as Placing, imported as imported
 from .golden_item import (
     GoldenItem as GoldenItem,
     GoldSpan as GoldSpan,
     NegativeReference as NegativeReference,
     Utterance as Utterance,
     nearly as nearly,
+    unplaced as unplaced,
 )
-from .golden_join import joined as joined
+from .golden_join import joined as joined, misplaced as misplaced
 from .golden_sampling import furthest as furthest, sampled as sampled, split as split
 from .languages import (
     code_of as code_of,

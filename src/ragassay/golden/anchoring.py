@@ -17,7 +17,7 @@ from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import CONTEXT, GoldenItem, GoldSpan
 from ragassay.golden.span_alignment import aligned
 
-Found = Literal["unchanged", "moved", "changed", "ambiguous", "lost"]
+Found = Literal["unchanged", "moved", "changed", "ambiguous", "unsure", "lost"]
 
 MOST_CHANGED = 0.3
 """Largest distance (edits over characters) of a text that counts as the same, edited."""
@@ -53,7 +53,8 @@ class Anchored:
         number: of the span, from 0.
         old: as the golden set has it.
         found: ``unchanged`` and ``moved``: the same text; ``changed``: an edited text;
-            ``ambiguous``: several places could be it; ``lost``: none.
+            ``ambiguous``: several places could be it; ``unsure``: one could be it, and its
+            surroundings do not tell; ``lost``: none.
         new: where it is now; ``None`` where a person must say.
         distance: edits over characters between the old text and the new one.
         places: where it could be, as document and start, for a person to choose.
@@ -118,15 +119,20 @@ def _place(
                 moved = "unchanged"
             return moved, (document, at, at + len(span.text)), 0.0, []
         if exact:
-            return "ambiguous", None, 0.0, [(name, at) for _, name, at in exact]
+            return _open([(name, at) for _, name, at in exact])
         changed = _changed(span, among)
         if changed is not None:
             candidates, distance = changed
             # Where it was taken out, what is like it is another row or sentence of its kind.
             if len(candidates) > 1 or _is_another(span, candidates[0], documents):
-                return "ambiguous", None, 0.0, [(name, at) for name, at, _ in candidates]
+                return _open([(name, at) for name, at, _ in candidates])
             return "changed", candidates[0], distance, []
     return "lost", None, 1.0, []
+
+
+def _open(places: list[tuple[str, int]]) -> tuple[Found, None, float, list[tuple[str, int]]]:
+    """What a person must tell."""
+    return "unsure" if len(places) == 1 else "ambiguous", None, 0.0, places
 
 
 def _told(exact: list[tuple[float, str, int]], span: GoldSpan) -> tuple[str, int] | None:

@@ -2,20 +2,27 @@
 
 Whitespace does not count: chunkers join lines. A chunk that stands in the documents is found
 exactly, by one of its sixteen-character pieces; one that was changed by the pieces that it kept.
+
+A text that is to be gold is found where it stands once (`TextFinder`).
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
 
 from ragassay.golden.documents import Document
+from ragassay.golden.span_alignment import UNSPACED, aligned
 from ragassay.samples import Passage, Sample
 
 _PIECE = 16
@@ -154,6 +161,150 @@ class ChunkAligner:
         """A place of the squeezed text in the document as it is."""
         offsets = self._offsets[document]
         return document, int(offsets[start]), int(offsets[end - 1]) + 1
+
+
+Likeness = Literal["exact", "but for white space", "but for markup", "nearly"]
+
+
+class Sighting(NamedTuple):
+    """Where a text stands.
+
+    Attributes:
+        likeness: of the text that stands there.
+        places: document, start and end of each, at most `MOST_SIGHTED`.
+        distance: edits over characters, of white space, markup and case none.
+    """
+
+    likeness: Likeness
+    places: tuple[tuple[str, int, int], ...]
+    distance: float = 0.0
+
+
+MOST_DISTANT = 0.1
+"""Largest distance (edits over characters) of a text that was typed and the one that is meant."""
+MOST_SIGHTED = 10
+"""Places of a text that are told."""
+_SHARED = 0.6
+"""Share of the words of a text that a document must hold to be looked at for one like it."""
+
+
+class TextFinder:
+    """Finds texts whose surroundings nobody knows: where each stands exactly, else whatever the
+    white space, else whatever markup and case, else with a distance of at most `MOST_DISTANT` and
+    the same numbers. The first of these that finds any place counts.
+
+    Args:
+        documents: by id.
+    """
+
+    def __init__(self, documents: Mapping[str, Document]) -> None:
+        self._documents = documents
+        self._spaced = cache(lambda name: _squeezed(documents[name].text))
+        self._bare = cache(lambda name: _without_markup(documents[name].text))
+        self._words = cache(lambda name: frozenset(_WORDS.findall(self._bare(name)[0])))
+
+    def find(self, text: str, named: str | None = None) -> Sighting | None:
+        """Where a text stands; ``None`` where it stands nowhere.
+
+        Args:
+            text: that is looked for.
+            named: the document to look in; all of them where there is none of this id.
+        """
+        names = [named] if named in self._documents else list(self._documents)
+        among = [name for name in names if name is not None]
+        exact = [
+            (name, at, at + len(text))
+            for name in among
+            for at in islice(_occurrences(self._documents[name].text, text), MOST_SIGHTED)
+        ]
+        if exact:
+            return Sighting("exact", tuple(exact[:MOST_SIGHTED]))
+        forms: tuple[tuple[Likeness, str, _Forms], ...] = (
+            ("but for white space", _squeezed(text)[0], self._spaced),
+            ("but for markup", _without_markup(text)[0], self._bare),
+        )
+        for likeness, wanted, form in forms:
+            if not wanted:
+                return None
+            places = [
+                (name, int(offsets[at]), int(offsets[at + len(wanted) - 1]) + 1)
+                for name in among
+                for whole, offsets in [form(name)]
+                for at in islice(_occurrences(whole, wanted), MOST_SIGHTED)
+                if _is_whole(whole, at, at + len(wanted))
+            ]
+            if places:
+                return Sighting(likeness, tuple(places[:MOST_SIGHTED]))
+        return self._nearly(forms[-1][1], among)
+
+    def _nearly(self, wanted: str, among: Iterable[str]) -> Sighting | None:
+        """Where a text like one without markup stands."""
+        words = frozenset(_WORDS.findall(wanted))
+        found: list[tuple[float, tuple[str, int, int]]] = []
+        for name in among:
+            if len(words & self._words(name)) < _SHARED * len(words) or not words:
+                continue
+            whole, offsets = self._bare(name)
+            for start, end in _like(wanted, whole):
+                distance = Levenshtein.normalized_distance(wanted, whole[start:end])
+                # Another number is another fact.
+                same = _NUMBERS.findall(wanted) == _NUMBERS.findall(whole[start:end])
+                if same and distance <= MOST_DISTANT:
+                    found.append((distance, (name, int(offsets[start]), int(offsets[end - 1]) + 1)))
+        if not found:
+            return None
+        places = dict.fromkeys(place for _, place in sorted(found))
+        return Sighting("nearly", tuple(places)[:MOST_SIGHTED], min(found)[0])
+
+
+_Forms = Callable[[str], tuple[str, NDArray[np.int32]]]
+_WORDS = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
+_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
+_LETTER = re.compile(rf"[^\W{UNSPACED}]")
+_TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}[-:| \t]*$|^[ \t]*[-+>][ \t]+|\|", re.MULTILINE)
+"""Markup that parts words: rules, lines of tables between head and rows, marks of lists and
+quotations, sides of cells."""
+_EMPHASIS = re.compile(r"\]\([^()\s]*\)|[*_`#\[\]]")
+"""Markup within or beside words: targets of links, emphasis, code, headings."""
+
+
+def _without_markup(text: str) -> tuple[str, NDArray[np.int32]]:
+    """As `_squeezed`, without what marks up text, in small letters."""
+    parted = _TABLE.sub(lambda one: " " * len(one[0]), text)
+    is_kept = np.ones(len(parted), bool)
+    for one in _EMPHASIS.finditer(parted):
+        is_kept[one.start() : one.end()] = False
+    bare, offsets = _squeezed(_EMPHASIS.sub("", parted))
+    # Few characters have several small ones; they stay, so that places do.
+    small = "".join(low if len(low := one.lower()) == 1 else one for one in bare)
+    return small, np.flatnonzero(is_kept)[offsets].astype(np.int32)
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Whether no word is cut at either end of a part of a text."""
+    return not any(
+        0 < at < len(text) and _LETTER.match(text[at - 1]) and _LETTER.match(text[at])
+        for at in (start, end)
+    )
+
+
+def _like(wanted: str, whole: str) -> Iterator[tuple[int, int]]:
+    """Parts of a text that may be like another text, best first in each part that is left."""
+    parts, margin = [(0, len(whole))], _PIECE + round(len(wanted) * MOST_DISTANT)
+    for _ in range(MOST_SIGHTED):
+        if not parts:
+            return
+        start, end = parts.pop(0)
+        if end - start < len(wanted) * (1 - MOST_DISTANT):
+            continue
+        best = fuzz.partial_ratio_alignment(wanted, whole[start:end], score_cutoff=_LEAST_ALIKE)
+        if best is None:
+            continue
+        first, last = start + best.dest_start, start + best.dest_end
+        ends = aligned(wanted, "", "", whole, max(start, first - margin), min(end, last + margin))
+        if ends is not None:
+            yield ends
+        parts += [(start, first), (last, end)]
 
 
 def _occurrences(whole: str, text: str) -> Iterator[int]:

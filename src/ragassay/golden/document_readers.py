@@ -54,17 +54,32 @@ def _plain(content: bytes) -> Read:
 
 
 _MARKED = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^`\n]*$(?:\n.*?^ {0,3}(?P=fence)[`~]*[ \t]*$|.*)"
-    r"|^(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t#]*$",
+    r"\A---[ \t]*\n(?=\w[\w-]*:).*?^---[ \t]*$"
+    r"|^ {0,3}(?P<fence>`{3,}|~{3,})[^`\n]*$(?:\n.*?^ {0,3}(?P=fence)[`~]*[ \t]*$|.*)"
+    r"|^(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t#]*$"
+    r"|^ {0,3}(?![-*+>|][ \t]|\d+[.)][ \t]|\|)(?P<above>[^\s=-][^\n]*?)[ \t]*\n"
+    r" {0,3}(?P<rule>={2,}|-{2,})[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
-"""Blocks of code, in which ``#`` begins a comment, and headings."""
+"""What stands before a document as YAML, blocks of code, in which ``#`` begins a comment, and
+headings, with marks before them or a line of ``=`` or ``-`` below."""
 
 
 def _markdown_headings(text: str) -> Iterator[Heading]:
+    behind = -1
     for one in _MARKED.finditer(text):
         if one["title"]:
             yield Heading(one["title"], len(one["marks"]), one.start(), one.end())
+        elif one["above"] and _is_apart(text, one.start(), behind):
+            yield Heading(one["above"], 1 if one["rule"][0] == "=" else 2, one.start(), one.end())
+        behind = one.end()
+
+
+def _is_apart(text: str, start: int, behind: int) -> bool:
+    """Whether no line of a paragraph stands directly above a place: at the beginning, after a blank
+    line or one of ``=`` or ``-``, and after what ends at ``behind``."""
+    above = text[text.rfind("\n", 0, max(start - 1, 0)) + 1 : start]
+    return start in (0, behind + 1) or not above.strip("=- \n")
 
 
 _BREAK = "\x1e"

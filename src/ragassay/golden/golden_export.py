@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from ragassay.counts import plural
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem
@@ -337,6 +338,38 @@ def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exp
     return Exported(files, len(judged))
 
 
+def left_out(items: _Items, kind: str) -> list[str]:
+    """What a format cannot hold of items, counted: ``2 further references``.
+
+    Args:
+        items: that are written.
+        kind: a key of `EXPORTS`.
+    """
+    if kind in _WHOLE:
+        return []
+    n_references = [len(item.references) for item in items]
+    further = sum(max(0, n - 1) for n in n_references)
+    parts = {
+        "reference": sum(n_references) if kind in _WITHOUT_REFERENCES else 0,
+        "further reference": further if kind in _ONE_REFERENCE else 0,
+        "wrong answer": sum(len(item.negative_references) for item in items),
+        "earlier turn": 0 if kind == "mtrag" else sum(len(item.history) for item in items),
+        "gold span": 0 if kind in _WITH_GOLD else sum(len(item.gold or ()) for item in items),
+    }
+    if (
+        kind == "pairs"
+    ):  # its pairs hold each reference and wrong answer of the items that have both
+        del parts["wrong answer"]
+    return [plural(n, noun) for noun, n in parts.items() if n]
+
+
+_ONE_REFERENCE = frozenset(
+    {"ragas", "deepeval", "ragchecker", "open_rag_eval", "langsmith", "langfuse", "mlflow"}
+)
+_WITHOUT_REFERENCES = frozenset({"beir", "qrels"})
+_WITH_GOLD = frozenset({"ragas", "deepeval", "beir", "qrels"})
+"""Formats with the texts of gold, or the grades of its documents."""
+_WHOLE = frozenset({"jsonl", "csv", "tsv", "parquet", "xlsx"})
 _JSON_LINES = (".jsonl", ".ndjson", ".json", "")
 _TABLES = ("csv", "tsv", "parquet", "xlsx")
 _EVERY = "every field of an item"

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from ragassay import formats
-from ragassay.errors import InputError
+from ragassay.counts import few
+from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.formats import FIELD_OF, Columns, FieldKeys, Mapper, field_values, folded
+from ragassay.golden.chunk_alignment import MOST_SIGHTED, Likeness, TextFinder
 from ragassay.golden.documents import MOST_TOLD, Document
-from ragassay.golden.golden_item import GoldenItem, wrong_item
+from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_item
 from ragassay.samples import Answerability, GoldPassage, Identity, Sample
 
 _FACTS = (
@@ -33,6 +35,9 @@ _WORDS = ("origin", "status")
 _SPAN_COLUMNS = {f"gold_{part}": part for part in ("document", "start", "end", "text")}
 """Columns that together are one gold span."""
 
+_OWN = (*_TEXTS, "tags", "provenance", *_SPAN_COLUMNS)
+"""Fields of an item that a user can name a column for, and that no sample has."""
+
 
 @dataclass(frozen=True)
 class Imported:
@@ -41,18 +46,45 @@ class Imported:
     Attributes:
         items: one for each id.
         n_records: of the file.
-        placed: ids of the items whose gold was found at another place than the file says.
-        filled: ids of the items whose gold has its text from the document, because the file gives
-            its place alone.
-        left_out: for each gold passage that has no place the id of its item, with file, line and
-            field.
+        gold: what became of each gold passage.
     """
 
     items: list[GoldenItem]
     n_records: int
-    placed: list[str]
-    filled: list[str]
-    left_out: list[str]
+    gold: list[Placing]
+
+
+@dataclass(frozen=True)
+class Placing:
+    """What became of a gold passage of the file.
+
+    Attributes:
+        item: id of its item.
+        where: file, line and field.
+        gold: at its place; ``None`` where it has none.
+        said: as the file gives it.
+        likeness: of the text in the document: ``exact`` also where the file gives the place.
+        distance: edits over characters between the text of the file and that of the document.
+        reason: why it has no place.
+    """
+
+    item: str
+    where: str
+    said: GoldPassage
+    gold: GoldPassage | None = None
+    likeness: Likeness = "exact"
+    distance: float = 0.0
+    reason: str = ""
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether it was found at another place than the file says."""
+        return self.gold is not None and self.said.start not in (None, self.gold.start)
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether its text is from the document, because the file gives its place alone."""
+        return self.gold is not None and not self.said.text
 
 
 def imported(
@@ -67,7 +99,9 @@ def imported(
 
     What only some of a query's records say counts for all. What belongs to answers is left out:
     metadata in which records differ. Gold without a place, or at a wrong one, is put where its text
-    stands, if that is so once. Gold with a place and no text has the text that stands there.
+    stands, if that is so once: exactly, else whatever the white space, else whatever the markup,
+    else nearly (see `TextFinder`). Gold with a place and no text has the text that stands there.
+    Gold that has no place is kept in the item's provenance (see `unplaced`).
 
     Args:
         path: of a file of any format.
@@ -87,29 +121,30 @@ def imported(
     if not samples:
         raise mapper.nothing_known or InputError("there are no records", path=path)
     mapper.tell_answers(samples)
+    mapper.tell_other_columns()
     mapper.finish(path)
-    items, placed, filled, left_out = [], [], [], []
+    items: list[GoldenItem] = []
+    placings: list[Placing] = []
     wrong: list[InputError] = []
+    finder = TextFinder(documents)
     for sample, own in _one_a_query(samples, mapper.own, path):
         file, line = mapper.places.get(sample.identity, (path, None))
-        gold = []
+        of_item = []
         for number, one in enumerate(sample.gold or ()):
-            if not one.text and one.start is not None:
-                found = _with_text(one, documents)
-                filled += [sample.id] * (found is not None)
-            else:
-                found = one if _stands(one, documents) else _placed(one, documents)
-            if found is None and one.start is not None:
-                wrong.append(_not_there(one, documents, file, line, number))
-            elif found is None:
-                where = file.name if line is None else f"{file.name}, line {line}"
-                left_out.append(f"{sample.id} ({where}, field 'gold.{number}')")
-            else:
-                gold.append(found)
-                placed += [sample.id] * (one.start not in (None, found.start))
+            where = f"{file.name if line is None else f'{file.name}, line {line}'}, field"
+            made = Placing(sample.id, f"{where} 'gold.{number}'", one)
+            made = _placed(made, documents, finder)
+            if made.gold is None and one.start is not None:
+                wrong.append(_not_there(made, documents, file, line, number))
+            of_item.append(made)
+        placings += of_item
+        gold = tuple(one.gold for one in of_item if one.gold is not None)
+        lost = [_kept(one) for one in of_item if one.gold is None]
         # Where nothing could be taken, nobody said that nothing is relevant.
         is_lost = bool(sample.gold) and not gold
-        kept = replace(sample, gold=None if is_lost or sample.gold is None else tuple(gold))
+        kept = replace(sample, gold=None if is_lost or sample.gold is None else gold)
+        if lost:
+            own["provenance"] = {**own.get("provenance", {}), UNPLACED: lost}
         try:
             item = GoldenItem.of_sample(kept, own)
         except ValidationError as error:
@@ -120,7 +155,7 @@ def imported(
         items.append(item)
     if wrong:
         raise _joined(wrong, path)
-    return Imported(items, len(samples), placed, filled, left_out)
+    return Imported(items, len(samples), placings)
 
 
 class _ItemMapper(Mapper):
@@ -132,18 +167,29 @@ class _ItemMapper(Mapper):
     """
 
     def __init__(self, path: Path, columns: Columns | None) -> None:
-        super().__init__(path, queries_alone=True, columns=columns)
+        given = dict(columns or {})
+        self._own_columns = {
+            folded(name): [one] if isinstance(one := given.pop(name), str) else list(one)
+            for name in list(given)
+            if folded(name) in _OWN
+        }
+        try:
+            super().__init__(path, queries_alone=True, columns=given)
+        except UsageError as error:
+            raise UsageError(f"{error} Of golden sets also: {', '.join(_OWN)}.") from None
+        self._other_columns: dict[str, None] = {}
         self.places: dict[Identity, tuple[Path, int]] = {}
         self.own: dict[Identity, dict[str, Any]] = {}
         self._answer_key: str | None = None
         self._answers: dict[Identity, tuple[str, int]] = {}
+        self._known_columns: set[str] = set()
 
     def sample(
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """The sample of a record without the fields of an item. Arguments: as of the base class."""
         try:
-            own, rest = self._divided(self._with_span(record, line))
+            own, rest = self._divided(self._with_span(self._renamed(record), line))
         except InputError as error:
             raise error.at(path=self.path, line=line) from None
         sample = super().sample(rest, line, beside)
@@ -157,7 +203,40 @@ class _ItemMapper(Mapper):
         of the base class."""
         found = super().plan(record, chosen)
         self._answer_key = found.keys.get("answer")
+        if self.cells:
+            others = (name for name in found.rest if folded(name) not in _OWN)
+            self._other_columns.update(dict.fromkeys(others))
         return found
+
+    def tell_other_columns(self) -> None:
+        """Notes the columns of tables that hold no field."""
+        if self._other_columns:
+            self.note(
+                f"tables with columns that hold no field ({few(list(self._other_columns))})",
+                "They are metadata. If one holds a field, say so: --columns FIELD=COLUMN.",
+            )
+
+    def _renamed(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The record with the columns that the user named for fields of an item under these."""
+        if not self._own_columns:
+            return record
+        chosen = {}
+        for field, names in self._own_columns.items():
+            there = [name for name in names if name in record]
+            if not there and field not in self._known_columns:
+                raise InputError(
+                    f"there is no column {' or '.join(map(repr, names))} (wanted as {field})",
+                    field=names[0],
+                    hint=f"{did_you_mean(names[0], record)} Found: {', '.join(record)}.".strip(),
+                )
+            self._known_columns.add(field)
+            if there:
+                chosen[there[0]] = field
+        return {
+            chosen.get(key, key): one
+            for key, one in record.items()
+            if key in chosen or folded(key) not in chosen.values()
+        }
 
     def tell_answers(self, samples: Sequence[Sample]) -> None:
         """Notes answers of queries without a reference: they may be what is expected.
@@ -321,27 +400,45 @@ def _with_text(gold: GoldPassage, documents: Mapping[str, Document]) -> GoldPass
     return replace(gold, text=text) if text.strip() else None
 
 
-def _placed(gold: GoldPassage, documents: Mapping[str, Document]) -> GoldPassage | None:
-    """The passage at its place; ``None`` where its text stands nowhere or at several places."""
-    if not gold.text:
-        return None
-    names = [gold.document] if gold.document in documents else list(documents)
-    counts = {name: documents[name].text.count(gold.text) for name in names if name}
-    if sum(counts.values()) != 1:
-        return None
-    [name] = [name for name, count in counts.items() if count]
-    start = documents[name].text.index(gold.text)
-    return replace(gold, document=name, start=start, end=start + len(gold.text))
+def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
+    """What becomes of a passage."""
+    said = one.said
+    if not said.text:
+        found = None if said.start is None else _with_text(said, documents)
+        return replace(one, gold=found, reason="it has no text" if found is None else "")
+    if _stands(said, documents):
+        return replace(one, gold=said)
+    among = f"in {said.document}" if said.document in documents else "in the documents"
+    sighting = finder.find(said.text, said.document)
+    if sighting is None:
+        return replace(one, reason=f"the text stands nowhere {among}")
+    if len(sighting.places) > 1:
+        likeness = "" if sighting.likeness == "exact" else f" ({sighting.likeness})"
+        places = few([f"{name}:{start}" for name, start, _ in sighting.places])
+        n = len(sighting.places)
+        count = f"{n} places or more" if n == MOST_SIGHTED else f"{n} places"
+        return replace(one, reason=f"the text{likeness} stands at {count} {among}: {places}")
+    [(name, start, end)] = sighting.places
+    text = documents[name].text[start:end]
+    gold = replace(said, document=name, start=start, end=end, text=text)
+    return replace(one, gold=gold, likeness=sighting.likeness, distance=sighting.distance)
+
+
+def _kept(one: Placing) -> dict[str, Any]:
+    """What provenance keeps of a passage without a place."""
+    said = {name: getattr(one.said, name) for name in ("text", "document", "id", "grade")}
+    return {name: value for name, value in said.items() if value} | {"reason": one.reason}
 
 
 def _not_there(
-    gold: GoldPassage,
+    one: Placing,
     documents: Mapping[str, Document],
     path: Path,
     line: int | None,
     number: int,
 ) -> InputError:
     """The error for gold at a place where its text does not stand."""
+    gold = one.said
     here = documents.get(gold.document or "")
     place = f"characters {gold.start} to {gold.end or 'an end not given'} of {gold.document}"
     if here is None:
@@ -360,11 +457,8 @@ def _not_there(
             field=f"gold.{number}",
             hint="Give the text, or start and end in the documents as they are now.",
         )
-    among = documents.values() if here is None else [here]
-    n = sum(one.text.count(gold.text or "") for one in among)
-    found = f"stands at {n} places" if n else "stands nowhere"
     return InputError(
-        f"{problem}, and the text {found}",
+        f"{problem}, and {one.reason}",
         path=path,
         line=line,
         field=f"gold.{number}",

@@ -197,6 +197,22 @@ def nearly(item: GoldenItem) -> list[GoldSpan]:
         return []
 
 
+UNPLACED = "unplaced"
+"""Key of an item's provenance: gold that has no place in the documents, as the file gave it, each
+with the ``reason``."""
+
+
+def unplaced(item: GoldenItem) -> list[dict[str, Any]]:
+    """The gold of an item that has no place in the documents, where its provenance holds some.
+
+    Args:
+        item: of a golden set; 'golden import' writes ``unplaced`` into its provenance: a mapping
+            for each, with ``text``, ``document`` and ``id`` as far as given, and ``reason``.
+    """
+    said = item.provenance.get(UNPLACED)
+    return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+
+
 def wrong_item(error: ValidationError, path: Path, line: int | None) -> InputError:
     """The error of a record that is no item, in words of users.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ragassay.counts import either, plural, share
+from ragassay.counts import either, few, plural, share
 from ragassay.errors import InputError, warn_user
 from ragassay.golden.chunk_alignment import ChunkAligner
 from ragassay.golden.documents import Document
@@ -51,7 +51,8 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
     ):
         documents = golden.documents()
         aligner = ChunkAligner(documents)
-        _tell_moved(items, documents, folder)
+        for sentence in misplaced(golden, items, documents):
+            _warn(sentence)
     met: set[str] = set()
     others: list[str] = []
     sizes: list[int] = []
@@ -117,23 +118,48 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         )
 
 
-def _tell_moved(
-    items: Iterable[GoldenItem], documents: Mapping[str, Document], folder: Path
-) -> None:
-    """Warns of spans whose documents were edited: what is right would count as missed."""
-    spans = [span for item in items for span in item.gold or ()]
+def misplaced(
+    golden: GoldenSet, items: Sequence[GoldenItem], documents: Mapping[str, Document]
+) -> Iterator[str]:
+    """Sentences about spans whose text does not stand where they say: what is right would count as
+    missed.
+
+    Args:
+        golden: the set, with the documents that it knows.
+        items: of it that count.
+        documents: as they are now, by id.
+    """
+    spans = [(item.id, span) for item in items for span in item.gold or ()]
     moved = [
-        one
-        for one in spans
+        (name, one)
+        for name, one in spans
         if one.document not in documents
         or documents[one.document].text[one.start : one.end] != one.text
     ]
-    if moved:
-        do, say = either(len(moved), "does", "do"), either(len(moved), "it says", "they say")
-        _warn(
-            f"{share(len(moved), len(spans), 'gold span')} of {folder} {do} not stand where {say}: "
-            "documents were edited, and recall comes out too low. Run 'ragassay golden anchor "
-            f"{folder}' first."
+    if not moved:
+        return
+    # Where documents.json knows the documents as they are now, 'anchor' has left the span.
+    known = golden.known_documents()
+    now = {name: one.sha256 for name, one in documents.items()}
+    left = [
+        name for name, one in moved if known and known.get(one.document) == now.get(one.document)
+    ]
+    edited = len(moved) - len(left)
+    if edited:
+        do, say = either(edited, "does", "do"), either(edited, "it says", "they say")
+        yield (
+            f"{share(edited, len(spans), 'gold span')} of {golden.folder} {do} not stand where "
+            f"{say}: documents were edited, and recall comes out too low. Run 'ragassay golden "
+            f"anchor {golden.folder}' first."
+        )
+    if left:
+        do, say = either(len(left), "does", "do"), either(len(left), "it says", "they say")
+        yield (
+            f"{share(len(left), len(spans), 'gold span')} of {golden.folder} {do} not stand where "
+            f"{say}, though documents.json lists the documents as they are now, and recall comes "
+            f"out too low (of {few(list(dict.fromkeys(left)))}). 'ragassay golden anchor "
+            f"{golden.folder}' says which it cannot find: mark their places on the page of "
+            f"'ragassay golden review {golden.folder}', or reject the items."
         )
 
 

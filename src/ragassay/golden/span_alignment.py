@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import LCSseq
 
-_UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Scripts in which a word is no run of letters between spaces: each character is a token."""
-_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
+_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|[^\w\s]")
 _ENDS = frozenset(".!?…。！？")
 """Characters that end a sentence."""
 _CLOSING = frozenset("\"'”’»)]")

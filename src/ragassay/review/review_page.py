@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay import printable
 from ragassay.errors import UsageError
-from ragassay.golden import GoldenItem, nearly
+from ragassay.golden import GoldenItem, nearly, unplaced
 from ragassay.reports.html import ASSETS, environment
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_page import MOST_SECONDS, Name, add_label_routes
@@ -232,7 +232,12 @@ def _entries(store: ReviewStore, items: list[GoldenItem], reviewer: str) -> list
 
 def _shown(item: GoldenItem) -> dict[str, Any]:
     almost = [one.model_dump(mode="json") for one in nearly(item)]
-    return {**item.model_dump(mode="json"), "version": version_of(item), "nearly": almost}
+    return {
+        **item.model_dump(mode="json"),
+        "version": version_of(item),
+        "nearly": almost,
+        "unplaced": unplaced(item),
+    }
 
 
 def _asked(item: GoldenItem) -> dict[str, Any]:

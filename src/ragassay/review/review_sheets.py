@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.golden import GoldenItem, nearly
+from ragassay.golden import GoldenItem, nearly, unplaced
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewStore, version_of
 from ragassay.review.sheet_files import Row, Sheet, WrongCellError
@@ -27,6 +27,7 @@ SHEET = Sheet(
         "gold": 26,
         "gold_text": 44,
         "nearly": 44,
+        "unplaced": 44,
         "answerability": 14,
         "type": 14,
         "complexity": 14,
@@ -39,8 +40,8 @@ SHEET = Sheet(
     needed=("id", "version", "decision"),
     hint="Write a sheet with 'ragassay golden review DIR --xlsx FILE'.",
 )
-"""``gold_text``, ``nearly`` (what almost answers an unanswerable query) and ``status`` are for
-reading only."""
+"""``gold_text``, ``nearly`` (what almost answers an unanswerable query), ``unplaced`` (gold that
+has no place in the documents) and ``status`` are for reading only."""
 
 NONE = "(none)"
 _SPAN = re.compile(r"(?P<document>.+) (?P<start>\d+)-(?P<end>\d+)(?: grade (?P<grade>-?\d+))?")
@@ -175,6 +176,7 @@ def _cells(item: GoldenItem) -> list[str]:
         places if _reads_as(_gold, places, gold) else _json(gold),
         "\n".join(one.text for one in item.gold or ()),
         "\n".join(one.text for one in nearly(item)),
+        "\n".join(str(one.get("text") or one.get("document") or "") for one in unplaced(item)),
         item.answerability or "",
         *(item.type, item.complexity, item.style, item.language),
         _listed(item.tags, _texts),

@@ -22,9 +22,11 @@ Why = Literal[
     "known-without",
     "answered-elsewhere",
     "not-checked",
+    "not-chosen",
 ]
 """Kinds of rejection: ``known-without``: the checker knows the answer without the gold spans;
-``answered-elsewhere``: the documents answer what must be unanswerable."""
+``answered-elsewhere``: the documents answer what must be unanswerable; ``not-chosen``:
+nothing is wrong with it, and other drafts were chosen."""
 
 
 @dataclass(frozen=True)

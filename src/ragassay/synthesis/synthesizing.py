@@ -11,7 +11,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Container, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,6 +124,8 @@ class Outcome:
         rejections: of this run.
         usage: what was asked and paid.
         stopped: whether a passing reason kept drafts from being written or checked.
+        n_not_chosen: drafts with which nothing is wrong and that became no item.
+        n_lines: of ``rejected.jsonl`` now; 0 where nothing was written.
     """
 
     items: Sequence[GoldenItem]
@@ -132,6 +134,8 @@ class Outcome:
     rejections: Sequence[Rejection]
     usage: Usage
     stopped: bool
+    n_not_chosen: int = 0
+    n_lines: int = 0
 
 
 @dataclass(frozen=True)
@@ -231,6 +235,7 @@ class Synthesis:
                 else:
                     rejections.append(rejection)
             kinds = self._kinds()
+            unused = passed
             if not self.wish.given:
                 # The rules find much more than is wanted; no checker is paid for all of it.
                 passed = chosen(self._part(passed), _more(self.wish.mix, kinds, self.wish.seed))
@@ -242,7 +247,13 @@ class Synthesis:
             usage = asker.usage
         items = [one.to_item(made) for one in taken]
         spare = [one for one in accepted if one not in taken]
-        self._save(items, made, rejections)
+        told = {id(one) for one in (*taken, *(one.draft for one in found if one is not None))}
+        not_chosen = [
+            Rejection("not-chosen", "Nothing is wrong with it; other drafts were chosen.", one)
+            for one in unused
+            if id(one) not in told
+        ]
+        n_lines = self._save(items, made, [*rejections, *not_chosen])
         card = scorecard(
             made,
             self.corpus,
@@ -255,7 +266,16 @@ class Synthesis:
         )
         _save_section(self.wish.output / SCORECARD, card)
         stopped = any(one.passing for one in rejections)
-        return Outcome(items, len(self.made), n_drafts, rejections, usage, stopped)
+        return Outcome(
+            items,
+            len(self.made),
+            n_drafts,
+            rejections,
+            usage,
+            stopped,
+            n_not_chosen=len(not_chosen),
+            n_lines=n_lines,
+        )
 
     def plan(self) -> Planned:
         """What `run` would ask, as far as that is known without an answer."""
@@ -384,7 +404,8 @@ class Synthesis:
 
     def _save(
         self, items: Sequence[GoldenItem], made: dict[str, Any], rejections: Sequence[Rejection]
-    ) -> None:
+    ) -> int:
+        """Writes the set and what became no item; returns how many lines the latter are."""
         golden = self.golden
         is_new = not (golden.folder / QUERIES).is_file()
         with nullcontext() if is_new else alone(golden.folder):
@@ -397,13 +418,26 @@ class Synthesis:
         golden.save_manifest(self.corpus.documents)
         golden.save_card(
             f"synthesized by {made['generator']}, checked by {made['checker']} "
-            f"({SCORECARD} has the figures). People have not reviewed it."
+            f"({SCORECARD} has the figures)."
         )
         path = self.wish.output / REJECTED
         kept = path.read_bytes().splitlines() if path.exists() else []
-        lines = [*kept, *(orjson.dumps(one.to_record(made)) for one in rejections)]
+        records = [one.to_record(made) for one in rejections]
+        # What was not chosen before may be an item now, or not chosen again.
+        settled = {item.id for item in golden.items}
+        settled |= {str(one.get("id")) for one in records if one["why"] == "not-chosen"}
+        kept = [line for line in kept if not _is_settled(line, settled)]
+        lines = dict.fromkeys([*kept, *map(orjson.dumps, records)])
         with atomic(path) as stream:
-            stream.writelines(line + b"\n" for line in dict.fromkeys(lines))
+            stream.writelines(line + b"\n" for line in lines)
+        return len(lines)
+
+
+def _is_settled(line: bytes, ids: Container[str]) -> bool:
+    """Whether a line tells a draft with one of some ids as not chosen."""
+    if not line.startswith(b'{"why":"not-chosen"'):
+        return False
+    return orjson.loads(line)["id"] in ids
 
 
 async def _checked(checks: Checks, draft: Draft, asker: Asker) -> Rejection | None:

@@ -128,6 +128,11 @@
       box.append(...list("Almost answers it (check that it does not)", item.nearly, "spans near", drawNear));
       if (query) box.append(el("p", `It answers: ${query}` + (answer ? ` – ${answer}` : ""), { class: "muted", id: "nearly" }));
     }
+    box.append(...list("Gold without a place (mark it in the document)", item.unplaced, "unplaced", (one) => {
+      const line = el("li", one.text || one.document || one.id || "");
+      if (one.reason) line.append(el("small", one.reason));
+      return line;
+    }));
     if (changed().length) box.append(el("p", "Changed and not saved: " + changed().join(", ") + ". Accept (a) saves.", { class: "warning", id: "dirty" }));
     if (reviews.length) box.append(...list("Reviews", reviews, "", (one) => {
       const line = el("li", `${one.reviewer}: ${one.decision}`);
