@@ -140,7 +140,8 @@ def decide(
     def result(passed: bool | None, why: str = "") -> GateResult:
         ends = outermost(gate, possible)
         value = most if falls else least
-        return GateResult(f"{_GATE}{margin}", value, passed, n_owed + n_lacking, why, gate.which, level, *ends)
+        missing = n_owed + n_lacking
+        return GateResult(f"{_GATE}{margin}", value, passed, missing, why, gate.which, level, *ends)
 
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
