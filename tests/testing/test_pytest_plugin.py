@@ -218,6 +218,36 @@ def test_an_undecided_gate_fails_the_session(pytester: pytest.Pytester, session)
     assert done.ret == 1
 
 
+@pytest.mark.parametrize("where", ["body", "fixture"])
+def test_a_test_that_failed_before_it_handed_in_its_sample_leaves_gates_undecided(
+    pytester: pytest.Pytester, session, where: str
+) -> None:
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.fixture
+        def system(request):
+            assert {where!r} != "fixture" or request.node.callspec.params["n"], "no answer"
+
+        @pytest.mark.parametrize("n", range(4))
+        def test_answer(system, rag_eval, n):
+            if n == 3:
+                pytest.skip("not today")
+            assert n, "no answer"
+            rag_eval.add(id=f"q{{n}}", query=f"q {{n}}?", answer="red", references=["red"])
+        """
+    )
+    ran = session("--ragassay-gate", "em>=0.5", "--ragassay-output", "runs/tests")
+    assert ran.ret == 1
+    ran.stdout.fnmatch_lines(
+        ["gate em>=0.5: undecided,*1 test failed before it handed in a sample*"]
+    )
+    assert "<error" in Path(pytester.path, "runs/tests/junit.xml").read_text("utf-8")
+    passed = session("--ragassay-gate", "em>=0.5", "-k", "1 or 2 or 3")
+    passed.stdout.fnmatch_lines(["gate em>=0.5: passed*"])
+
+
 def test_gates_come_from_the_ini_file_a_test_and_a_configuration(
     pytester: pytest.Pytester, session
 ) -> None:

@@ -76,10 +76,11 @@ def compare(
             .svg or .png. With more than two runs: one file each, numbered.
         fail_if_worse: Exit with 1 when any tested metric is significantly worse after correction;
             with 3 when only one without a verdict, because it was judged offline, may be worse,
-            when scores that the new run should have are missing and may hide it, or when no metric
-            has a verdict.
+            when scores that the new run should have, or queries of the old one, are missing and may
+            hide it, or when no metric has a verdict.
         fail_if_drop: METRIC>SIZE: exit with 1 when a drop by more than SIZE is shown, with 0 when
-            it is excluded, else with 3. Other metrics do not weaken it. Repeatable.
+            it is excluded (also with the worst values for queries that only the old run has), else
+            with 3. Other metrics do not weaken it. Repeatable.
         trust_offline: Give verdicts on what was judged offline, whatever its agreement with people.
         force: Compare although the metrics were not computed alike (judge, prompt, parameters), or
             the queries differ in what they ask or expect; what differs is told as a note.

@@ -36,7 +36,7 @@ def validate(
 
     The first fault is named with its file, line and field, and the exit code is 2. It says how many
     samples each metric applies to, which suites the data suit, which columns hold no field and what
-    they may be (--columns). The exit code is 3 where nothing can be scored.
+    they may be (--columns). The exit code is 3 where no metric of the run can be scored.
 
     ```sh
     ragassay validate answers.jsonl

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ragassay.counts import either, plural
 from ragassay.engine.comparison import gates
 from ragassay.errors import RagassayWarning, UsageError
 from ragassay.formats import from_records, to_record
@@ -133,6 +134,7 @@ def gated(
     config: str | None = None,
     output: str | None = None,
     options: Mapping[str, Any] | None = None,
+    n_without: int = 0,
 ) -> GatedSession:
     """Evaluates what the tests of a session handed in, and decides the gates.
 
@@ -145,6 +147,7 @@ def gated(
         config: path of a configuration of a run (YAML): suites, judge, gates ...
         output: folder for scores and reports.
         options: keywords of `ragassay.evaluate`; they win over the configuration.
+        n_without: tests that failed and handed in no sample. With any, no gate passes.
 
     Raises:
         UsageError: no gate, or one that is of another form or names an unknown metric; one id for
@@ -193,6 +196,11 @@ def gated(
         suite = values.pop("suite", None)
         result = evaluate(samples, suite or None, fail_under=[*dict.fromkeys(asked)], save=kept,
                           **values)  # fmt: skip
+        if n_without:
+            it = either(n_without, "it", "they")
+            why = f"{plural(n_without, 'test')} failed before {it} handed in a sample"
+            undecided = (replace(g, passed=None, why=why) if g.passed else g for g in result.gates)
+            result = replace(result, gates=tuple(undecided))
         if kept is not None:
             folder.write_reports(result)
     return GatedSession(result)

@@ -99,8 +99,10 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Sends what a test handed in with the report of its end."""
     report = yield
-    if report.when == "teardown" and (collected := item.stash.get(HANDED_IN, None)) is not None:
-        setattr(report, SENT, json.dumps(collected.to_json()))
+    if report.when == "teardown" and "rag_eval" in getattr(item, "fixturenames", ()):
+        collected = item.stash.get(HANDED_IN, None)  # none where another fixture failed first
+        told = {"samples": [], "gates": []} if collected is None else collected.to_json()
+        setattr(report, SENT, json.dumps(told))
     return report
 
 
@@ -115,6 +117,7 @@ class SessionGate:
         self.config = config
         self.handed_in: dict[str, Any] = {}
         self.passed: set[str] = set()
+        self.failed: set[str] = set()
         self.found: GatedSession | None = None
         self.problem = ""
 
@@ -122,6 +125,10 @@ class SessionGate:
         """Takes in a test's samples; those of its last run, where it was run again."""
         if report.when == "call" and report.passed:
             self.passed.add(report.nodeid)
+        if report.when == "setup":
+            self.failed.discard(report.nodeid)
+        if report.when != "teardown" and report.failed:
+            self.failed.add(report.nodeid)
         if (sent := getattr(report, SENT, None)) is not None:
             self.handed_in[report.nodeid] = json.loads(sent)
 
@@ -152,6 +159,7 @@ class SessionGate:
                 config=_path_of_config(self.config),
                 output=self.config.getoption("--ragassay-output"),
                 options=self._options(),
+                n_without=sum(not self.handed_in[one]["samples"] for one in self._failed()),
             )
         except RagassayError as error:
             self.problem = str(error).replace("--fail-under", "gate")
@@ -175,6 +183,10 @@ class SessionGate:
                 terminalreporter.line(line, **color)
             if folder := self.config.getoption("--ragassay-output"):
                 terminalreporter.line(f"reports: {folder}")
+
+    def _failed(self) -> set[str]:
+        """The tests that use the fixture and failed in their last run."""
+        return self.failed & self.handed_in.keys()
 
     def _options(self) -> dict[str, Any]:
         judge = self.config.getoption("--ragassay-judge") or self.config.getini("ragassay_judge")

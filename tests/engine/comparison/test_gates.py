@@ -269,6 +269,55 @@ def test_a_system_is_not_shown_to_be_no_worse_by_giving_no_answers() -> None:
     assert not_worse(old, [*old[:20], *[None] * 20]).passed is True
 
 
+def test_a_system_is_not_shown_to_be_no_worse_by_leaving_queries_out() -> None:
+    old: list[str | None] = [*["red"] * 39, "blue"]
+    for n_queries in (20, 1):
+        gate = not_worse(old[:n_queries], old)
+        assert gate.passed is None and gate.unscored == 2 * (39 - n_queries + 1)
+        assert f"{40 - n_queries} queries of B are not in A, and A may be worse" in gate.sentence
+        assert "Run A on the same queries" in gate.sentence
+    both = not_worse([*old[:20], *[None] * 10], old)
+    assert both.unscored == 2 * 20
+    assert "20 scores that A should have are missing and 10 queries of B" in both.sentence
+    # Few enough that A could not be shown to be worse were all of them wrong; queries that B gave
+    # no answer to; queries that A alone has.
+    assert not_worse(old[:38], old).passed is True
+    assert not_worse(old[:20], [*old[:20], *[None] * 20]).passed is True
+    assert not_worse(old, old[:20]).passed is True
+
+
+def test_a_drop_is_not_excluded_by_leaving_queries_out() -> None:
+    old: list[str | None] = ["red"] * 40
+
+    def drop(new: list[str | None], margin: float) -> GateResult:
+        compared = ragassay.compare(
+            system(new), system(old), n_resamples=500, fail_if_drop=f"em>{margin}"
+        )
+        return compared.gates[0]
+
+    assert drop(old, 0.2).passed is True
+    gate = drop(old[:20], 0.2)
+    assert gate.passed is None and gate.unscored == 20 and gate.low is not None and gate.low < -0.5
+    assert "20 queries of B are not in A. Run A on the same queries" in gate.sentence
+    assert drop(old[:39], 0.2).passed is True
+    # A drop that is shown is shown, whatever the other queries would give.
+    assert drop(["blue"] * 20, 0.2).passed is False
+
+
+@pytest.mark.parametrize("clustered", [("new", "old"), ("new",), ("old",)])
+def test_queries_that_are_left_out_belong_to_their_clusters(clustered: tuple[str, ...]) -> None:
+    def run(name: str, n_queries: int) -> ragassay.Result:
+        data = [
+            {"id": str(n), "query": f"q{n}?", "references": ["red"], "answer": "red", "doc": n % 4}
+            for n in range(n_queries)
+        ]
+        return ragassay.evaluate(data, ["em"], cluster_by="doc" if name in clustered else None)
+
+    compared = ragassay.compare(run("new", 8), run("old", 40), fail_if_drop="em>0.2")
+    drop, worse = GatedComparison.of(compared, fail_if_worse=True).gates
+    assert (drop.passed, worse.passed) == (None, None)
+
+
 def test_a_metric_without_a_worst_value_may_be_worse_by_one_missing_score() -> None:
     @ragassay.metric(name="words_said", high=None, higher_is_better=False)
     def words_said(answer: str) -> float:

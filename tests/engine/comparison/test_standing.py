@@ -263,7 +263,8 @@ def test_a_drop_where_lower_is_better_is_a_rise(tmp_path: Path) -> None:
     def judged(size: float) -> bool | None:
         margin = drops.Margin("m", size)
         none = (None, None)
-        return drops.decide(margin, lower, found.differences[0], lambda a, b: none, 0, 0.95).passed
+        bounds = (lambda *_: none, 0, 0)
+        return drops.decide(margin, lower, found.differences[0], *bounds, 0.95).passed
 
     assert (judged(0.1), judged(0.8), judged(0.4)) == (False, True, None)
 

@@ -14,7 +14,12 @@ import ragassay
 from ragassay import Sample, UsageError, diagnose
 from ragassay.cli import call
 from ragassay.engine.diagnosis import CLASSES, Thresholds, class_of, moved
-from ragassay.reports.text.diagnosis_text import failing_line, moved_line, moved_notes
+from ragassay.reports.text.diagnosis_text import (
+    failing_line,
+    moved_line,
+    moved_notes,
+    panel_notes,
+)
 
 GOLD = "The mill closes at noon."
 OTHER = "The ferry runs until ten."
@@ -136,6 +141,43 @@ def test_a_system_that_failed_is_a_class_of_its_own() -> None:
     records = [record("a", GOLD), record("b", GOLD), {**record("c", ""), "failure": "API_ERROR"}]
     records[2].pop("answer")
     assert diagnose(ragassay.evaluate(records, METRICS)).classes[2] == "no_reply"
+
+
+def test_the_cost_of_a_class_without_a_headline_value_is_not_known() -> None:
+    failed = {**record("failed", ""), "answer": None, "failure": "TIMEOUT"}
+    found = diagnose(ragassay.evaluate([*RUN, failed], METRICS))
+    (gone,) = (one for one in found.found if one.fault.name == "no_reply")
+    assert gone.cost is None and gone.to_json()["cost"] is None
+    said = " ".join(str(found).split())
+    assert "–: not known; no sample of the class has a value of contains_answer" in said
+    assert "–: not known" not in str(diagnose(ragassay.evaluate(RUN, METRICS)))
+    # Samples of a class that have values, none of them below the threshold, cost nothing.
+    assert all(one.cost is not None for one in found.found if one is not gone)
+
+
+def test_an_answer_that_says_everything_is_not_incomplete() -> None:
+    reordered = record("all", "At noon the mill closes.")
+    result = ragassay.evaluate([*RUN, reordered], [*METRICS, "token_f1.r"])
+    (told,) = (one for one in diagnose(result).found if "all" in str(one.samples))
+    assert told.fault.name == "unexplained" and told.examples[0].signals["complete"] == 1.0
+    assert diagnose(result).classes[5] == "incomplete"
+
+
+def test_the_advice_names_the_command_that_the_page_shows_or_none_is_left() -> None:
+    found = diagnose(ragassay.evaluate(RUN, ["contains_answer"]))
+    (last,) = found.found
+    assert found.command in panel_notes(found)[-1] and "RR" in panel_notes(found)[-1]
+    assert found.command not in " ".join(panel_notes(found, with_command=False))
+    assert "Compute what is named below" in last.fault.advice
+    labelled = [
+        {**record("all", "At noon the mill closes [1]."), "answerability": "answerable"}, RUN[0]
+    ]  # fmt: skip
+    metrics = [*METRICS, "idk_eval", "contradicted", "rl_f", "citation.f1"]
+    limits = Thresholds(min_cited=0.0, min_supported=0.0)
+    full = diagnose(ragassay.evaluate(labelled, metrics), thresholds=limits)
+    assert full.command == "" and full.counts == [("unexplained", "Not told apart", 1)]
+    assert full.found[0].fault.advice.startswith("Read the examples: no further metric")
+    assert "compute" not in " ".join(panel_notes(full))
 
 
 def test_a_class_that_needs_another_metric_says_which_and_how_to_compute_it() -> None:

@@ -217,21 +217,26 @@ def _drop_gate(
 ) -> GateResult:
     """The result of a gate on the largest drop allowed of one metric."""
     metric = matched.a.summary.metrics[margin.metric]
+    lacking = matched.lacking([margin.metric])
 
-    def bounds_with(owed_a: float, owed_b: float) -> Bounds:
-        """One-sided bounds of the difference with each owed score of A and B at these values."""
-        first, second = matched.scores([margin.metric], (owed_a, owed_b))
+    def bounds_with(owed_a: float, owed_b: float, with_lacking: bool) -> Bounds:
+        """One-sided bounds of the difference with each owed score of A and B at these values,
+        with or without the queries that A lacks."""
+        runs = matched.with_queries(lacking) if with_lacking else matched
+        first, second = runs.scores([margin.metric], (owed_a, owed_b))
         (test,) = compare_pairs(
             first[0],
             second[0],
             mask=first[1] & second[1],
             spans=[metric.bounds],
-            **options,
+            **options | {"clusters": runs.clusters[0]},
         )
         return test.least, test.most
 
     n_owed = matched.n_owed(margin.metric)
-    return drops.decide(margin, metric, difference, bounds_with, n_owed, options["level"])
+    return drops.decide(
+        margin, metric, difference, bounds_with, n_owed, len(lacking), options["level"]
+    )
 
 
 def _named(wanted: str | Sequence[str], a: Result, b: Result, names: Sequence[str]) -> list[str]:

@@ -16,6 +16,9 @@ from ragassay.stats import Bounds
 _GATE = "no drop "
 _FORM = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")
 
+ON_THE_SAME_QUERIES = "Run A on the same queries, or compare with a run of B on those of A alone"
+"""What to do about queries that only the old run has."""
+
 
 @dataclass(frozen=True)
 class Margin:
@@ -90,27 +93,38 @@ def resolve(
     return margins
 
 
+def lacking_queries(n: int) -> str:
+    """Says that A lacks queries of B.
+
+    Args:
+        n: how many.
+    """
+    return f"{plural(n, 'query')} of B {either(n, 'is', 'are')} not in A"
+
+
 def decide(
     margin: Margin,
     metric: MetricSummary,
     difference: Difference,
-    bounds_with: Callable[[float, float], Bounds],
+    bounds_with: Callable[[float, float, bool], Bounds],
     n_owed: int,
+    n_lacking: int,
     level: float,
 ) -> GateResult:
     """Whether a drop beyond the margin is excluded (passed), shown (failed), or neither.
 
     The gate rests on the one-sided bounds of the difference, whose level no other metric changes.
     Where scores are owed, it is decided only if the worst and the best possible values give the
-    same decision.
+    same decision; where A lacks queries of B, only if they do with the worst values for these.
 
     Args:
         margin: of the metric.
         metric: the metric of the new run.
         difference: of the two runs.
         bounds_with: the one-sided bounds of the difference with all owed scores of A, and of B, at
-            two values.
+            two values, and whether the queries that A lacks count as owed by it.
         n_owed: how many scores both runs owe.
+        n_lacking: how many queries A lacks of which B has a score.
         level: confidence level of the bounds.
     """
     falls = metric.higher_is_better is False
@@ -126,20 +140,30 @@ def decide(
     def result(passed: bool | None, why: str = "") -> GateResult:
         ends = outermost(gate, possible)
         value = most if falls else least
-        return GateResult(f"{_GATE}{margin}", value, passed, n_owed, why, gate.which, level, *ends)
+        missing = n_owed + n_lacking
+        return GateResult(f"{_GATE}{margin}", value, passed, missing, why, gate.which, level, *ends)
 
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
         return result(None, f"{difference.why.rstrip('.')}{hint}")
     if difference.n < 2:
         return result(None, "fewer than two common queries have a score")
-    owed, are = plural(n_owed, "score"), either(n_owed, "is", "are")
+    sentences = []
     if n_owed:
+        are = either(n_owed, "is", "are")
+        sentences.append(f"{plural(n_owed, 'score')} that should be there {are} missing")
+    if n_lacking:
+        sentences.append(lacking_queries(n_lacking))
+    why = " and ".join(sentences)
+    advice = f". {ON_THE_SAME_QUERIES}" if n_lacking else ""
+    if why:
         low, high = metric.bounds
         # Bounds with owed scores are those of means: they say nothing about a percentile.
         if low is None or high is None or metric.percentile is not None:
-            return result(None, f"{owed} {are} missing, and may be anything")
-        both = (bounds_with(low, high), bounds_with(high, low))
-        possible = [Estimate(None, *bounds) for bounds in both]
-    sentence = f"{owed} that should be there {are} missing" if n_owed else ""
-    return result(*settled(gate, seen, possible, sentence))
+            return result(None, f"{why}, and may have any value{advice}")
+        worst, best = ((high, low), (low, high)) if falls else ((low, high), (high, low))
+        both = [bounds_with(*worst, False), bounds_with(*best, False)] if n_owed else []
+        # Queries that A lacks do not save it from a drop that is shown without them.
+        every = [*both, *([bounds_with(*worst, True)] if n_lacking else [])]
+        possible = [*([] if n_owed else [seen]), *(Estimate(None, *bounds) for bounds in every)]
+    return result(*settled(gate, seen, possible, f"{why}{advice}" if why else ""))

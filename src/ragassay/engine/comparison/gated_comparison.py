@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ragassay.counts import either, plural
 from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.compare_runs import compare_arrays
@@ -51,7 +53,7 @@ class GatedComparison:
         if metric is not None:
             return [d for d in self.comparison.differences if d.name == metric]
         worse, few, suspected = _doubtful(self.comparison.differences)
-        return worse or few or _hidden(self.comparison)[0] or suspected
+        return worse or few or _hidden(self.comparison).metrics or suspected
 
     def worst(self, gate: GateResult, most: int) -> list[str]:
         """The queries that fare worst against the old run in the metrics of a gate, a line each.
@@ -93,9 +95,40 @@ def _doubtful(
     )
 
 
-def _hidden(comparison: Comparison) -> tuple[list[Difference], int]:
-    """The tested metrics that could be worse by the scores that A owes where B has one, and how
-    many these scores are.
+@dataclass(frozen=True)
+class _Hidden:
+    """What may hide that A is worse.
+
+    Attributes:
+        metrics: tested metrics that could be worse.
+        n_owed: how many of their scores A owes, of queries that both runs have.
+        n_lacking: how many queries A lacks of which B has such a score.
+        n_unscored: how many scores are missing, the owed ones and those of these queries.
+    """
+
+    metrics: list[Difference]
+    n_owed: int = 0
+    n_lacking: int = 0
+    n_unscored: int = 0
+
+    @property
+    def why(self) -> str:
+        """What is missing, and what to do about queries that are."""
+        found = []
+        if self.n_owed:
+            are = either(self.n_owed, "is", "are")
+            found.append(f"{plural(self.n_owed, 'score')} that A should have {are} missing")
+        if self.n_lacking:
+            found.append(drops.lacking_queries(self.n_lacking))
+        named = ", ".join(d.name for d in self.metrics)
+        them = either(self.n_owed + self.n_lacking, "it", "them")
+        advice = f". {drops.ON_THE_SAME_QUERIES}" if self.n_lacking else ""
+        return f"{' and '.join(found)}, and A may be worse by {them}: {named}{advice}"
+
+
+def _hidden(comparison: Comparison) -> _Hidden:
+    """The tested metrics that could be worse by the scores that A owes where B has one, and by the
+    queries of B that A lacks.
 
     Could be worse: each of them is taken for the worst value of its metric, and the test says so,
     or too few queries could tell. A metric without a worst value could be, in any case.
@@ -105,27 +138,30 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], int]:
         if d.standing == "tested" and d.higher_is_better is not None
     ]  # fmt: skip
     if comparison.runs is None or not listed or not comparison.n_common:
-        return [], 0
+        return _Hidden([])
     a, b = comparison.runs
     matched = MatchedRuns.of(a, aligned(b, a))
     names = [d.name for d in listed]
+    matched = matched.with_queries(matched.lacking(names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
-    owed, without_worst = [0] * len(names), set()
+    in_a = np.array([query in matched.rows_a for query in matched.queries])
+    rows_a = [np.array(matched.rows_a.get(q, ()), dtype=np.int64) for q in matched.queries]
+    owed, lacking, without_worst = [0] * len(names), ~in_a & mask_b, set()
     for at, d in enumerate(listed):
         missing = a.columns.unscored(d.name, OWED)
-        if not missing.any():
+        pairs = zip(rows_a, mask_b[at], strict=True)
+        owed[at] = sum(int(missing[rows].sum()) for rows, scored in pairs if scored)
+        if not owed[at] and not lacking[at].any():
             continue
-        pairs = zip(matched.queries, mask_b[at], strict=True)
-        owed[at] = sum(int(missing[matched.rows_a[one]].sum()) for one, scored in pairs if scored)
         low, high = a.summary.metrics[d.name].bounds
         worst = low if d.higher_is_better else high
         if worst is None:
             without_worst.add(at)
-        elif owed[at]:
+        else:
             filled = query_matrix(a, [d.name], matched.rows_a, matched.queries, worst)
             values_a[at], mask_a[at] = filled[0][0], filled[1][0]
-    if not any(owed):
-        return [], 0
+    if not any(owed) and not lacking.any():
+        return _Hidden([])
     at_worst = compare_arrays(
         names,
         values_a,
@@ -141,15 +177,22 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], int]:
     could_be = [
         at
         for at, d in enumerate(at_worst)
-        if owed[at]
+        if (owed[at] or lacking[at].any())
         and (at in without_worst or d.verdict == "worse" or (d.too_few and d.seems_worse))
     ]
-    return [listed[at] for at in could_be], sum(owed[at] for at in could_be)
+    n_owed = sum(owed[at] for at in could_be)
+    of_these = lacking[could_be]
+    return _Hidden(
+        [listed[at] for at in could_be],
+        n_owed,
+        n_lacking=int(of_these.any(axis=0).sum()),
+        n_unscored=n_owed + int(of_these.sum()),
+    )
 
 
 def _not_worse(comparison: Comparison) -> GateResult:
     """Passed where no tested metric is shown to be worse, undecided where that could not have been
-    shown, or may be hidden by scores that are missing."""
+    shown, or may be hidden by scores or queries that are missing."""
     differences = comparison.differences
 
     def result(passed: bool | None, why: str = "", unscored: int = 0) -> GateResult:
@@ -163,14 +206,9 @@ def _not_worse(comparison: Comparison) -> GateResult:
         return result(False, f"worse: {names(worse)}")
     if few:
         return result(None, f"n is too small to tell whether A is worse: {names(few)}")
-    hidden, n_owed = _hidden(comparison)
-    if hidden:
-        return result(
-            None,
-            f"{plural(n_owed, 'score')} that A should have {either(n_owed, 'is', 'are')} missing, "
-            f"and A may be worse by {either(n_owed, 'it', 'them')}: {names(hidden)}",
-            n_owed,
-        )
+    hidden = _hidden(comparison)
+    if hidden.metrics:
+        return result(None, hidden.why, hidden.n_unscored)
     if suspected:
         return result(
             None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ class MatchedRuns:
     Attributes:
         a, b: the new run and the old one, which show the metrics under the same names.
         rows_a, rows_b: row numbers of each query id in either run.
-        queries: ids of the queries that both have, sorted.
+        queries: ids of the queries that both have, sorted; see `with_queries`.
     """
 
     a: Result
@@ -48,6 +48,30 @@ class MatchedRuns:
         # Sorted, because the random sign patterns belong to positions.
         return cls(a, b, rows_a, rows_b, sorted(query for query in rows_a if query in rows_b))
 
+    def lacking(self, names: Sequence[str]) -> list[str]:
+        """Ids of the queries that A lacks and of which B has a score of any of these metrics.
+
+        Args:
+            names: of the metrics.
+        """
+        scored = np.zeros(len(self.b.columns), dtype=np.bool_)
+        for name in names:
+            scored |= self.b.columns.scored(name)
+        return [
+            query
+            for query, rows in self.rows_b.items()
+            if query not in self.rows_a and scored[rows].any()
+        ]
+
+    def with_queries(self, lacking: Sequence[str]) -> MatchedRuns:
+        """The same runs, with queries that A lacks beside those that both have.
+
+        Args:
+            lacking: ids of these queries. Where `scores` gets a value for what A owes, it is A's
+                value for them; else A has none.
+        """
+        return replace(self, queries=sorted([*self.queries, *lacking]))
+
     def scores(
         self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
     ) -> tuple[Pairs, Pairs]:
@@ -67,7 +91,7 @@ class MatchedRuns:
         """How many scores of a metric the two runs owe."""
         total = 0
         for run, rows in ((self.a, self.rows_a), (self.b, self.rows_b)):
-            at = [row for query in self.queries for row in rows[query]]
+            at = [row for query in self.queries for row in rows.get(query, ())]
             total += int(run.columns.unscored(name, OWED)[at].sum())
         return total
 
@@ -77,10 +101,27 @@ class MatchedRuns:
         is clustered. Where both are, the one with the larger clusters counts.
         """
         clusters = [
-            (query_clusters(run, rows, self.queries), cluster_column(run.config))
-            for run, rows in ((self.a, self.rows_a), (self.b, self.rows_b))
+            (self._clusters(run, other), cluster_column(run.config))
+            for run, other in ((self.a, self.b), (self.b, self.a))
         ]
         return min(clusters, key=lambda one: math.inf if one[0] is None else len(np.unique(one[0])))
+
+    def _clusters(self, run: Result, other: Result) -> NDArray[np.int64] | None:
+        """The clusters of one run. A query that it lacks has its cluster in the other one; where
+        that has none, it is a cluster by itself.
+        """
+        if run.columns.clusters is None:
+            return None
+        keys: dict[str, str] = {}
+        for one in (other, run):
+            if one.columns.clusters is not None:
+                # Of several repeats, the first one counts.
+                rows = self.rows_a if one is self.a else self.rows_b
+                keys |= {query: one.columns.clusters[at[0]] for query, at in rows.items()}
+        codes: dict[str | tuple[str], int] = {}
+        return np.array(
+            [codes.setdefault(keys.get(query, (query,)), len(codes)) for query in self.queries]
+        )
 
 
 def rows_by_query(result: Result) -> Mapping[str, list[int]]:
@@ -104,16 +145,17 @@ def query_matrix(
         result: of a run.
         names: of the metrics.
         rows: row numbers of each query id.
-        queries: ids of the queries, in order.
-        owed: takes the place of each score that is missing by accident; ``None`` leaves it out.
+        queries: ids of the queries, in order; the run may lack some of them.
+        owed: takes the place of each score that is missing by accident, and of those of a query
+            that the run lacks; ``None`` leaves them out.
 
     Returns:
         Two arrays of shape ``(n_metrics, n_queries)``: the means (0 where there is none), and where
         there is one.
     """
-    index = np.concatenate([rows[query] for query in queries]).astype(np.int64)
-    sizes = np.array([len(rows[query]) for query in queries])
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    index = np.array([row for query in queries for row in rows.get(query, ())], dtype=np.int64)
+    sizes = np.array([len(rows.get(query, ())) for query in queries], dtype=np.int64)
+    query_at = np.repeat(np.arange(len(queries)), sizes)
     values = np.zeros((len(names), len(queries)))
     mask = np.zeros(values.shape, dtype=np.bool_)
     for at, name in enumerate(names):
@@ -121,10 +163,12 @@ def query_matrix(
         known = np.where(scored, result.columns.values(name)[index], 0.0 if owed is None else owed)
         if owed is not None:
             scored = scored | result.columns.unscored(name, OWED)[index]
-        total = np.add.reduceat(np.where(scored, known, 0.0), starts)
-        count = np.add.reduceat(scored.astype(np.int64), starts)
+        total = np.bincount(query_at[scored], known[scored], len(queries))
+        count = np.bincount(query_at[scored], minlength=len(queries))
         mask[at] = count > 0
         values[at] = total / np.maximum(count, 1)
+        if owed is not None:
+            mask[at, sizes == 0], values[at, sizes == 0] = True, owed
     return values, mask
 
 
@@ -149,21 +193,3 @@ def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix
     both = mask_a & mask_b
     differences = rounded_differences(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))
     return [row[scored] for row, scored in zip(differences, both, strict=True)]
-
-
-def query_clusters(
-    result: Result, rows: Mapping[str, list[int]], queries: Sequence[str]
-) -> NDArray[np.int64] | None:
-    """The number of each query's cluster, shape ``(n_queries,)``; ``None`` where the run is not
-    clustered.
-
-    Args:
-        result: of a run.
-        rows: row numbers of each query id.
-        queries: ids of the queries, in order.
-    """
-    keys = result.columns.clusters
-    if keys is None:
-        return None
-    codes: dict[str, int] = {}
-    return np.array([codes.setdefault(keys[rows[q][0]], len(codes)) for q in queries])

@@ -8,7 +8,7 @@ signal is not there is passed over.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from math import inf
 from typing import Any
@@ -26,6 +26,7 @@ from ragassay.engine.diagnosis.signals import (
 )
 from ragassay.errors import UsageError
 from ragassay.samples import Answerability, Sample
+from ragassay.stats import ROUNDING
 from ragassay.yaml_files import value_of
 
 Values = Mapping[str, float]
@@ -144,13 +145,23 @@ def _cited_wrongly(values: Values, _: Sample, limits: Thresholds) -> bool:
 
 
 def _incomplete(values: Values, _: Sample, limits: Thresholds) -> bool:
+    if _says_everything(values):
+        return False
     if RIGHT.name in values:
         return values[RIGHT.name] >= limits.min_right
     return values.get(COMPLETE.name, 0.0) >= limits.min_complete
 
 
 def _ignored(values: Values, _: Sample, __: Thresholds) -> bool:
+    if _says_everything(values):
+        return False
     return values.get(RANK.name, inf) < inf and (RIGHT.name in values or COMPLETE.name in values)
+
+
+def _says_everything(values: Values) -> bool:
+    """Whether the answer is known to say all that should be said: then nothing is missing in it,
+    and what was retrieved was not ignored."""
+    return values.get(COMPLETE.name, 0.0) >= 1.0 - ROUNDING
 
 
 _FILE = resources.files("ragassay.engine.diagnosis").joinpath("decision_table.yaml")
@@ -176,6 +187,12 @@ CLASSES = (
 """The rows of the decision table, in order."""
 
 UNEXPLAINED = _row("unexplained", lambda *_: True)
+NOTHING_LACKING = replace(
+    UNEXPLAINED,
+    advice="Read the examples: no further metric would tell these samples apart. Another headline "
+    "or threshold may show whether they are wrong (--headline, --below).",
+)
+"""The same where no metric is left to compute."""
 
 
 def class_of(

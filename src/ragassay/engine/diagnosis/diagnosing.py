@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf
 from typing import Any
@@ -16,6 +16,7 @@ import ragassay
 from ragassay.engine.comparison import judge_figure, offline_reason
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
+    NOTHING_LACKING,
     UNEXPLAINED,
     FaultClass,
     Thresholds,
@@ -93,7 +94,7 @@ class ClassFound:
         low, high: interval of the share; ``None`` with fewer than two clusters.
         cost: how much the mean of the headline would rise if those of its samples that lie below
             the threshold had the mean of the samples that do not fail; ``None`` where there are
-            none of these.
+            none of these, or no sample of the class has a headline value.
         examples: some of its samples, those with the lowest headline values first.
         samples: all of them.
         judged: the metrics among those that put samples into it which a judge gave.
@@ -338,7 +339,7 @@ def diagnose(
             member.astype(np.float64), span=(0.0, 1.0), level=level, clusters=clusters
         )
         cost = None
-        if fine_mean is not None:
+        if fine_mean is not None and (member & scored).any():
             cost = float((fine_mean - values[member & low]).sum() / max(1, scored.sum()))
         found.append(
             ClassFound(
@@ -348,7 +349,13 @@ def diagnose(
                 tuple(judgments.judged(fault, one) for one in judges[fault.name]),
             )
         )  # fmt: skip
+    found.sort(key=lambda one: (one.fault is UNEXPLAINED, -one.n))
     missing = tuple(not_looked_at(result.summary.metrics, names, given, facts))
+    command = _command(
+        result, metric.name, given, [name for one in missing for name in one.metrics]
+    )
+    if found and found[-1].fault is UNEXPLAINED and not command:
+        found[-1] = replace(found[-1], fault=NOTHING_LACKING)
     return Diagnosis(
         name=result.name,
         headline=metric.name,
@@ -362,13 +369,11 @@ def diagnose(
         mean=float(values[scored].mean()) if scored.any() else None,
         fine_mean=fine_mean,
         level=level,
-        found=tuple(sorted(found, key=lambda one: (one.fault is UNEXPLAINED, -one.n))),
+        found=tuple(found),
         not_looked_at=missing,
         not_telling=tuple(judgments.not_telling()),
         sources={name: dict(counts) for name, counts in given.items() if counts},
-        command=_command(
-            result, metric.name, given, [name for one in missing for name in one.metrics]
-        ),
+        command=command,
         classes=[None if fault is None else fault.name for fault in classes],
         unknown=unknown,
     )

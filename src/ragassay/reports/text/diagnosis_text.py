@@ -52,11 +52,16 @@ def cost_line(found: Diagnosis) -> str:
     """What the column of costs means, with the numbers that it rests on."""
     if found.fine_mean is None:
         return "No sample is fine by the headline, so what a class costs cannot be told."
-    return (
+    unknown = any(one.cost is None for one in found.found)
+    line = (
         f"Cost: how much the mean of {found.headline} ({wording.number(found.mean)}) would rise if "
         f"the samples of the class scored like those that do not fail "
         f"({wording.number(found.fine_mean)})."
     )
+    if unknown:
+        line += f" {wording.number(None)}: not known; no sample of the class has a value of "
+        line += f"{found.headline}."
+    return line
 
 
 def missing_lines(found: Diagnosis) -> list[str]:
@@ -93,14 +98,25 @@ def untold_lines(found: Diagnosis) -> list[str]:
     ]
 
 
-def panel_notes(found: Diagnosis) -> list[str]:
-    """What stands below a report's table of classes."""
+def panel_notes(found: Diagnosis, *, with_command: bool = True) -> list[str]:
+    """What stands below a report's table of classes.
+
+    Args:
+        found: the diagnosis.
+        with_command: whether to give the command that computes what is missing. Where the run's
+            folder lies on another machine, the reader cannot use it.
+    """
     notes = [cost_line(found)] if found.found else []
     notes.append(
         "Each failing sample is put down to the first step that failed. 'ragassay diagnose' takes "
         "another headline or other thresholds."
     )
-    return notes + untold_lines(found) + missing_lines(found)
+    notes += untold_lines(found) + missing_lines(found)
+    if found.command:
+        metrics = dict.fromkeys(name for one in found.not_looked_at for name in one.metrics)
+        command = f": {found.command}" if with_command else "."
+        notes.append(f"To look at them, too, compute {', '.join(metrics)}{command}")
+    return notes
 
 
 def signal_words(signals: Mapping[str, float]) -> str:
@@ -125,8 +141,7 @@ def diagnosis_table(found: Diagnosis, width: int, plain: bool) -> Iterator[Rende
         yield Padding(_classes(found, width), (0, 0, 0, 1))
         of = f"with its interval at {wording.percent(found.level)}"
         notes = [f"share: of all samples{f', {of}' if width >= _INTERVAL_FITS else ''}."]
-        if any(one.cost is not None for one in found.found):
-            notes.append(cost_line(found))
+        notes.append(cost_line(found))
         yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))
     several = len({system for one in found.found for _, system, _ in one.samples}) > 1
     for one in found.found:

@@ -290,10 +290,8 @@ def _lack(preview: Preview, name: str) -> str:
 
 
 def can_score(preview: Preview) -> bool:
-    """Whether a metric of the run, or where they were looked at of any suite, can score a sample
-    now or with what it needs installed."""
+    """Whether a metric of the run can score a sample now or with what it needs installed."""
     counts = [*preview.applicable.values(), *preview.needs_extra.values()]
-    counts += [fit.n_samples for fit in preview.suites.values()]
     return any(counts) or not preview.applicable
 
 
