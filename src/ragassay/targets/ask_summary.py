@@ -36,8 +36,8 @@ class AskSummary:
         cost: US dollars, likewise.
         versions: that the system named.
         notes: sentences about measurements that are missing, because what the system gave for them
-            is no number, about keys of its replies that were not read, and about queries that had
-            failed before.
+            is no number or its paths found nothing, about keys of its replies that were not read,
+            and about queries that had failed before.
     """
 
     system: str
@@ -115,6 +115,7 @@ def _notes(samples: Sequence[Sample]) -> Iterator[str]:
             f"{name} at {place}, but {first[name, place]}: it is not measured there."
         )
     yield from _keys_not_read(samples)
+    yield from _paths_without_effect(samples)
     yield from _failed_before(samples)
 
 
@@ -133,6 +134,18 @@ def _failed_before(samples: Sequence[Sample]) -> Iterator[str]:
             f"{either(len(why), 'was', 'were')} not asked again; that failure counts. The asking "
             f"was stopped: {why[0]}"
         )
+
+
+def _paths_without_effect(samples: Sequence[Sample]) -> Iterator[str]:
+    """A sentence for each path to a measurement that found nothing in any reply."""
+    told = [one.metadata[ASKED] for one in samples if one.answer is not None]
+    missing = Counter(path for one in told for path in one.get("not_found", {}).items())
+    for (path, file), n in missing.items():
+        if n == len(told):
+            yield (
+                f"the path {path} found nothing in {n:,} of {plural(n, 'reply')}; correct it in "
+                f"{file}, or end it in ? if it may be missing."
+            )
 
 
 def _keys_not_read(samples: Sequence[Sample]) -> Iterator[str]:

@@ -54,6 +54,7 @@ def kept_of(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0)
         "version": reply.version or None,
         "unread": {name: asdict(one) for name, one in reply.unread.items()} or None,
         "not_read": list(reply.not_read) or None,
+        "not_found": dict(reply.not_found) or None,
         "at": round(at, 3),
     }
     kept = {name: value for name, value in measured.items() if value is not None}

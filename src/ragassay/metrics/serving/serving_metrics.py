@@ -18,7 +18,6 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 _SOURCE = "recorded by ragassay ask"
-STOPPED = "stopped"
 _OF_EARLIER_RUNS = {
     "failed_before": (
         "{n} {query|queries} had failed before and {was|were} asked again; error_rate counts the "
@@ -223,8 +222,8 @@ class ErrorRate(SampleMetric):
         if not told and sample.failure is None:
             return not_applicable("the record does not say how it was asked (metadata.asked)")
         kind = told.get("failure")
-        if kind == STOPPED:
-            return Unscored(Reason.CONNECTION, f"the query was not asked: {sample.failure}")
+        if kind == Reason.STOPPED:
+            return Unscored(Reason.STOPPED, f"the query was not asked: {sample.failure}")
         if sample.failure is None:
             return Score(False)
         return Score(True, {"failure": str(kind or "failed")}, sample.failure)
