@@ -85,7 +85,7 @@ class _System:
     answers: SystemAnswers
     told: Mapping[str, Any]
     budget: AskingBudget | None = None
-    has_answered: bool = False
+    has_answered: bool = False  # in this run or an earlier one
     alike: int = 0
     last: tuple[Reason, type[EndpointError]] | None = None
 
