@@ -62,6 +62,8 @@ class Reason(StrEnum):
     """The server does not take this key, account or model name, or it is not the right one."""
     BUDGET = "budget"
     """Asking would have gone beyond the budget."""
+    STOPPED = "stopped"
+    """The system under test was not asked: the asking had ended before."""
 
     @property
     def incomplete(self) -> bool:
@@ -83,6 +85,7 @@ _PASSING = frozenset(
         Reason.RATE_LIMITED,
         Reason.AUTH,
         Reason.BUDGET,
+        Reason.STOPPED,
     }
 )
 _INCOMPLETE = _PASSING | {

@@ -19,7 +19,7 @@ import pytest
 
 import ragassay
 from ragassay.cli import call
-from ragassay.errors import UsageError
+from ragassay.errors import RagassayWarning, UsageError
 from ragassay.formats import load
 from ragassay.judges.ledger import DEFAULT, Ledger, SystemAnswers
 from ragassay.samples import Sample, Turn
@@ -273,6 +273,19 @@ def test_evaluate_asks_a_system_first() -> None:
     result = ragassay.evaluate(QUERIES, ["em", "error_rate"], system=lambda query: query[8:-1])
     means = {name: metric.mean for name, metric in result.summary.metrics.items()}
     assert means == {"em": 1.0, "error_rate": 0.0}
+
+
+def test_evaluate_warns_of_what_ask_notes() -> None:
+    told = "5 answers have keys that are not read: 'docs' "
+    with pytest.warns(RagassayWarning, match=told) as found:
+        ragassay.evaluate(QUERIES, "em", system=lambda query: {"answer": "x", "docs": ["p"]})
+    assert found[0].filename == __file__
+
+
+def test_evaluate_says_where_options_of_asking_belong() -> None:
+    told = r"ask_options=\{'repeat': 3\} beside system, .* ragassay.ask\(\.\.\., repeat=3\)"
+    with pytest.raises(UsageError, match=told):
+        ragassay.evaluate(QUERIES, "em", system=str, repeat=3)
 
 
 def test_what_systems_made_of_the_queries_before_is_left_out() -> None:

@@ -11,6 +11,7 @@ import pytest
 from ragassay import evaluate
 from ragassay.cli import call
 from ragassay.targets import Answers, ask
+from ragassay.targets.asked_table import HEADS, cells
 from system_server import Reply, SystemServer
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(3)]
@@ -55,7 +56,30 @@ def test_what_is_no_number_is_not_measured_and_told_once(wrong: str) -> None:
 
 def test_what_is_null_or_missing_is_not_told() -> None:
     answers = asked(lambda number, _: {"a": "yes", "u": {"in": None} if number else {}})
-    assert not answers.summaries["mine"].notes
+    notes = answers.summaries["mine"].notes  # about paths that never fit, and no other
+    assert [one.split(" found nothing")[0] for one in notes] == [
+        "the path usage.output_tokens (u.out)",
+        "the path usage.cost (price, u.cost)",
+    ]
+
+
+def test_a_path_to_a_measurement_that_never_fits_is_told_once() -> None:
+    mapping = (
+        "url: {}\nbody: '{{{{query}}}}'\nanswer: a\nversion: meta.biuld\n"
+        'usage: {{input_tokens: tok.input, output_tokens: u.out, cost: "price?"}}\n'
+    )
+    with SystemServer(lambda number, _: {"a": "yes", "u": {"out": 3} if number else {}}) as server:
+        Path("mine.yaml").write_text(mapping.format(server.url))
+        answers = ask(QUERIES, "mine.yaml", concurrency=1)
+    (summary,) = answers.summaries.values()
+    assert summary.notes == (
+        "the path usage.input_tokens (tok.input) found nothing in 3 of 3 replies; correct it in "
+        "mine.yaml, or end it in ? if it may be missing.",
+        "the path version (meta.biuld) found nothing in 3 of 3 replies; correct it in mine.yaml, "
+        "or end it in ? if it may be missing.",
+    )
+    # Tokens written are no sum of those read and written.
+    assert summary.output_tokens == 6 and cells([summary])[0][HEADS.index("tokens")] == "-"
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ragassay.counts import plural
+from ragassay.counts import either, plural
 from ragassay.errors import did_you_mean
 from ragassay.samples import Sample
-from ragassay.targets.measurements import ASKED, NO_ANSWER, STOPPED
+from ragassay.targets.measurements import ASKED, FAILED_BEFORE, NO_ANSWER, NOT_ASKED, STOPPED
 from ragassay.targets.reply_shapes import NAMES
 
 PERCENTILES = (50, 90, 95, 99)
@@ -39,7 +39,8 @@ class AskSummary:
         cost: US dollars, likewise.
         versions: that the system named.
         notes: sentences about measurements that are missing, because what the system gave for them
-            is no number, and about keys of its replies that were not read.
+            is no number or its paths found nothing, about keys of its replies that were not read,
+            and about queries that had failed before.
     """
 
     system: str
@@ -124,6 +125,37 @@ def _notes(samples: Sequence[Sample]) -> Iterator[str]:
             f"{name} at {place}, but {first[name, place]}: it is not measured there."
         )
     yield from _keys_not_read(samples)
+    yield from _paths_without_effect(samples)
+    yield from _failed_before(samples)
+
+
+def _failed_before(samples: Sequence[Sample]) -> Iterator[str]:
+    """What the failures of earlier runs mean for the numbers of this one."""
+    told = [sample.metadata[ASKED] for sample in samples]
+    what = "queries, repeats counted," if any(one.repeat for one in samples) else "queries"
+    if n := sum(FAILED_BEFORE in one for one in told):
+        yield (
+            f"{n:,} of {len(samples):,} {what} had failed before and {either(n, 'was', 'were')} "
+            "asked again; error_rate counts the last time only (--refresh asks all anew)."
+        )
+    if why := [one[NOT_ASKED] for one in told if NOT_ASKED in one]:
+        yield (
+            f"{len(why):,} of {len(samples):,} {what} failed in an earlier run and "
+            f"{either(len(why), 'was', 'were')} not asked again; that failure counts. The asking "
+            f"was stopped: {why[0]}"
+        )
+
+
+def _paths_without_effect(samples: Sequence[Sample]) -> Iterator[str]:
+    """A sentence for each path to a measurement that found nothing in any reply."""
+    told = [one.metadata[ASKED] for one in samples if one.answer is not None]
+    missing = Counter(path for one in told for path in one.get("not_found", {}).items())
+    for (path, file), n in missing.items():
+        if n == len(told):
+            yield (
+                f"the path {path} found nothing in {n:,} of {plural(n, 'reply')}; correct it in "
+                f"{file}, or end it in ? if it may be missing."
+            )
 
 
 def _keys_not_read(samples: Sequence[Sample]) -> Iterator[str]:

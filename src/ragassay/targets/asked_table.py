@@ -86,13 +86,14 @@ def note_lines(summaries: Sequence[AskSummary]) -> list[str]:
 
 
 def _row(one: AskSummary) -> list[str]:
-    tokens = [n for n in (one.input_tokens, one.output_tokens) if n is not None]
+    read, written = one.input_tokens, one.output_tokens
+    tokens = "-" if read is None or written is None else _count(read + written)
     counts = (one.asked, one.answered, one.no_answer, one.from_ledger, sum(one.failed.values()))
     return [
         one.system,
         *(f"{n:,}" for n in (*counts, one.retries)),
         *(_seconds(one.latency.get(at)) for at in ("p50", "p95", "p99")),
-        _count(sum(tokens)) if tokens else "-",
+        tokens,
         "-" if one.cost is None else _dollars(one.cost),
     ]
 

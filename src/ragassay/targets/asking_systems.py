@@ -11,13 +11,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import orjson
+
 from ragassay import __version__
 from ragassay.errors import InputError, UsageError
-from ragassay.judges.ledger import Ledger, SystemAnswers
+from ragassay.judges.ledger import KeptFailure, Ledger, SystemAnswers
 from ragassay.samples import Passage, Sample, Turn
 from ragassay.scores import Reason
 from ragassay.targets.asking_budget import AskingBudget
-from ragassay.targets.measurements import STOPPED, answered, failed, kept_of, read, written
+from ragassay.targets.measurements import (
+    FAILED_BEFORE,
+    NOT_ASKED,
+    STOPPED,
+    answered,
+    failed,
+    kept_of,
+    read,
+    written,
+)
 from ragassay.targets.target import (
     CutReplyError,
     RefusedAddressError,
@@ -74,7 +85,7 @@ class _System:
     answers: SystemAnswers
     told: Mapping[str, Any]
     budget: AskingBudget | None = None
-    has_answered: bool = False
+    has_answered: bool = False  # in this run or an earlier one
     alike: int = 0
     last: tuple[Reason, type[EndpointError]] | None = None
 
@@ -173,11 +184,14 @@ class SystemsRun:
                     target, limiter, timeout=options.timeout, attempts=options.retries + 1
                 )
                 answers = SystemAnswers(self._ledger, target.name, known_as)
+                if answers.has_answered:
+                    sender.breaker.succeeded()  # by an answer of an earlier run
                 own = None if budget is None else AskingBudget(budget, target.price)
                 told = {"fingerprint": target.fingerprint, "ragassay": __version__}
                 if options.gold_passages:
                     told["passages"] = "gold"
-                self._systems.append(_System(target, sender, answers, told, own))
+                system = _System(target, sender, answers, told, own, answers.has_answered)
+                self._systems.append(system)
             if self.stopped:
                 self._stop()
             await self._open(stack)
@@ -224,12 +238,22 @@ class SystemsRun:
             system.budget.settle(pay, reply, 1)
 
     def _units(self) -> Iterator[tuple[Sample, int, list[int]]]:
-        """What one worker takes at a time: a query, its repeat, and the systems in their order."""
+        """What one worker takes at a time: a query, its repeat, and the systems in their order.
+
+        Queries that failed in earlier runs come last, those that failed more often after the
+        others: failures in a row may end a run, and each run is to get further than the last.
+        """
         order = list(range(len(self._systems)))
-        for repeat in range(self._options.repeat):
-            for query in self._queries:
-                yield query, repeat, list(order)
-                order.append(order.pop(0))
+        units = [(query, at) for at in range(self._options.repeat) for query in self._queries]
+        if not self._options.refresh:
+            units.sort(key=lambda unit: self._times_failed(unit[0].id, unit[1]))
+        for query, repeat in units:
+            yield query, repeat, list(order)
+            order.append(order.pop(0))
+
+    def _times_failed(self, query: str, repeat: int) -> int:
+        """How often a query failed in earlier runs and was not answered since, over all systems."""
+        return sum(one.answers.times_failed(query, repeat) for one in self._systems)
 
     async def _work(self, units: Iterator[tuple[Sample, int, list[int]]]) -> None:
         before: asyncio.Future[Sample] | None = None
@@ -271,6 +295,7 @@ class SystemsRun:
         if self._options.history == "own" and query.history:
             told = {**told, "history": "own"}
         tally = Tally()
+        body: bytes | None = None
         try:
             history = await self._history(at, query, repeat)
             body = request_of(query, history, repeat, self._options).body()
@@ -293,13 +318,55 @@ class SystemsRun:
                 self._settle(key, made(kept))
                 await asyncio.sleep(0)  # others have their turn, and an interrupt is seen
         except EndpointError as error:
-            detail = " ".join(filter(None, (f"{error.detail.rstrip('.')}.", _advice(error))))
-            detail = detail.encode("utf-8", "replace").decode()  # it may quote anything
-            measured = {"attempts": tally.attempts, "seconds": round(tally.seconds, 3), **told}
-            reason = STOPPED if isinstance(error, Stopped) else str(error.reason)
-            name = system.target.name
-            self._settle(key, failed(query, name, repeat, reason, detail, measured))
+            self._fail(key, query, body, tally, told, error)
         return self._sample(key)
+
+    def _fail(
+        self,
+        key: _Key,
+        query: Sample,
+        body: bytes | None,
+        tally: Tally,
+        told: Mapping[str, Any],
+        error: EndpointError,
+    ) -> None:
+        """Makes a sample of a failure. The failure of a request that was asked is kept; that of an
+        earlier run stands for a request that is not asked again.
+
+        Args:
+            key, query: what was to be asked.
+            body: of the request; ``None`` where an earlier turn failed, so that there is none.
+            tally: of its attempts.
+            told: what else is known of the asking.
+            error: why there is no answer.
+        """
+        at, _, repeat = key
+        name, answers = self._systems[at].target.name, self._systems[at].answers
+        detail = " ".join(filter(None, (f"{error.detail.rstrip('.')}.", _advice(error))))
+        detail = detail.encode("utf-8", "replace").decode()  # it may quote anything
+        measured: dict[str, Any] = {"attempts": tally.attempts, "seconds": round(tally.seconds, 3)}
+        before = None if body is None else self._failed_before(answers, body)
+        times = 0 if before is None else before.times
+        if isinstance(error, Stopped):
+            reason = STOPPED
+            if before is not None:
+                measured, times = {**orjson.loads(before.record), NOT_ASKED: detail}, 0
+                reason, detail = measured.pop("failure"), measured.pop("detail")
+        else:
+            reason = str(error.reason)
+        again = {FAILED_BEFORE: times} if times else {}
+        sample = failed(query, name, repeat, reason, detail, {**measured, **told, **again})
+        if body is None or isinstance(error, Stopped):
+            self._settle(key, sample)
+            return
+        record = {"failure": reason, "detail": detail, **measured}
+        kept = KeptFailure(times + 1, orjson.dumps(record).decode())
+        keeping = answers.keep_failure(body, query.id, repeat, kept)
+        keeping.add_done_callback(partial(self._kept, key, sample))
+
+    def _failed_before(self, answers: SystemAnswers, body: bytes) -> KeptFailure | None:
+        """What is known of a request's failures; nothing where all is asked anew."""
+        return None if self._options.refresh else answers.failure(body)
 
     async def _send(
         self,
@@ -313,10 +380,12 @@ class SystemsRun:
         answer, which may be later."""
         pay = None if system.budget is None else await system.budget.claim(body)
         _, query, repeat = key
+        before = self._failed_before(system.answers, body)
 
         async def receive(completion: Completion) -> None:
             assert isinstance(completion, SystemReply)
-            kept = kept_of(completion, tally, time.time())
+            times = 0 if before is None else before.times
+            kept = kept_of(completion, tally, time.time(), times)
             try:
                 record = written(kept)
             except InputError as error:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import engine
+from ragassay.errors import UsageError, warn_user
 from ragassay.targets.ask_run import ask
+from ragassay.targets.asked_table import note_lines
+from ragassay.targets.target_factory import AskOptions
 
 if TYPE_CHECKING:
     from ragassay.engine import Result
@@ -89,10 +93,28 @@ def evaluate(
         InputError: data that cannot be read, with file, line and field.
         UsageError: an unknown suite, metric or option, or a system that cannot be asked.
     """
+    _refuse_asking(options)
     if system is not None:
         limit = options.pop("limit", None)
-        data = ask(data, system, limit=limit, **dict(ask_options or {})).samples
+        answers = ask(data, system, limit=limit, **dict(ask_options or {}))
+        for note in note_lines(list(answers.summaries.values())):
+            warn_user(note)
+        data = answers.samples
     return engine.evaluate(
         data, suite, metrics=metrics, judge=judge, environment=environment, save=save,
         progress=progress, **options,
     )  # fmt: skip
+
+
+def _refuse_asking(options: Mapping[str, Any]) -> None:
+    """Refuses options of asking among those of a run, with the place where they belong."""
+    from ragassay.engine.config import RunConfig
+
+    for one in fields(AskOptions):
+        if one.name in options and one.name not in RunConfig.model_fields:
+            given = options[one.name]
+            raise UsageError(
+                f"Unknown option {one.name!r}: it says how a system is asked. Give "
+                f"ask_options={{{one.name!r}: {given!r}}} beside system, or evaluate the samples "
+                f"of ragassay.ask(..., {one.name}={given!r})."
+            )

@@ -24,7 +24,14 @@ NO_ANSWER = "no_answer"
 """Metadata of a sample whose system said that it has no answer: as in Open RAG Eval's files."""
 
 
-def kept_of(reply: SystemReply, tally: Tally, at: float) -> Sample:
+FAILED_BEFORE = "failed_before"
+"""Key of what is recorded: how often a query failed in earlier runs, before it was asked again."""
+
+NOT_ASKED = "not_asked"
+"""Key of what is recorded: why a query that failed in an earlier run was not asked again."""
+
+
+def kept_of(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0) -> Sample:
     """An answer as a ledger keeps it: a sample of the answer alone, whose metadata is what was
     measured.
 
@@ -32,6 +39,7 @@ def kept_of(reply: SystemReply, tally: Tally, at: float) -> Sample:
         reply: of the system.
         tally: of its attempts.
         at: seconds since 1970.
+        failed_before: how often the query failed in earlier runs.
     """
     measured: dict[str, Any] = {
         "latency": round(reply.latency, 6),
@@ -42,9 +50,11 @@ def kept_of(reply: SystemReply, tally: Tally, at: float) -> Sample:
         "cost": reply.cost,
         "attempts": tally.attempts,
         "waited": round(tally.waited, 3) or None,
+        FAILED_BEFORE: failed_before or None,
         "version": reply.version or None,
         "unread": {name: asdict(one) for name, one in reply.unread.items()} or None,
         "not_read": list(reply.not_read) or None,
+        "not_found": dict(reply.not_found) or None,
         "at": round(at, 3),
     }
     kept = {name: value for name, value in measured.items() if value is not None}

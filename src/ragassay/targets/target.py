@@ -114,6 +114,8 @@ class SystemReply(Completion):
         version: of the system, as it says; may be empty.
         unread: tokens and cost that are told and are no numbers, by name; these are not measured.
         not_read: unknown keys of what it returned, where they may hold a part of the reply.
+        not_found: paths to measurements that found nothing in the reply, as messages name them, and
+            where each of them is written.
     """
 
     answer: Answer = field(default_factory=lambda: Answer(""))
@@ -124,6 +126,7 @@ class SystemReply(Completion):
     version: str = ""
     unread: Mapping[str, Unread] = field(default_factory=dict)
     not_read: tuple[str, ...] = ()
+    not_found: Mapping[str, str] = field(default_factory=dict)
 
 
 class Stopwatch:

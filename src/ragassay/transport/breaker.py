@@ -35,7 +35,7 @@ NEVER_ANSWERED_S = {
 """Patience with an endpoint that has not answered a single time, in seconds."""
 
 ANSWERED_BEFORE_S = 60.0
-"""Patience with an endpoint that has answered in this run."""
+"""Patience with an endpoint that has answered in this run, or is known to have answered before."""
 
 TURNED_AWAY_S = 300.0
 """Patience with an endpoint that turns every request away for its rate."""
@@ -66,7 +66,8 @@ class Breaker:
         self._unusable = 0
 
     def succeeded(self) -> None:
-        """Notes that the endpoint answered: earlier failures were passing."""
+        """Notes that the endpoint answered (also in an earlier run): failures before this were
+        passing."""
         self._answered = True
         self._failures = self._rejected = self._alike = 0
 

@@ -8,5 +8,5 @@ from .store import (
     Ledger as Ledger,
     is_there as is_there,
 )
-from .system_answers import SystemAnswers as SystemAnswers
+from .system_answers import KeptFailure as KeptFailure, SystemAnswers as SystemAnswers
 from .vectors import KIND as KIND, Paid as Paid, VectorStore as VectorStore, exists as exists

@@ -23,7 +23,7 @@ from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges.ledger import vectors
 from ragassay.judges.ledger.ledger_file import MEMORY, damaged
 from ragassay.judges.ledger.store import END_OF_TIME, PROVENANCE, Entry, Ledger
-from ragassay.judges.ledger.system_answers import ANSWERS_INDEX
+from ragassay.judges.ledger.system_answers import ANSWERS_INDEX, FAILURES_INDEX
 from ragassay.transport import providers
 
 
@@ -351,6 +351,9 @@ def prune(ledger: Ledger, selection: Selection) -> int:
         )
     if selection.of_systems and ledger.has_table(ANSWERS_INDEX):
         gone += ledger.change(f"DELETE FROM answers WHERE {_OF_SYSTEMS}", _of_systems(selection))
+    if selection.of_systems and ledger.has_table(FAILURES_INDEX):
+        # They are no entries, but what stays of a system would tell of answers that are gone.
+        ledger.change(f"DELETE FROM failures WHERE {_OF_SYSTEMS}", _of_systems(selection))
     if gone:
         with contextlib.suppress(UsageError):
             ledger.shrink()

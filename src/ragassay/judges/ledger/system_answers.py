@@ -1,7 +1,9 @@
 """Answers of systems under test: a table of their own in the ledger's file.
 
-An answer is known by the fingerprint of its system and by the request, as it was sent. Failures are
-not kept: the next run asks again.
+An answer is known by the fingerprint of its system and by the request, as it was sent. A failure is
+kept in a second table until the request is answered: the next run asks again, and knows how often
+it failed before. Both tables are made where they are missing, so a ledger of an older ragassay
+gains them, and an older ragassay goes on reading a ledger that has them.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
+from dataclasses import dataclass
 
 from ragassay.judges.ledger.ledger_file import statements
 from ragassay.judges.ledger.store import Ledger
@@ -19,13 +22,38 @@ ANSWERS_INDEX = "answers_by_key"
 _COLUMNS = "key, system, fingerprint, query, repeat, record, created"
 _KEEP = f"INSERT OR REPLACE INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
+FAILURES_INDEX = "failures_by_key"
+"""There where a ledger has the table of their failures."""
+
+_FAILURE_COLUMNS = "key, system, fingerprint, query, repeat, times, record, created"
+_KEEP_FAILURE = (
+    f"INSERT OR REPLACE INTO failures ({_FAILURE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_FORGET_FAILURE = "DELETE FROM failures WHERE key = ?"
+
 _GATHER_S = 0.02
 """Nobody waits for a single answer, and each commit costs as much time as several answers."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeptFailure:
+    """A request that was asked and not answered.
+
+    Attributes:
+        times: how often it failed so far.
+        record: JSON of the last failure.
+    """
+
+    times: int
+    record: str
+
+
 class SystemAnswers:
     """The answers of one system in a ledger: those that are there when this is made, and those that
-    are kept here.
+    are kept here; likewise its failures.
+
+    Attributes:
+        has_answered: whether there was an answer of this system when this was made.
 
     Args:
         ledger: where they are kept.
@@ -35,11 +63,20 @@ class SystemAnswers:
 
     def __init__(self, ledger: Ledger, system: str, fingerprint: str) -> None:
         self._ledger, self._system, self._fingerprint = ledger, system, fingerprint
-        if not ledger.has_table(ANSWERS_INDEX):
+        if not (ledger.has_table(ANSWERS_INDEX) and ledger.has_table(FAILURES_INDEX)):
             for statement in statements("answers"):
                 ledger.change(statement)
         # A look into the file while another thread writes costs more than to ask a system.
         self._known = {row[0] for row in ledger.select("SELECT key FROM answers")}
+        own = "FROM {} WHERE fingerprint = ?"
+        answered = f"SELECT key {own.format('answers')} LIMIT 1"
+        self.has_answered = bool(ledger.select(answered, (fingerprint,)))
+        failed = f"SELECT key, query, repeat, times, record {own.format('failures')}"
+        self._failures: dict[bytes, KeptFailure] = {}
+        self._times: dict[tuple[str, int], int] = {}
+        for key, query, repeat, times, record in ledger.select(failed, (fingerprint,)):
+            self._failures[key] = KeptFailure(times, record)
+            self._times[query, repeat] = times
 
     def find(self, request: bytes) -> str | None:
         """The record of the answer to a request; ``None`` where it was not answered before."""
@@ -50,7 +87,7 @@ class SystemAnswers:
         return str(rows[0][0]) if rows else None
 
     def keep(self, request: bytes, query: str, repeat: int, record: str) -> asyncio.Future[None]:
-        """Keeps an answer, in place of an earlier one.
+        """Keeps an answer, in place of an earlier one and of a failure.
 
         Args:
             request: as it was sent.
@@ -64,7 +101,42 @@ class SystemAnswers:
         key = self._key(request)
         self._known.add(key)
         row = (self._system, self._fingerprint, query, repeat, record, time.time())
-        return self._ledger.write([(_KEEP, (key, *row))], _GATHER_S)
+        statements: list[tuple[str, tuple[object, ...]]] = [(_KEEP, (key, *row))]
+        if self._failures.pop(key, None) is not None:
+            statements.append((_FORGET_FAILURE, (key,)))
+        return self._ledger.write(statements, _GATHER_S)
+
+    def failure(self, request: bytes) -> KeptFailure | None:
+        """The failure of a request that has no answer; ``None`` where none is known."""
+        return self._failures.get(self._key(request))
+
+    def times_failed(self, query: str, repeat: int) -> int:
+        """How often a query had failed, and was not answered since, when this was made.
+
+        Args:
+            query: its id.
+            repeat: which time it was asked.
+        """
+        return self._times.get((query, repeat), 0)
+
+    def keep_failure(
+        self, request: bytes, query: str, repeat: int, failure: KeptFailure
+    ) -> asyncio.Future[None]:
+        """Keeps a failure, in place of an earlier one. An answer that is there stays.
+
+        Args:
+            request: as it was sent.
+            query: id of the query.
+            repeat: which time it was asked.
+            failure: what came of it.
+
+        Returns:
+            As of `keep`.
+        """
+        key = self._key(request)
+        self._failures[key] = failure
+        row = (self._system, self._fingerprint, query, repeat, failure.times, failure.record)
+        return self._ledger.write([(_KEEP_FAILURE, (key, *row, time.time()))], _GATHER_S)
 
     def _key(self, request: bytes) -> bytes:
         return hashlib.sha256(self._fingerprint.encode() + b"\n" + request).digest()

@@ -12,12 +12,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ragassay.errors import CountedFact
 from ragassay.metrics.core import SampleMetric, Window, not_applicable, param, part, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 _SOURCE = "recorded by ragassay ask"
-STOPPED = "stopped"
+_OF_EARLIER_RUNS = {
+    "failed_before": (
+        "{n} {query|queries} had failed before and {was|were} asked again; error_rate counts the "
+        "last time only (ragassay ask --refresh asks all anew)."
+    ),
+    "not_asked": (
+        "{n} {query|queries} failed in an earlier run and {was|were} not asked again, because the "
+        "asking was stopped; error_rate counts that failure."
+    ),
+}
+"""What the numbers of a run leave out, by the key of the record that tells it."""
 
 
 def _asked(sample: Sample) -> Mapping[str, Any]:
@@ -185,6 +196,14 @@ class ErrorRate(SampleMetric):
         outcome = self.score_sample(sample)
         return outcome if isinstance(outcome, Unscored) else None
 
+    def remarks(self, window: Window) -> Iterable[CountedFact]:
+        """How many queries had failed before: asking again until all is answered would leave no
+        failure to count."""
+        told = [_asked(sample) for sample in window.samples]
+        for name, sentence in _OF_EARLIER_RUNS.items():
+            if n := sum(name in one for one in told):
+                yield CountedFact(sentence, n)
+
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Scores each sample; those that only have an answer by what others of the data tell."""
         outcomes = super().score_window(window)
@@ -203,8 +222,8 @@ class ErrorRate(SampleMetric):
         if not told and sample.failure is None:
             return not_applicable("the record does not say how it was asked (metadata.asked)")
         kind = told.get("failure")
-        if kind == STOPPED:
-            return Unscored(Reason.CONNECTION, f"the query was not asked: {sample.failure}")
+        if kind == Reason.STOPPED:
+            return Unscored(Reason.STOPPED, f"the query was not asked: {sample.failure}")
         if sample.failure is None:
             return Score(False)
         return Score(True, {"failure": str(kind or "failed")}, sample.failure)

@@ -254,6 +254,17 @@ class HttpTarget(Target):
 
     def _made(self, answer: Any, values: list[Any]) -> SystemReply:
         mapping = self.mapping
+        not_found: dict[str, str] = {}
+
+        def measured(name: str, paths: Paths) -> Any:
+            try:
+                return self._last(values, name, paths)
+            except EndpointError:
+                # What a reply took may be left out; the summary tells of a path that never fits.
+                if not self._origin.startswith("--"):  # nobody can correct the mapping of an API
+                    not_found[f"{name} ({_written(paths)})"] = self._origin
+                return None
+
         passages = self._last(values, "passages", mapping.passages)
         if isinstance(passages, list) and mapping.passage is not None:
             passages = [
@@ -261,12 +272,9 @@ class HttpTarget(Target):
                  if (found := self._found(one, f"passage.{part}", path)) is not NOTHING}
                 for one in passages
             ]  # fmt: skip
-        usage = {
-            part: self._last(values, f"usage.{part}", path, needed=False)
-            for part, path in self._usage_paths.items()
-        }
+        usage = {part: measured(f"usage.{part}", path) for part, path in self._usage_paths.items()}
         citations = self._last(values, "citations", mapping.citations)
-        version = self._last(values, "version", mapping.version, needed=False)
+        version = measured("version", mapping.version)
         for name, value in (("passages", passages), ("citations", citations)):
             if value is not None and not isinstance(value, list):
                 raise foreign(
@@ -289,7 +297,7 @@ class HttpTarget(Target):
         if reply.cost is None and self.price is not None and reply.counted:
             cost = self.price.cost(reply.input_tokens, reply.output_tokens)
             reply = replace(reply, cost=cost)
-        return reply
+        return replace(reply, not_found=not_found)
 
     def _how(self, answer: Any) -> dict[str, str]:
         """What to do where a part of the reply cannot be read, by the name of the part."""
@@ -299,8 +307,9 @@ class HttpTarget(Target):
             "passages": f"Correct 'passages' or 'passage' in {self._origin}.",
         }
 
-    def _last(self, values: list[Any], name: str, paths: Paths, *, needed: bool = True) -> Any:
-        """What a path finds in the last value that has it; ``None`` where it is not to be found."""
+    def _last(self, values: list[Any], name: str, paths: Paths) -> Any:
+        """What a path finds in the last value that has it; ``None`` where there is no path, or one
+        that may find nothing."""
         if paths is None:
             return None
         problem: EndpointError | None = None
@@ -312,7 +321,7 @@ class HttpTarget(Target):
                 continue
             if found is not NOTHING:
                 return found
-        if problem is not None and needed:
+        if problem is not None:
             raise problem
         return None
 

@@ -1,0 +1,128 @@
+"""The same command again: it gets further each time, and says what had failed before."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.judges.ledger import Ledger, ledger_admin
+from ragassay.targets import Answers, ask
+
+QUERIES = [{"id": f"q{n}", "query": f"Question {n}"} for n in range(60)]
+LEDGER = "ledger.sqlite"
+_failing: set[int] = set()
+_sent: list[int] = []
+
+
+async def system(query: str) -> str:
+    """Fails for some queries, and never answers every fourth."""
+    n = int(query.split()[-1])
+    _sent.append(n)
+    if n in _failing:
+        raise RuntimeError("out of memory")
+    if n % 4 == 0:
+        await asyncio.sleep(60)
+    return f"Answer {n}"
+
+
+def always(query: str) -> str:
+    """Fails for some queries only."""
+    n = int(query.split()[-1])
+    _sent.append(n)
+    if n in _failing:
+        raise RuntimeError("out of memory")
+    return f"Answer {n}"
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _failing.clear()
+    _sent.clear()
+
+
+def asked(target: Any = always, n: int = 60, **options: Any) -> Answers:
+    _sent.clear()
+    return ask(QUERIES[:n], target, ledger=LEDGER, **options)
+
+
+def test_the_same_command_goes_on_where_some_queries_time_out() -> None:
+    first = asked(system, n=40, timeout=0.2).summaries["system"]
+    assert (first.answered, dict(first.failed)) == (30, {"timeout": 10})
+    again = asked(system, timeout=0.2).summaries["system"]
+    assert (again.answered, again.from_ledger, dict(again.failed)) == (45, 30, {"timeout": 15})
+    # What was never asked is asked first: ten failures of before in a row would end the run.
+    assert {*_sent[:20]} == {*range(40, 60)} and {*_sent[20:]} == {*range(0, 40, 4)}
+
+
+def test_a_system_whose_first_queries_time_out_is_asked_the_others_next_time() -> None:
+    slow_first = [{"id": f"q{n}", "query": f"Question {n}"} for n in (*range(0, 60, 4), 1, 2, 3)]
+    options: dict[str, Any] = {"ledger": LEDGER, "timeout": 0.2, "concurrency": 4}
+    first = ask(slow_first, system, **options).summaries["system"]
+    assert first.answered == 0 and first.failed["stopped"]
+    again = ask(slow_first, system, **options).summaries["system"]
+    assert again.answered == 3
+
+
+def test_a_failure_before_is_told_wherever_the_answer_goes() -> None:
+    _failing.update(range(10))
+    assert [asked().summaries["always"].failed, *asked().summaries["always"].notes] == [
+        {"failed": 10},
+        "10 of 60 queries had failed before and were asked again; error_rate counts the last time "
+        "only (--refresh asks all anew).",
+    ]
+    _failing.clear()
+    answers = asked()
+    assert sorted(_sent) == list(range(10)) and answers.complete
+    assert [one.metadata["asked"].get("failed_before") for one in answers.samples[8:12]] == [
+        *(2, 2, None, None)
+    ]
+    later = asked()  # from the ledger, all of it
+    assert _sent == [] and later.summaries["always"].notes[0].startswith("10 of 60 queries had")
+    result = ragassay.evaluate(later.samples, "error_rate")
+    assert result.summary.metrics["error_rate"].mean == 0.0
+    assert (
+        "10 queries had failed before and were asked again; error_rate counts the last time only "
+        "(ragassay ask --refresh asks all anew)." in result.summary.warnings
+    )
+    anew = asked(refresh=True)
+    assert len(_sent) == 60 and anew.summaries["always"].notes == ()
+    assert asked().summaries["always"].notes == ()
+
+
+def test_what_is_not_asked_again_keeps_its_failure() -> None:
+    _failing.update(range(5))
+    asked()
+    late = asked(budget="2 calls")
+    failed = late.summaries["always"].failed
+    assert failed == {"failed": 5}
+    told = [one.metadata["asked"].get("not_asked", "") for one in late.samples[:5]]
+    assert [bool(one) for one in told] == [False, False, True, True, True]
+    assert "the budget is spent" in told[-1]
+    assert "out of memory" in (late.samples[4].failure or "")
+    first, second = late.summaries["always"].notes
+    assert first.startswith("2 of 60 queries had failed before and were asked again;")
+    assert second.startswith("3 of 60 queries failed in an earlier run and were not asked again;")
+    result = ragassay.evaluate(late.samples, "error_rate")
+    assert result.summary.metrics["error_rate"].mean == pytest.approx(5 / 60)
+    told = [one for one in result.summary.warnings if one.startswith("3 queries failed in an ear")]
+    assert len(told) == 1
+
+
+def test_a_ledger_of_an_older_version_gains_the_failures_and_prune_deletes_them() -> None:
+    asked(n=3)
+    with closing(sqlite3.connect(LEDGER)) as file:
+        file.execute("DROP TABLE failures")  # as it was written before
+    _failing.update((3, 4))
+    assert asked(n=5).summaries["always"].from_ledger == 3
+    assert asked(n=5).summaries["always"].notes[0].startswith("2 of 5 queries had failed before")
+    with Ledger(LEDGER) as ledger:
+        chosen = ledger_admin.Selection(system="always")
+        assert ledger_admin.prune(ledger, chosen) == 3
+    assert asked(n=5).summaries["always"].notes == ()
