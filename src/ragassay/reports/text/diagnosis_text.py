@@ -103,8 +103,8 @@ def panel_notes(found: Diagnosis, *, with_command: bool = True) -> list[str]:
 
     Args:
         found: the diagnosis.
-        with_command: whether to give the command that computes what is missing. Where the run's
-            folder lies on another machine, the reader cannot use it.
+        with_command: whether to give the command that computes what is missing. A page may be read
+            on another machine than that of the run's folder.
     """
     notes = [cost_line(found)] if found.found else []
     notes.append(
@@ -114,8 +114,8 @@ def panel_notes(found: Diagnosis, *, with_command: bool = True) -> list[str]:
     notes += untold_lines(found) + missing_lines(found)
     if found.command:
         metrics = dict.fromkeys(name for one in found.not_looked_at for name in one.metrics)
-        command = f": {found.command}" if with_command else "."
-        notes.append(f"To look at them, too, compute {', '.join(metrics)}{command}")
+        command = found.command if with_command else "'ragassay diagnose' prints the command."
+        notes.append(f"To look at them, too, compute {', '.join(metrics)}: {command}")
     return notes
 
 
