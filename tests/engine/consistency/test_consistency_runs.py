@@ -689,3 +689,16 @@ def test_a_page_of_consistency_says_who_judged_what_it_looks_at(data: Path, tmp_
 def test_one_query_is_not_all_of_them(n: int, said: str) -> None:
     asked = [{"id": str(at), "answer": "a", "references": ["a"]} for at in range(n)]
     assert ragassay.evaluate(asked, "em").summary.averaged_over == said
+
+
+def test_percentiles_have_no_consistency_of_their_own() -> None:
+    """A query's value of latency_p95 is its latency, so its mean would stand under a wrong name."""
+    asked = [
+        {**one, "metadata": {"asked": {"latency": 0.5 + at, "attempts": 1}}}
+        for at, one in enumerate(records())
+    ]
+    found = ragassay.evaluate(asked, "serving,consistency")
+    assert {"latency", "latency_p95"} <= set(found.summary.metrics)
+    names = inner(found).summary.metrics
+    assert any(name.startswith("consistency_latency.") for name in names)
+    assert not [name for name in names if "_p95" in name or "_p99" in name]

@@ -92,8 +92,8 @@ def looked_at(
         over: metrics over runs, as `templates` gives them.
 
     Returns:
-        The metrics of single runs that the configuration or a metric over runs names, or else all;
-        then the metrics over runs, which name those by their canonical names.
+        The metrics of single runs that the configuration or a metric over runs names, or else all
+        but percentiles; then the metrics over runs, which name those by their canonical names.
 
     Raises:
         UsageError: an unknown metric.
@@ -123,7 +123,9 @@ def looked_at(
             told += [dataclasses.replace(metric, of=str(one)) for one in meant]
         else:
             told.append(metric)
-    looked = list(chosen) if config.consistency_of else [*metrics, *chosen]
+    # The values of a percentile are those of its metric: latency_p95 of a sample is its latency.
+    plain = [metric for metric in metrics if metric.aggregation == metric.aggregate]
+    looked = list(chosen) if config.consistency_of else [*plain, *chosen]
     return list(dict.fromkeys(looked)), told
 
 
