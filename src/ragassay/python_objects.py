@@ -13,6 +13,7 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import CodeType
@@ -305,8 +306,13 @@ def _is_own(file: Path) -> bool:
 
 
 def _is_of_python(file: Path) -> bool:
-    python = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
-    return not _INSTALLED.isdisjoint(file.parts) or any(map(file.is_relative_to, python))
+    return not _INSTALLED.isdisjoint(file.parts) or any(map(file.is_relative_to, _library()))
+
+
+@cache
+def _library() -> tuple[Path, ...]:
+    """The folders of Python's standard library."""
+    return tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
 
 
 def _is_defined_here(found: Any) -> bool:
