@@ -47,6 +47,16 @@ def test_a_score_that_differs_by_a_trifle_changes_the_interval_little(n: int, le
     assert found.high == pytest.approx(1.0, abs=1e-3)
 
 
+@pytest.mark.parametrize("n", [3_000, 5_000, 8_000, 20_000])
+def test_many_samples_of_which_a_few_lie_at_the_end_have_students_interval(n: int) -> None:
+    values = np.concatenate([np.zeros(n // 50), np.linspace(0.2, 0.9, n - n // 50)])
+    found = mean_interval(values, span=UNIT)
+    half = 1.96 * values.std(ddof=1) / np.sqrt(n)
+    assert (found.low, found.high) == pytest.approx(
+        (values.mean() - half, values.mean() + half), abs=0.02 * half
+    )
+
+
 def test_clusters_that_are_all_equal_count_once_each() -> None:
     found = mean_interval([1.0] * 12, span=UNIT, clusters=[at // 4 for at in range(12)])
     assert found.low == pytest.approx(0.025 ** (1 / 3))

@@ -75,8 +75,8 @@ def range_bounds(
         at_end = _share_at_one_end(units, row, low, high)
         reduction = min(1.0, 2.0 * at_end) ** 3 * math.exp(-(1.0 - at_end) * n_clusters / _FEW)
         n = n_clusters + (n - n_clusters) * (1.0 - reduction)
-        if reduction > 0.0:
-            n = min(n, n_clusters / reduction**2)
+        if (squared_reduction := reduction**2) > 0.0:
+            n = min(n, n_clusters / squared_reduction)
     n *= (normal_ppf((1.0 + level) / 2.0) / t) ** 2
     if n * min(mean, 1.0 - mean) > _NORMAL_FROM:
         raw_bounds = (mean - t * error, mean + t * error)
