@@ -25,12 +25,22 @@ GROUND = {
         "yaml_files",
         "printable",
         "counts",
-        "python_objects",
     ),
     "yaml_positions",
 }
 LAYERS = [
-    *("formats", "stats", "golden", "transport", "judges", "models", "metrics", "suites", "engine"),
+    *(
+        "user_code",
+        "formats",
+        "stats",
+        "golden",
+        "transport",
+        "judges",
+        "models",
+        "metrics",
+        "suites",
+        "engine",
+    ),
     *("reports", "compat", "pipelines", "targets", "synthesis", "mcp", "client"),
     *("testing", "service", "review", "cli"),
 ]

@@ -24,7 +24,7 @@ from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.python_judge import identity_of
 from ragassay.judges.python_words import named_judges
-from ragassay.python_objects import has_module
+from ragassay.user_code import has_module
 
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
 DATA = [

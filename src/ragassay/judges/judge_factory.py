@@ -33,7 +33,6 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.python_judge import PythonJudge
 from ragassay.judges.python_words import check_judge_name, names_object, word_of
 from ragassay.judges.replay import Replay
-from ragassay.python_objects import object_hint
 from ragassay.transport import (
     MOST,
     OWN_KEY,
@@ -49,6 +48,7 @@ from ragassay.transport import (
     secrets,
 )
 from ragassay.transport.endpoints import SAMPLING, TIMEOUT_S, Endpoint
+from ragassay.user_code import object_hint
 
 
 @dataclass(frozen=True, slots=True)

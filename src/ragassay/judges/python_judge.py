@@ -20,14 +20,14 @@ from typing import Any
 
 from ragassay.judges.ledger import MEMORY, Ledger
 from ragassay.judges.llm import LLMJudge
-from ragassay.python_objects import (
+from ragassay.transport.endpoints import SAMPLING, TIMEOUT_S, PythonChat
+from ragassay.user_code import (
     is_as_written,
     is_defined_once,
     is_installed,
     own_classes,
     source_of,
 )
-from ragassay.transport.endpoints import SAMPLING, TIMEOUT_S, PythonChat
 
 _MODEL = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 """Attributes by which chat models name the model that answers."""

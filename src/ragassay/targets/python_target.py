@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from ragassay.errors import UsageError
-from ragassay.python_objects import described, in_thread, is_async, loaded_source_of
 from ragassay.samples import Passage, Sample
 from ragassay.scores import Reason
 from ragassay.targets.reply_shapes import ANSWERS, kind_of, reply_of
@@ -23,6 +22,7 @@ from ragassay.targets.target import (
     refuse_endless,
 )
 from ragassay.transport.endpoints import EndpointError
+from ragassay.user_code import described, in_thread, is_async, source_of
 
 _QUESTIONS = ("query", "question", "input", "q", "prompt")
 _HISTORIES = ("chat_history", "history", "messages")
@@ -61,7 +61,7 @@ class PythonTarget(Target):
         own = (getattr(found, "__name__", None) or type(found).__name__).strip("<>")
         super().__init__(name or own, where or own)
         self._call = _call_of(found, self.url)
-        self._source = loaded_source_of(found, where or "")
+        self._source = source_of(found, where or "")
 
     @property
     def takes_passages(self) -> bool:
@@ -70,7 +70,7 @@ class PythonTarget(Target):
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Where the object is, and the hash of the user's own code that was loaded with it."""
+        """Where the object is, and the hash of the user's own code that it runs."""
         return {"kind": "python", "where": self.url, "source": self._source}
 
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:

@@ -24,10 +24,10 @@ from typing import Any
 
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges import address_of
-from ragassay.python_objects import is_python_word, object_hint
 from ragassay.targets.target import Target
 from ragassay.transport import MOST, Budget, aliases, price_of, providers, secrets
 from ragassay.transport.endpoints import TIMEOUT_S
+from ragassay.user_code import is_python_word, object_hint
 
 _NAMED = re.compile(r"(?P<name>[\w.-]+)=(?P<word>.+)", re.DOTALL)
 _FORMS = (
@@ -157,8 +157,8 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
     if kind.casefold() in {*providers(), *aliases()} and rest:
         return _chat(word, options, name)
     if is_python_word(word):
-        from ragassay.python_objects import load_object
         from ragassay.targets.python_target import PythonTarget
+        from ragassay.user_code import load_object
 
         return PythonTarget(load_object(word, "target"), name, word)
     known = ["command", "mcp", "vectara", *providers()]

@@ -25,7 +25,7 @@ from ragassay.engine.models import check_folders, check_names, models_used
 from ragassay.errors import OptionError, UsageError
 from ragassay.formats import canonical, encodings
 from ragassay.metrics.core import Metric
-from ragassay.python_objects import has_module
+from ragassay.user_code import has_module
 from ragassay.yaml_files import Place
 
 Wrong = Callable[[Place, str], Exception]

@@ -22,9 +22,9 @@ from typing import Any, ClassVar, TypeVar, overload
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming, own
 from ragassay.metrics.core.metric import Metric, Need, Window, param
-from ragassay.python_objects import described, is_async, is_python_word, load_object
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
+from ragassay.user_code import described, is_async, is_python_word, load_object
 
 F = TypeVar("F", bound=Callable[..., Any])
 

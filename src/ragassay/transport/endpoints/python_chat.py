@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import orjson
 
 from ragassay.errors import UsageError
-from ragassay.python_objects import described, in_thread, is_async
 from ragassay.scores import Reason
 from ragassay.transport.endpoints.endpoint import (
     SAMPLING,
@@ -28,6 +27,7 @@ from ragassay.transport.endpoints.endpoint import (
 from ragassay.transport.endpoints.endpoint_errors import FORMS, from_status
 from ragassay.transport.endpoints.openai_chat import text_of
 from ragassay.transport.secrets import NO_KEY, Secret
+from ragassay.user_code import described, in_thread, is_async
 
 _METHODS = (
     ("ainvoke", "messages"),

@@ -1,0 +1,68 @@
+"""Calling a user's own code: in threads, with its errors in words."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+_SHOWN = 200
+
+
+def described(error: BaseException, *, place: bool = False) -> str:
+    """An exception in one line: its type and what it says, shortened; with a full stop.
+
+    Args:
+        error: of a user's code.
+        place: whether to add the file and line where it was raised.
+    """
+    said = " ".join(str(error).split())
+    said = said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
+    said = f": {said.rstrip('.')}" if said else ""
+    return f"{type(error).__name__}{said}{_place(error) if place else ''}."
+
+
+def is_async(found: Callable[..., Any]) -> bool:
+    """Whether calling an object gives a coroutine or an asynchronous generator."""
+    own = getattr(found, "__call__", found)  # noqa: B004 - of an object with __call__
+    return any(
+        is_of_kind(one)
+        for one in (found, own)
+        for is_of_kind in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+    )
+
+
+async def in_thread(work: Callable[[], Any]) -> Any:
+    """Runs a function in a thread of its own. A function that hangs does not hold the process."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(take: Callable[[Any], None], value: Any) -> None:
+        if not done.done():
+            take(value)
+
+    def run() -> None:
+        try:
+            outcome, take = work(), done.set_result
+        except BaseException as error:  # also SystemExit of somebody's code
+            if isinstance(error, StopIteration):  # a future cannot hold it
+                error = RuntimeError("it raised StopIteration")
+            outcome, take = error, done.set_exception
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, take, outcome)
+
+    threading.Thread(target=run, daemon=True, name="ragassay-user-code").start()
+    return await done
+
+
+def _place(error: BaseException) -> str:
+    """Where an exception was raised: file and line."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return ""
+    return f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"  # noqa: PTH119

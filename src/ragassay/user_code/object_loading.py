@@ -1,0 +1,146 @@
+"""Objects of a user's own code by ``module:name``."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.user_code.code_sources import is_of_python
+from ragassay.user_code.object_calls import described
+
+_WORD = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_NO_FILES = ("built-in", "frozen")
+"""What the place of a module says where it has no file."""
+
+
+def is_python_word(word: str) -> bool:
+    """Whether a word has the form ``module:name``."""
+    return _WORD.fullmatch(word.strip()) is not None
+
+
+def object_hint(word: str) -> str:
+    """What was meant by a word that nearly has the form ``module:name``; empty where that is not
+    known.
+
+    Args:
+        word: that stands where such a word may stand.
+    """
+    path, _, name = word.strip().rpartition(":")
+    if made := re.fullmatch(r"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)\(.*\)", word.strip()):
+        own = made[2].rpartition(".")[2].lower()
+        return (
+            f"An object is made in the module, and not here: write 'own_{own} = {made[2]}(...)' in "
+            f"{made[1]}.py and name it: {made[1]}:own_{own}. A function is {made[1]}:function."
+        )
+    if path.endswith(".py"):
+        module = path.removesuffix(".py").removeprefix("./").replace("/", ".")
+        if is_python_word(meant := f"{module}:{name}"):
+            return f"A module is named without '.py': {meant}."
+    return ""
+
+
+def has_module(where: str) -> bool:
+    """Whether the module of ``module:name``, or its outermost package, can be found from here."""
+    outermost = where.strip().partition(":")[0].partition(".")[0]
+    try:
+        found = importlib.util.find_spec(outermost)
+    except (ImportError, ValueError):
+        return False
+    # Services ask this too: only what loads code may change where modules are looked for.
+    return (found or PathFinder.find_spec(outermost, [str(Path.cwd())])) is not None
+
+
+def load_object(where: str, role: str, *, typed: bool = True) -> Any:
+    """The object that ``module:name`` names. Modules of the working directory count.
+
+    Args:
+        where: ``module:function``, ``package.module:object.attribute``.
+        role: what the object is for, in messages: ``target``, ``judge``, ``metric``.
+        typed: whether a person typed the word. A configuration file may come from somebody else: it
+            names only code that is defined in the working directory, and not what a module there
+            imports (``app:os.system``).
+
+    Raises:
+        UsageError: there is no such module or object, or the module fails; or a file names code
+            that lies elsewhere.
+    """
+    module, _, path = where.strip().partition(":")
+    _look_here()
+    if not typed and has_module(where) and not _is_here(module):
+        raise UsageError(
+            f"The {role} {where}: a configuration file names only code of the working directory, "
+            f"and {module!r} lies elsewhere. Name it on the command line."
+        )
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        missing = error.name or module
+        if module == missing or module.startswith(f"{missing}."):
+            raise UsageError(
+                f"The {role} {where}: there is no module {module!r} here or among the installed "
+                f"packages. {object_hint(where) or 'Run the command in the folder that holds it.'}"
+            ) from error
+        raise UsageError(
+            f"The {role} {where}: its module needs {missing!r}, which is not installed."
+        ) from error
+    except UsageError as error:
+        raise UsageError(f"The {role} {where}: {error}") from error
+    except (Exception, SystemExit) as error:  # a script without a guard ends the process
+        raise UsageError(
+            f"The {role} {where}: its module cannot be imported "
+            f"({described(error).removesuffix('.')})."
+        ) from error
+    for name in path.split("."):
+        if not hasattr(found, name):
+            there = [one for one in vars(found) if not one.startswith("_")] if found else []
+            hint = did_you_mean(name, there)
+            raise UsageError(f"The {role} {where}: {module} has no {path!r}. {hint}")
+        found = getattr(found, name)
+        if not typed and not _is_defined_here(found):
+            raise UsageError(
+                f"The {role} {where}: a configuration file names only code of the working "
+                f"directory, and {name!r} is defined elsewhere. Name it on the command line."
+            )
+    return found
+
+
+def _look_here() -> None:
+    """Modules of the working directory can be imported from then on."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+
+def _is_here(module: str) -> bool:
+    """Whether the outermost package of a module lies in the working directory."""
+    try:
+        spec = importlib.util.find_spec(module.partition(".")[0])
+    except ValueError:  # of a program that is run
+        return False
+    places = [] if spec is None else [spec.origin, *(spec.submodule_search_locations or ())]
+    files = [Path(one).resolve() for one in places if one is not None and one not in _NO_FILES]
+    return bool(files) and all(map(_is_own, files))
+
+
+def _is_own(file: Path) -> bool:
+    """Whether a file lies in the working directory, and is not of Python or a package that is
+    installed there: a virtual environment may lie in it."""
+    return file.is_relative_to(Path.cwd().resolve()) and not is_of_python(file)
+
+
+def _is_defined_here(found: Any) -> bool:
+    """Whether an object is made, or a function or class defined, by code of the working
+    directory."""
+    if inspect.ismodule(found):
+        return _is_here(found.__name__)
+    if not (inspect.isroutine(found) or inspect.isclass(found)):
+        return True  # an object that a module here made
+    module = getattr(found, "__module__", None)
+    return isinstance(module, str) and _is_here(module)
