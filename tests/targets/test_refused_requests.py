@@ -85,3 +85,22 @@ def test_what_may_pass_is_asked_again(status: int, kind: str, advice: str) -> No
         assert len(server.asked) == 2
     assert advice in (sample.failure or "") and "--retries" in (sample.failure or "")
     assert (sample.failure or "").startswith(f"{kind}: ")
+
+
+@pytest.mark.parametrize(("status", "requests"), [(401, 5), (403, 30), (404, 30)])
+def test_a_key_that_expired_since_an_earlier_run_stops_the_asking(
+    status: int, requests: int
+) -> None:
+    """Of another refusal the queries may be the cause, which are left because they failed."""
+
+    def rule(number: int, sent: Any) -> Any:
+        return echo(number, sent) if number < 10 else Reply(b"no", status)
+
+    with SystemServer(rule) as server:
+        Path("mine.yaml").write_text(server.mapping)
+        assert ask(QUERIES[:10], "mine.yaml", concurrency=1, ledger="kept.sqlite").complete
+        again = ask(QUERIES, "mine.yaml", concurrency=1, ledger="kept.sqlite")
+        assert len(server.asked) == 10 + requests
+    (summary,) = again.summaries.values()
+    assert summary.answered == 10 and summary.failed["refused"] == requests
+    assert summary.failed.get("stopped", 0) == 30 - requests

@@ -32,6 +32,7 @@ from ragassay.targets.measurements import (
 from ragassay.targets.target import (
     CutReplyError,
     RefusedAddressError,
+    RefusedKeyError,
     Request,
     SystemReply,
     Target,
@@ -85,7 +86,8 @@ class _System:
     answers: SystemAnswers
     told: Mapping[str, Any]
     budget: AskingBudget | None = None
-    has_answered: bool = False  # in this run or an earlier one
+    had_answered: bool = False  # in an earlier run
+    has_answered: bool = False
     alike: int = 0
     last: tuple[Reason, type[EndpointError]] | None = None
 
@@ -94,6 +96,9 @@ class _System:
         if error is None:
             self.has_answered = True
         if error is None or self.has_answered or isinstance(error, Stopped):
+            return
+        # The queries that are left may all be bad ones; a key may have expired since.
+        if self.had_answered and not isinstance(error, RefusedKeyError):
             return
         kind = error.reason, type(error)
         self.alike = self.alike + 1 if kind == self.last else 1

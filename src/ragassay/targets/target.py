@@ -227,6 +227,10 @@ class RefusedAddressError(EndpointError):
     """The system refuses a request for its address or its key, which other requests share."""
 
 
+class RefusedKeyError(RefusedAddressError):
+    """The system takes the key for none of its own (status 401): it may have expired."""
+
+
 class CutReplyError(EndpointError):
     """A reply broke off before its end: the system runs.
 

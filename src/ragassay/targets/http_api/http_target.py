@@ -33,6 +33,7 @@ from ragassay.targets.reply_shapes import made_reply
 from ragassay.targets.target import (
     CutReplyError,
     RefusedAddressError,
+    RefusedKeyError,
     Request,
     Stopwatch,
     SystemReply,
@@ -377,7 +378,7 @@ class HttpTarget(Target):
         if 400 <= status < 500 and status not in _PASSING:
             detail = f"{detail.rstrip('.')}. {self._advice(status)}"
             kind = RefusedAddressError if status in _OF_EVERY_REQUEST else EndpointError
-            return kind(Reason.REFUSED, detail)
+            return (RefusedKeyError if status == 401 else kind)(Reason.REFUSED, detail)
         overloaded = status in _OVERLOADED
         reason = Reason.RATE_LIMITED if status == 429 else Reason.SERVER_ERROR
         if status in (408, 504):
