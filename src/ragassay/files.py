@@ -22,6 +22,10 @@ _LEFT = re.compile(r"\..+\.[0-9a-f]{8}-(?P<process>\d+)-[^.]*")
 """The name of a half-written file: whose it is, machine and process, and a random end."""
 
 
+_BUFFER = 1 << 20
+"""Bytes: each write to the system lets other threads take over."""
+
+
 @contextmanager
 def atomic(path: str | Path) -> Iterator[BinaryIO]:
     """A binary file that appears under ``path`` when the block ends well, and not at all otherwise.
@@ -45,7 +49,7 @@ def atomic(path: str | Path) -> Iterator[BinaryIO]:
     half = target.with_name(name)
     # The name is known before there is a file: whatever moment Ctrl-C comes at, it is deleted.
     try:
-        with half.open("xb") as stream:
+        with half.open("xb", buffering=_BUFFER) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, TimeoutError as FutureTimeout
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +34,13 @@ from ragassay.targets.target_factory import AskOptions
 T = TypeVar("T")
 TOLD_EVERY_S = 0.1
 """How often progress is told, and how often those who wait for samples look."""
+
+_YOUNG = 50_000
+"""New objects after which Python looks for circles among them, while systems are asked."""
+
+_collecting = threading.Lock()
+_n_asking = 0
+_thresholds = gc.get_threshold()
 
 
 @dataclass(frozen=True)
@@ -250,9 +258,30 @@ def _in_thread(work: Coroutine[Any, Any, T]) -> Future[T]:
 
     def run() -> None:
         try:
-            done.set_result(asyncio.run(work))
+            with _seldom_collected():
+                done.set_result(asyncio.run(work))
         except BaseException as error:
             done.set_exception(error)
 
     threading.Thread(target=run, daemon=True, name="ragassay-ask").start()
     return done
+
+
+@contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Python looks for circles of objects less often while the block runs: what answers make stays,
+    and all requests in flight wait for the search."""
+    global _n_asking, _thresholds
+    with _collecting:
+        if _n_asking == 0:
+            _thresholds = gc.get_threshold()
+            if _thresholds[0]:  # 0: the user's program has switched it off
+                gc.set_threshold(max(_YOUNG, _thresholds[0]), *_thresholds[1:])
+        _n_asking += 1
+    try:
+        yield
+    finally:
+        with _collecting:
+            _n_asking -= 1
+            if _n_asking == 0:
+                gc.set_threshold(*_thresholds)
