@@ -84,6 +84,8 @@ class Mapper:
             JSON has lists of its own.
 
     Attributes:
+        from_tools: whether what tools gave becomes passages.
+        span: the name of the steps of traces that the user named as those that retrieve.
         nothing_known: the error for a source whose every request was left out (`left_out`).
 
     Raises:
@@ -98,9 +100,9 @@ class Mapper:
         self.encoding, self.sheet = options.get("encoding"), options.get("sheet")
         self.queries_alone = options.get("queries_alone", False)
         source = options.get("passages_from") or "retrieval"
-        self._from_tools = source == "tools"
-        self._span = source.removeprefix("span:") if source[:5] == "span:" else None
-        if source not in ("retrieval", "tools") and not self._span:
+        self.from_tools = source == "tools"
+        self.span = source.removeprefix("span:") if source[:5] == "span:" else None
+        if source not in ("retrieval", "tools") and not self.span:
             raise UsageError(
                 f"passages_from: {source!r} is none of retrieval, tools and span:NAME (the steps "
                 "of traces that are called NAME)."
@@ -228,6 +230,15 @@ class Mapper:
                 "Another format can be forced, for example csv or jsonl."
             )
 
+    def unchosen(self, record: Record) -> dict[str, Any]:
+        """The fields of a record that hold something, without those for which the user chose a
+        column.
+
+        Args:
+            record: values by the names of our fields.
+        """
+        return {k: v for k, v in record.items() if v is not None and k not in self.columns}
+
     def reaches_into(self, record: Record) -> bool:
         """Whether columns that the user chose for a query, an answer, passages or the like are in a
         record.
@@ -253,16 +264,6 @@ class Mapper:
             record: plain values.
         """
         return self.columns.missing(record, _opened)
-
-    @property
-    def from_tools(self) -> bool:
-        """Whether what tools gave becomes passages."""
-        return self._from_tools
-
-    @property
-    def span(self) -> str | None:
-        """The name of the steps of traces that the user named as those that retrieve."""
-        return self._span
 
     def left_out(self, beside: Record, line: int) -> None:
         """Tells that a request was left out, because nothing in it is known.
@@ -591,14 +592,14 @@ class Mapper:
         said = messages.conversation(raw, key)
         if said.rules:
             metadata.setdefault("system_prompt", "\n".join(said.rules))
-        if said.steps and not self._from_tools:
+        if said.steps and not self.from_tools:
             self.note(
                 "records with messages of tools",
                 "They were left out. --passages-from tools (passages_from='tools') makes passages "
                 "of what the tools gave.",
                 line,
             )
-        if said.results and self._from_tools and parts.get("passages") is None:
+        if said.results and self.from_tools and parts.get("passages") is None:
             given = [one for result in said.results for one in retrieved.documents(result)]
             parts["passages"] = passages.passages(given, key)
         if folded(key) == "history":  # our own field holds earlier turns only
