@@ -146,7 +146,7 @@ class Mapper:
             sample = self._map(record, line, beside or {})
         except InputError as error:
             if self.columns:
-                error = self.columns.with_texts_below(error, {**record, **(beside or {})}, _opened)
+                error = self.columns.with_texts_below(error, {**record, **(beside or {})})
             raise error.at(path=self.path, line=line) from None
         self.claim(sample, line)
         return sample
@@ -246,24 +246,7 @@ class Mapper:
         Args:
             record: plain values.
         """
-        return bool(self.columns) and not self.holds(record).isdisjoint(aliases.SUBSTANCE)
-
-    def holds(self, record: Record) -> set[str]:
-        """The fields whose chosen columns are in a record.
-
-        Args:
-            record: plain values.
-        """
-        found, keys = self.columns.resolve(record, _opened)
-        return {field for field, key in keys.items() if key in found}
-
-    def missing(self, record: Record) -> InputError | None:
-        """The error for a chosen column that a record lacks; ``None`` where none is missing.
-
-        Args:
-            record: plain values.
-        """
-        return self.columns.missing(record, _opened)
+        return bool(self.columns) and not self.columns.held(record).isdisjoint(aliases.SUBSTANCE)
 
     def left_out(self, beside: Record, line: int) -> None:
         """Tells that a request was left out, because nothing in it is known.
@@ -403,10 +386,10 @@ class Mapper:
         if self.columns:
             record = {**record, **beside}
             if not self._has_begun:
-                wrong = self.missing(record)
+                wrong = self.columns.missing(record)
                 if wrong is not None:
                     raise wrong
-            record, chosen = self.columns.resolve(record, _opened)
+            record, chosen = self.columns.resolve(record)
             kept = set(chosen.values())
             record = {k: v for k, v in record.items() if k not in beside or k in kept}
         self._has_begun = True
@@ -754,11 +737,6 @@ def _are_runs(value: Any) -> bool:
         and all(isinstance(run, dict) and isinstance(run.get("id"), str) for run in value)
         and all(run.keys() <= ALIASES.keys() for run in value)
     )
-
-
-def _opened(value: Any) -> Any:
-    """The object or list in a text that holds one, for a path that goes on into it."""
-    return field_values.unpack(value, "") if type(value) is str else value
 
 
 def _unpacked(record: Record, plan: FieldKeys) -> Record:
