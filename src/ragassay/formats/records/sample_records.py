@@ -182,41 +182,40 @@ class Mapper:
         """
         key = hash((sample.id, sample.system, sample.repeat))
         if key in self._lines:
-            of = f" of system {sample.system!r}" if sample.system else ""
-            earlier = self._lines[key]
-            where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
-            if _are_rows_of_passages(self._latest.get(key), sample):
-                raise InputError(
-                    f"the query {_short(sample.query or '')!r}{of} was already given in line "
-                    f"{where} with the same answer and another passage or other texts: these look "
-                    "like one row a passage",
-                    path=self.path,
-                    line=line,
-                    hint="Make one record of the rows of a query, with its passages in one list, "
-                    'best first (in a cell as JSON, ["first", "second"]).',
-                )
-            if has_made_id(sample):
-                query = _short(sample.query or "")
-                raise InputError(
-                    f"the query {query!r}{of} was already given in line {where}; "
-                    "neither record has an id, so each has one that was made of its query",
-                    path=self.path,
-                    line=line,
-                    hint="Give each record its own id, the name of its system (system), or the "
-                    "number of its run (repeat 0, 1, 2 ...); or leave one of them out.",
-                )
-            raise InputError(
-                f"the sample {sample.id!r}{of}, repeat {sample.repeat}, was already given in line "
-                f"{where}",
-                path=self.path,
-                line=line,
-                field="id",
-                hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
-            )
+            raise self._repeated(key, sample).at(path=self.path, line=line)
         self._lines[key] = (self.path, line) if self._several else line
         self._latest[key] = sample
         if len(self._latest) > _LATEST:
             del self._latest[next(iter(self._latest))]
+
+    def _repeated(self, key: int, sample: Sample) -> InputError:
+        """The error for a sample with the identity of an earlier one."""
+        of = f" of system {sample.system!r}" if sample.system else ""
+        earlier = self._lines[key]
+        where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
+        query = sample.query or ""
+        query = query if len(query) <= 80 else f"{query[:77]}..."
+        told = f"the query {query!r}{of}"
+        if _are_rows_of_passages(self._latest.get(key), sample):
+            return InputError(
+                f"{told} was already given in line {where} with the same answer and another "
+                "passage or other texts: these look like one row a passage",
+                hint="Make one record of the rows of a query, with its passages in one list, "
+                'best first (in a cell as JSON, ["first", "second"]).',
+            )
+        if has_made_id(sample):
+            return InputError(
+                f"{told} was already given in line {where}; neither record has an id, so each has "
+                "one that was made of its query",
+                hint="Give each record its own id, the name of its system (system), or the "
+                "number of its run (repeat 0, 1, 2 ...); or leave one of them out.",
+            )
+        return InputError(
+            f"the sample {sample.id!r}{of}, repeat {sample.repeat}, was already given in line "
+            f"{where}",
+            field="id",
+            hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
+        )
 
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed.
@@ -683,10 +682,6 @@ def _are_rows_of_passages(earlier: Sample | None, sample: Sample) -> bool:
         for each in (earlier, sample)
     ]
     return texts[0] != texts[1]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 _READ: Mapping[str, Callable[[Any, str], Any]] = {

@@ -17,7 +17,7 @@ import orjson
 from ragassay.errors import InputError, json_problem
 from ragassay.formats.records import FIELD_OF, SUBSTANCE, folded
 from ragassay.formats.sources import column_wise, nested_lists
-from ragassay.formats.sources.kinds import kind
+from ragassay.formats.sources.kinds import unexpected
 from ragassay.formats.sources.opening import lines, opened, placed, read_all
 
 
@@ -292,9 +292,5 @@ def _first_of_list(path: Path, encoding: str | None) -> Any:
 def _object(value: Any, path: Path, line: int) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
-    raise InputError(
-        f"{kind(value)} stands where a record is expected",
-        path=path,
-        line=line,
-        hint='Each record is a JSON object: {"id": ..., "query": ...}.',
-    )
+    hint = 'Each record is a JSON object: {"id": ..., "query": ...}.'
+    raise unexpected(value, "a record", hint=hint).at(path=path, line=line)
