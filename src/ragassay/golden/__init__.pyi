@@ -39,7 +39,12 @@ from .golden_item import (
     unplaced as unplaced,
 )
 from .golden_join import joined as joined, misplaced as misplaced
-from .golden_sampling import furthest as furthest, sampled as sampled, split as split
+from .golden_sampling import (
+    furthest as furthest,
+    sampled as sampled,
+    shared_out as shared_out,
+    split as split,
+)
 from .languages import (
     code_of as code_of,
     language_of as language_of,
