@@ -26,6 +26,8 @@ from .golden_folder import (
     alone as alone,
     check_output as check_output,
     is_golden as is_golden,
+    json_value as json_value,
+    relative_folder as relative_folder,
     schema as schema,
     with_contexts as with_contexts,
 )
@@ -37,6 +39,7 @@ from .golden_item import (
     Utterance as Utterance,
     nearly as nearly,
     unplaced as unplaced,
+    wrong_record as wrong_record,
 )
 from .golden_join import joined as joined, misplaced as misplaced
 from .golden_sampling import (

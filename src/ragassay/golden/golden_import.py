@@ -16,7 +16,7 @@ from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.formats import FIELD_OF, Columns, FieldKeys, Mapper, field_values, folded
 from ragassay.golden.chunk_alignment import MOST_SIGHTED, Likeness, TextFinder
 from ragassay.golden.documents import Document, listed
-from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_item
+from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_record
 from ragassay.samples import Answerability, GoldPassage, Identity, Sample
 
 _FACTS = (
@@ -149,7 +149,7 @@ def imported(
             item = GoldenItem.of_sample(kept, own)
         except ValidationError as error:
             hint = "Mend it in the file, or rename a field that means something else."
-            raise wrong_item(error, file, line).but(hint=hint) from error
+            raise wrong_record(error, file, line).but(hint=hint) from error
         if item.status == "draft" and accept:
             item.status = "accepted"
         items.append(item)
