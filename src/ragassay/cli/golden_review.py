@@ -78,13 +78,12 @@ def review(
         suite: Suites of a file of answers, joined with commas.
         nuggets: File with the nuggets of each query, of a file of answers.
     """
-    from ragassay.golden import GoldenSet
+    from ragassay.golden import GoldenSet, relative_folder
     from ragassay.review import (
         LABELS,
         ReviewStore,
         read_label_sheet,
         read_sheet,
-        relative_folder,
         write_label_sheet,
         write_sheet,
     )

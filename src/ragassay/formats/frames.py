@@ -11,10 +11,11 @@ from datetime import date, datetime
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.sources import cleaned, kind, placed
+from ragassay.formats.sources import cleaned, kind, placed, unexpected
 from ragassay.samples import Sample
 
 _SLICE = 2048
+_HOW = "Give a list of dicts, a frame or samples."
 
 
 def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | Sample]]:
@@ -38,16 +39,11 @@ def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | S
             yield number, record
             continue
         record = _fields(record)
-        if isinstance(record, Mapping):
-            with placed(None, number):
-                row = {str(key): plain(item, str(key)) for key, item in record.items()}
-            yield number, row
-        else:
-            raise InputError(
-                f"{kind(record)} stands where a record is expected",
-                line=number,
-                hint="Give a list of dicts, a frame or samples.",
-            )
+        with placed(None, number):
+            if not isinstance(record, Mapping):
+                raise unexpected(record, "a record", hint=_HOW)
+            row = {str(key): plain(item, str(key)) for key, item in record.items()}
+        yield number, row
 
 
 def _each(records: Any) -> Iterator[Any]:
@@ -70,10 +66,7 @@ def _each(records: Any) -> Iterator[Any]:
     elif _is_column_wise(records):
         yield from _of_columns(records)
     elif isinstance(records, Mapping) or not hasattr(records, "__iter__"):
-        raise InputError(
-            f"{kind(records)} was given where records are expected",
-            hint="Give a list of dicts, a frame or samples.",
-        )
+        raise InputError(f"{kind(records)} was given where records are expected", hint=_HOW)
     else:
         yield from records
 

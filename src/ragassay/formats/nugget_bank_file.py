@@ -21,7 +21,7 @@ from typing import Any, Literal, cast
 from ragassay.errors import InputError
 from ragassay.files import atomic
 from ragassay.formats.records import field_values, pick
-from ragassay.formats.sources import json_files, kind, opening
+from ragassay.formats.sources import json_files, opening, unexpected
 from ragassay.scores import Reason, Unscored
 from ragassay.strict import dumps
 
@@ -189,11 +189,8 @@ def _plain(query: str) -> str:
 
 def _nugget(item: Any) -> Nugget:
     if not isinstance(item, dict):
-        raise InputError(
-            f"{kind(item)} stands where a nugget is expected",
-            field="nuggets",
-            hint="Nuggets are {'text': ..., 'importance': 'vital' or 'okay'}.",
-        )
+        hint = "Nuggets are {'text': ..., 'importance': 'vital' or 'okay'}."
+        raise unexpected(item, "a nugget", "nuggets", hint)
     (key,) = pick(tuple(item), (("text", "nugget"),))
     words = field_values.text(item[key], "nuggets.text") if key else None
     if not words or not words.strip():

@@ -204,10 +204,10 @@ class Looked:
         """
         held, missing = {}, {}
         for one, names in canonical(columns).items():
-            mapper = Mapper(columns={one: names})
-            if mapper.holds(record):
+            chosen = ChosenColumns({one: names})
+            if chosen.held(record):
                 held[one] = names
-            elif (wrong := mapper.missing(record)) is not None:
+            elif (wrong := chosen.missing(record)) is not None:
                 missing[one] = wrong
         return cls(name, tuple(record), held, missing)
 

@@ -26,6 +26,8 @@ from .golden_folder import (
     alone as alone,
     check_output as check_output,
     is_golden as is_golden,
+    json_value as json_value,
+    relative_folder as relative_folder,
     schema as schema,
     with_contexts as with_contexts,
 )
@@ -37,9 +39,15 @@ from .golden_item import (
     Utterance as Utterance,
     nearly as nearly,
     unplaced as unplaced,
+    wrong_record as wrong_record,
 )
 from .golden_join import joined as joined, misplaced as misplaced
-from .golden_sampling import furthest as furthest, sampled as sampled, split as split
+from .golden_sampling import (
+    furthest as furthest,
+    sampled as sampled,
+    shared_out as shared_out,
+    split as split,
+)
 from .languages import (
     code_of as code_of,
     language_of as language_of,

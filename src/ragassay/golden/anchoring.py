@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from rapidfuzz import fuzz
@@ -15,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import CONTEXT, GoldenItem, GoldSpan
-from ragassay.golden.span_alignment import aligned
+from ragassay.golden.span_alignment import aligned, alike_parts, occurrences
 
 Found = Literal["unchanged", "moved", "changed", "ambiguous", "unsure", "lost"]
 
@@ -148,36 +149,27 @@ def _told(exact: list[tuple[float, str, int]], span: GoldSpan) -> tuple[str, int
     return (best[1], best[2]) if known else None
 
 
-def _likeness(text: str, start: int, end: int, span: GoldSpan) -> float:
+def _likeness(text: str, start: int, end: int, span: GoldSpan, *, near: bool = False) -> float:
     """How alike the surroundings of a place are to those that the span had, 0 to 1.
 
-    The better side counts more: an edit may stand directly beside the span.
+    The better side counts more: an edit may stand directly beside the span. Where ``near`` says so,
+    new text may stand between the span and its surroundings.
     """
-    before = text[max(0, start - CONTEXT) : start]
-    after = text[end : end + CONTEXT]
+    reach = _NEAR if near else CONTEXT
+    before, after = text[max(0, start - reach) : start], text[end : end + reach]
     # At the beginning or the end of a document, nothing there is as good as the same text.
     sides = sorted(
-        (
-            _alike(before[-len(span.before) :] if span.before else before, span.before),
-            _alike(after[: len(span.after)] if span.after else after, span.after),
+        max(fuzz.ratio(beside, then) / 100, _near(around, then) if near else 0.0)
+        for beside, around, then in (
+            (before[-len(span.before) :] if span.before else before, before, span.before),
+            (after[: len(span.after)] if span.after else after, after, span.after),
         )
     )
     return 0.75 * sides[1] + 0.25 * sides[0]
 
 
-def _alike(now: str, then: str) -> float:
-    if not now and not then:
-        return 1.0
-    return 0.0 if not now or not then else fuzz.ratio(now, then) / 100
-
-
 def _occurrences(text: str, wanted: str) -> Iterator[int]:
-    at = text.find(wanted)
-    for _ in range(_PLACES):
-        if at < 0:
-            return
-        yield at
-        at = text.find(wanted, at + 1)
+    return islice(occurrences(text, wanted), _PLACES)
 
 
 def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Place], float] | None:
@@ -196,7 +188,7 @@ def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Pl
             ends = _ends(one.text, span, start, end)
             if ends is None:
                 continue
-            likeness = _near_likeness(one.text, *ends[1:], span)
+            likeness = _likeness(one.text, *ends[1:], span, near=True)
             if likeness >= _ALIKE:
                 found.append((likeness - ends[0], ends[0], (one.id, *ends[1:])))
     if not found:
@@ -209,22 +201,11 @@ def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Pl
 
 def _regions(text: str, span: GoldSpan) -> Iterator[tuple[int, int]]:
     """Parts of a document that are like a span, each with some text around it."""
+    if len(text) < len(span.text):
+        yield 0, len(text)
     margin = CONTEXT + round(len(span.text) * MOST_CHANGED)
-    parts = [(0, len(text))]
-    for _ in range(_RIVALS):
-        if not parts:
-            return
-        start, end = parts.pop(0)
-        if end - start < len(span.text):
-            if len(text) < len(span.text):
-                yield 0, len(text)
-            continue
-        best = fuzz.partial_ratio_alignment(span.text, text[start:end], score_cutoff=_LOCATED * 100)
-        if best is None:
-            continue
-        first, last = start + best.dest_start, start + best.dest_end
-        yield max(0, first - margin), min(len(text), last + margin)
-        parts += [(start, first), (last, end)]
+    for part in alike_parts(span.text, text, len(span.text), _LOCATED * 100, _RIVALS):
+        yield max(0, part.start - margin), min(len(text), part.end + margin)
 
 
 def _ends(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, int] | None:
@@ -240,19 +221,6 @@ def _all(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, i
     """As `_ends`, where all of a part is the edited span: its last words may be other ones."""
     distance = Levenshtein.normalized_distance(span.text, text[start:end])
     return (distance, start, end) if distance <= MOST_CHANGED else None
-
-
-def _near_likeness(text: str, start: int, end: int, span: GoldSpan) -> float:
-    """As `_likeness`, where new text may stand between the span and its surroundings."""
-    before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
-    sides = sorted(
-        max(_alike(beside, then), _near(near, then))
-        for beside, near, then in (
-            (before[-len(span.before) :] if span.before else before, before, span.before),
-            (after[: len(span.after)] if span.after else after, after, span.after),
-        )
-    )
-    return 0.75 * sides[1] + 0.25 * sides[0]
 
 
 def _near(now: str, then: str) -> float:

@@ -22,8 +22,8 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from ragassay.golden.documents import Document
-from ragassay.golden.span_alignment import UNSPACED, aligned
-from ragassay.samples import Passage, Sample
+from ragassay.golden.span_alignment import UNSPACED, aligned, alike_parts, occurrences
+from ragassay.samples import Passage
 
 _PIECE = 16
 """Characters of an indexed piece; every sixteenth one of a document is indexed."""
@@ -55,7 +55,7 @@ class ChunkAligner:
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self.counts = Counts()
         self._documents = documents
-        self._names = {**{one.path: key for key, one in documents.items()}}
+        self._names = {one.path: key for key, one in documents.items()}
         self._names |= {key: key for key in documents}
         self._texts: dict[str, str] = {}
         self._offsets: dict[str, NDArray[np.int32]] = {}
@@ -67,18 +67,6 @@ class ChunkAligner:
             self._texts[key], self._offsets[key] = text, offsets
             for at in range(0, len(text) - _PIECE + 1, _PIECE):
                 self._pieces[text[at : at + _PIECE]].append((key, at))
-
-    def aligned(self, samples: Iterable[Sample]) -> Iterable[Sample]:
-        """The samples, whose passages have document, start and end as far as they were found.
-
-        Args:
-            samples: of a system.
-        """
-        for sample in samples:
-            passages = sample.passages
-            if passages:
-                passages = tuple(map(self.passage, passages))
-            yield replace(sample, passages=passages)
 
     def passage(self, passage: Passage) -> Passage:
         """The passage with its place, where it has none and is found.
@@ -126,13 +114,11 @@ class ChunkAligner:
 
     def _exact(self, text: str, named: str | None) -> Iterator[tuple[str, int]]:
         """The places of a text: those in the document that is named, where there is one."""
-        if named is not None and (
-            places := list(islice(_occurrences(self._texts[named], text), 2))
-        ):
+        if named is not None and (places := list(islice(occurrences(self._texts[named], text), 2))):
             yield from ((named, at) for at in places)
         elif len(text) < 2 * _PIECE:
             for document, whole in self._texts.items():
-                yield from ((document, at) for at in _occurrences(whole, text))
+                yield from ((document, at) for at in occurrences(whole, text))
         else:
             for shift in range(_PIECE):
                 pieces = self._pieces.get(text[shift : shift + _PIECE], ())
@@ -215,7 +201,7 @@ class TextFinder:
         exact = [
             (name, at, at + len(text))
             for name in among
-            for at in islice(_occurrences(self._documents[name].text, text), MOST_SIGHTED)
+            for at in islice(occurrences(self._documents[name].text, text), MOST_SIGHTED)
         ]
         if exact:
             return Sighting("exact", tuple(exact[:MOST_SIGHTED]))
@@ -230,7 +216,7 @@ class TextFinder:
                 (name, int(offsets[at]), int(offsets[at + len(wanted) - 1]) + 1)
                 for name in among
                 for whole, offsets in [form(name)]
-                for at in islice(_occurrences(whole, wanted), MOST_SIGHTED)
+                for at in islice(occurrences(whole, wanted), MOST_SIGHTED)
                 if _is_whole(whole, at, at + len(wanted))
             ]
             if places:
@@ -290,28 +276,12 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 def _like(wanted: str, whole: str) -> Iterator[tuple[int, int]]:
     """Parts of a text that may be like another text, best first in each part that is left."""
-    parts, margin = [(0, len(whole))], _PIECE + round(len(wanted) * MOST_DISTANT)
-    for _ in range(MOST_SIGHTED):
-        if not parts:
-            return
-        start, end = parts.pop(0)
-        if end - start < len(wanted) * (1 - MOST_DISTANT):
-            continue
-        best = fuzz.partial_ratio_alignment(wanted, whole[start:end], score_cutoff=_LEAST_ALIKE)
-        if best is None:
-            continue
-        first, last = start + best.dest_start, start + best.dest_end
-        ends = aligned(wanted, "", "", whole, max(start, first - margin), min(end, last + margin))
-        if ends is not None:
+    margin = _PIECE + round(len(wanted) * MOST_DISTANT)
+    least = len(wanted) * (1 - MOST_DISTANT)
+    for part in alike_parts(wanted, whole, least, _LEAST_ALIKE, MOST_SIGHTED):
+        start, end = max(part.begin, part.start - margin), min(part.stop, part.end + margin)
+        if (ends := aligned(wanted, "", "", whole, start, end)) is not None:
             yield ends
-        parts += [(start, first), (last, end)]
-
-
-def _occurrences(whole: str, text: str) -> Iterator[int]:
-    at = whole.find(text)
-    while at >= 0:
-        yield at
-        at = whole.find(text, at + 1)
 
 
 def _squeezed(text: str) -> tuple[str, NDArray[np.int32]]:

@@ -19,7 +19,7 @@ MOST_CHARACTERS = 20_000_000
 """Characters of a document: about 10,000 pages."""
 
 MOST_TOLD = 20
-"""Documents that cannot be taken and are named one by one."""
+"""Faults that are told one by one."""
 
 
 @dataclass(frozen=True)
@@ -155,11 +155,9 @@ def _whole(
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:
-        told = "".join(f"\n  {one}" for one in wrong[:MOST_TOLD])
-        more = f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else ""
         raise InputError(
             f"{len(wrong)} documents cannot be taken. Mend them or move them out{otherwise}:"
-            f"{told}{more}",
+            f"{listed(wrong)}",
             path=folder,
         )
     if not found and n_left_out:
@@ -168,6 +166,16 @@ def _whole(
     if not found:
         raise InputError("holds no document", path=folder, hint=f"There are: {', '.join(READERS)}.")
     return found
+
+
+def listed(wrong: Sequence[InputError]) -> str:
+    """Faults as lines of an error: the first ones, and the number of the others.
+
+    Args:
+        wrong: at least one.
+    """
+    told = "".join(f"\n  {one}" for one in wrong[:MOST_TOLD])
+    return told + (f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else "")
 
 
 def load(path: Path, folder: Path) -> Document:

@@ -102,43 +102,36 @@ def exported(items: _Items, kind: str, documents: Callable[[], Mapping[str, Docu
     return made
 
 
-def _lines(records: _Records) -> Callable[..., Exported]:
-    """JSON Lines of records."""
+def _json_lines(records: Iterable[_Record]) -> bytes:
+    return b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records)
+
+
+def _file(
+    records: _Records, written: Callable[[Sequence[_Record]], bytes] = _json_lines
+) -> Callable[..., Exported]:
+    """One file of the records of all items."""
 
     def make(items: _Items, documents: object) -> Exported:
         found = [record for item in items for record in records(item)]
-        return Exported({"": _json_lines(found)}, len(found))
+        return Exported({"": written(found)}, len(found))
 
     return make
 
 
-def _object(records: _Records, key: str = "") -> Callable[..., Exported]:
-    """One JSON value: a list of records, or an object that holds it under a key."""
-
-    def make(items: _Items, documents: object) -> Exported:
-        found = [record for item in items for record in records(item)]
-        body = orjson.dumps({key: found} if key else found, option=orjson.OPT_INDENT_2)
-        return Exported({"": body + b"\n"}, len(found))
-
-    return make
+def _json(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _table(
-    written: Callable[[Sequence[str], list[list[str]]], bytes], records: _Records
+    records: _Records, written: Callable[[Sequence[str], list[list[str]]], bytes]
 ) -> Callable[..., Exported]:
     """A table with a row for each record; lists and objects are JSON in their cells."""
 
-    def make(items: _Items, documents: object) -> Exported:
-        found = [record for item in items for record in records(item)]
+    def cells(found: Sequence[_Record]) -> bytes:
         names = list(dict.fromkeys(name for record in found for name in record))
-        rows = [[_cell(record.get(name)) for name in names] for record in found]
-        return Exported({"": written(names, rows)}, len(found))
+        return written(names, [[_cell(record.get(name)) for name in names] for record in found])
 
-    return make
-
-
-def _json_lines(records: Iterable[_Record]) -> bytes:
-    return b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records)
+    return _file(records, cells)
 
 
 def _cell(value: Any) -> str:
@@ -258,13 +251,11 @@ def _langsmith(item: GoldenItem) -> Iterable[_Record]:
 
 
 def _langfuse(item: GoldenItem) -> Iterable[_Record]:
-    expected = item.references[0] if item.references else None
-    yield {
-        "id": item.id,
-        "input": item.query,
-        "expectedOutput": expected,
-        "metadata": item.metadata,
-    }
+    yield (
+        {"id": item.id, "input": item.query, "expectedOutput": None}
+        | _first_reference(item, "expectedOutput")
+        | {"metadata": item.metadata}
+    )
 
 
 def _mlflow(item: GoldenItem) -> Iterable[_Record]:
@@ -356,9 +347,7 @@ def left_out(items: _Items, kind: str) -> list[str]:
         "earlier turn": 0 if kind == "mtrag" else sum(len(item.history) for item in items),
         "gold span": 0 if kind in _WITH_GOLD else sum(len(item.gold or ()) for item in items),
     }
-    if (
-        kind == "pairs"
-    ):  # its pairs hold each reference and wrong answer of the items that have both
+    if kind == "pairs":  # they hold each reference and wrong answer of items that have both
         del parts["wrong answer"]
     return [plural(n, noun) for noun, n in parts.items() if n]
 
@@ -376,32 +365,35 @@ _EVERY = "every field of an item"
 _AS_CELLS = f"{_EVERY}, lists as JSON in their cells"
 
 EXPORTS: Mapping[str, ExportFormat] = {
-    "jsonl": ExportFormat(_JSON_LINES, _EVERY, _lines(_native)),
-    "csv": ExportFormat((".csv",), _AS_CELLS, _table(_delimited(","), _native)),
-    "tsv": ExportFormat((".tsv",), _AS_CELLS, _table(_delimited("\t"), _native)),
-    "parquet": ExportFormat((".parquet", ".pq"), _AS_CELLS, _table(_parquet, _native)),
-    "xlsx": ExportFormat((".xlsx",), _AS_CELLS, _table(_workbook, _native)),
-    "ragas": ExportFormat(_JSON_LINES, "query, first reference, texts of gold", _lines(_ragas)),
+    "jsonl": ExportFormat(_JSON_LINES, _EVERY, _file(_native)),
+    "csv": ExportFormat((".csv",), _AS_CELLS, _table(_native, _delimited(","))),
+    "tsv": ExportFormat((".tsv",), _AS_CELLS, _table(_native, _delimited("\t"))),
+    "parquet": ExportFormat((".parquet", ".pq"), _AS_CELLS, _table(_native, _parquet)),
+    "xlsx": ExportFormat((".xlsx",), _AS_CELLS, _table(_native, _workbook)),
+    "ragas": ExportFormat(_JSON_LINES, "query, first reference, texts of gold", _file(_ragas)),
     "deepeval": ExportFormat(
-        (".json",), "goldens: query, first reference, texts of gold", _object(_deepeval)
+        (".json",), "goldens: query, first reference, texts of gold", _file(_deepeval, _json)
     ),
     "mtrag": ExportFormat(
-        _JSON_LINES, "query with its history, references, answerability", _lines(_mtrag)
+        _JSON_LINES, "query with its history, references, answerability", _file(_mtrag)
     ),
-    "ultrarag": ExportFormat(_JSON_LINES, "query, references", _lines(_ultrarag)),
+    "ultrarag": ExportFormat(_JSON_LINES, "query, references", _file(_ultrarag)),
     "ragchecker": ExportFormat(
-        (".json",), "query, first reference", _object(_ragchecker, "input_data"), "a reference"
+        (".json",),
+        "query, first reference",
+        _file(_ragchecker, lambda found: _json({"input_data": found})),
+        "a reference",
     ),
     "open_rag_eval": ExportFormat(
         (".csv",),
         "query, first reference: queries of its connectors, and its table of expected answers",
-        _table(_delimited(","), _open_rag_eval),
+        _table(_open_rag_eval, _delimited(",")),
     ),
-    "langsmith": ExportFormat(_JSON_LINES, "examples: query, first reference", _lines(_langsmith)),
+    "langsmith": ExportFormat(_JSON_LINES, "examples: query, first reference", _file(_langsmith)),
     "langfuse": ExportFormat(
-        (".json",), "items of a data set: query, first reference", _object(_langfuse)
+        (".json",), "items of a data set: query, first reference", _file(_langfuse, _json)
     ),
-    "mlflow": ExportFormat(_JSON_LINES, "evaluation data: query, first reference", _lines(_mlflow)),
+    "mlflow": ExportFormat(_JSON_LINES, "evaluation data: query, first reference", _file(_mlflow)),
     "beir": ExportFormat((), "a folder: documents, queries, grades of documents", _beir, "gold"),
     "qrels": ExportFormat(
         (".txt", ".qrels", ".trec", ".tsv", ""), "TREC: grades of documents", _qrels, "gold"
@@ -409,7 +401,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
     "pairs": ExportFormat(
         _JSON_LINES,
         "a line for each right and wrong answer of a query, to train an evaluator",
-        _lines(_pairs),
+        _file(_pairs),
         "both a reference and a wrong answer",
     ),
 }

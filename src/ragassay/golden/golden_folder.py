@@ -18,9 +18,9 @@ import orjson
 from pydantic import ValidationError
 
 from ragassay.errors import InputError, UsageError, json_problem
-from ragassay.files import atomic, write_text
+from ragassay.files import atomic, write_bytes, write_text
 from ragassay.golden.documents import Document, load, load_documents
-from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_item
+from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 
 QUERIES = "queries.jsonl"
 DOCUMENTS = "documents"
@@ -123,6 +123,14 @@ class GoldenSet:
         taken = {one.path for one in documents}
         self.left_out = {name: why for name, why in self.left_out.items() if name not in taken}
 
+    def item(self, name: str) -> GoldenItem | None:
+        """The item with an id; ``None`` where there is none.
+
+        Args:
+            name: the id.
+        """
+        return next((one for one in self.items if one.id == name), None)
+
     def with_status(self, *statuses: Status) -> list[GoldenItem]:
         """The items of some statuses.
 
@@ -149,12 +157,10 @@ class GoldenSet:
             before: folder of the golden set whose manifest is taken up; by default this one.
         """
         where = self.documents_in
-        old = {
-            str(one["id"]): one for one in _manifest(before or self.folder).get("documents") or []
-        }
+        old = {str(one["id"]): one for one in _listed(before or self.folder)}
         today = datetime.now(UTC).date().isoformat()
         body = {
-            "folder": None if where is None else _relative(where, self.folder),
+            "folder": None if where is None else relative_folder(where, self.folder),
             "documents": [
                 {
                     "id": one.id,
@@ -170,8 +176,8 @@ class GoldenSet:
         }
         if self.left_out:
             body["left_out"] = [{"path": name, "why": why} for name, why in self.left_out.items()]
-        with atomic(self.folder / MANIFEST) as stream:
-            stream.write(orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        write_bytes(self.folder / MANIFEST, orjson.dumps(body, option=options))
         self._refresh_card()
 
     def _refresh_card(self) -> None:
@@ -212,8 +218,7 @@ class GoldenSet:
             "",
             "Licence: (write it here)",
         ]
-        with atomic(path) as stream:
-            stream.write(("\n".join(lines) + "\n").encode())
+        write_text(path, "\n".join(lines) + "\n")
 
     def _counts(self) -> tuple[str, str]:
         """The lines of the card that count items and types."""
@@ -223,15 +228,12 @@ class GoldenSet:
 
     def changed_documents(self) -> dict[str, date]:
         """For each document that changed since the set was made the day on which that was found."""
-        listed = _manifest(self.folder).get("documents") or []
-        return {
-            str(one["id"]): date.fromisoformat(one["changed"]) for one in listed if "changed" in one
-        }
+        listed = [one for one in _listed(self.folder) if "changed" in one]
+        return {str(one["id"]): date.fromisoformat(one["changed"]) for one in listed}
 
     def known_documents(self) -> dict[str, str]:
         """For each document of the manifest the hash of the file that the spans count in."""
-        listed = _manifest(self.folder).get("documents") or []
-        return {str(one["id"]): str(one["sha256"]) for one in listed}
+        return {str(one["id"]): str(one["sha256"]) for one in _listed(self.folder)}
 
     def read_otherwise(self, documents: Mapping[str, Document]) -> dict[tuple[str, str], list[str]]:
         """The ids of documents that are the same files as in the manifest and were read by another
@@ -241,11 +243,9 @@ class GoldenSet:
             documents: as they are read now, by id.
         """
         found: dict[tuple[str, str], list[str]] = {}
-        for one in _manifest(self.folder).get("documents") or []:
-            now, loader = (
-                documents.get(str(one["id"])),
-                str(one.get("loader") or "an unknown loader"),
-            )
+        for one in _listed(self.folder):
+            now = documents.get(str(one["id"]))
+            loader = str(one.get("loader") or "an unknown loader")
             if now is not None and now.sha256 == str(one["sha256"]) and now.loader != loader:
                 found.setdefault((loader, now.loader), []).append(now.id)
         return found
@@ -341,26 +341,42 @@ def _items(path: Path) -> Iterator[GoldenItem]:
             if not line.strip():
                 continue
             try:
-                yield GoldenItem.model_validate(orjson.loads(line))
-            except orjson.JSONDecodeError as error:
-                raise InputError(
-                    f"is not JSON ({json_problem(error)})", path=path, line=number
-                ) from error
+                yield GoldenItem.model_validate(json_value(line, path, number))
             except ValidationError as error:
-                raise wrong_item(error, path, number) from error
+                raise wrong_record(error, path, number) from error
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     if not path.is_file():
         return {}
-    try:
-        body = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"is not JSON ({json_problem(error)})", path=path) from error
+    body = json_value(path.read_bytes(), path)
     if not isinstance(body, dict):
         raise InputError("is not a manifest of documents", path=path)
     return body
+
+
+def _listed(folder: Path) -> list[dict[str, Any]]:
+    """The documents of the manifest in a folder."""
+    return _manifest(folder).get("documents") or []
+
+
+def json_value(raw: bytes, path: Path, line: int | None = None) -> Any:
+    """A value of JSON.
+
+    Args:
+        raw: its text.
+        path: of the file, for errors.
+        line: in it.
+
+    Raises:
+        InputError: it is not JSON.
+    """
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        problem = f"is not JSON ({json_problem(error)})"
+        raise InputError(problem, path=path, line=line) from error
 
 
 def _changed(old: Mapping[str, Any] | None, new: Document, today: str) -> dict[str, str]:
@@ -378,8 +394,14 @@ def _told(left_out: Mapping[str, str]) -> list[str]:
     return [f"Documents left out, because they cannot be read: {len(left_out)}: {listed}.", ""]
 
 
-def _relative(path: Path, folder: Path) -> str:
-    return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
+def relative_folder(of: Path, to: Path) -> str:
+    """The path from one folder to another, as manifests and settings keep it.
+
+    Args:
+        of: the folder that is named.
+        to: where from.
+    """
+    return Path(os.path.relpath(of.resolve(), to.resolve())).as_posix()
 
 
 def _counted(counts: Mapping[Any, int]) -> str:

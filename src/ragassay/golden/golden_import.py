@@ -15,8 +15,8 @@ from ragassay.counts import few
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.formats import FIELD_OF, Columns, FieldKeys, Mapper, field_values, folded
 from ragassay.golden.chunk_alignment import MOST_SIGHTED, Likeness, TextFinder
-from ragassay.golden.documents import MOST_TOLD, Document
-from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_item
+from ragassay.golden.documents import Document, listed
+from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_record
 from ragassay.samples import Answerability, GoldPassage, Identity, Sample
 
 _FACTS = (
@@ -149,7 +149,7 @@ def imported(
             item = GoldenItem.of_sample(kept, own)
         except ValidationError as error:
             hint = "Mend it in the file, or rename a field that means something else."
-            raise wrong_item(error, file, line).but(hint=hint) from error
+            raise wrong_record(error, file, line).but(hint=hint) from error
         if item.status == "draft" and accept:
             item.status = "accepted"
         items.append(item)
@@ -383,30 +383,22 @@ def _of(sample: Sample) -> str:
     return f" ({', '.join(of)})" if of else ""
 
 
-def _stands(gold: GoldPassage, documents: Mapping[str, Document]) -> bool:
-    """Whether the text of a passage stands where it says."""
+def _text_at(gold: GoldPassage, documents: Mapping[str, Document]) -> str:
+    """The text at the place of a passage; empty where it gives none."""
     one = documents.get(gold.document or "")
-    if one is None or not gold.text or gold.start is None or gold.end is None:
-        return False
-    return one.text[gold.start : gold.end] == gold.text
-
-
-def _with_text(gold: GoldPassage, documents: Mapping[str, Document]) -> GoldPassage | None:
-    """A passage that has a place alone, with the text that stands there, if there is one."""
-    one = documents.get(gold.document or "")
-    if one is None or gold.start is None or gold.end is None or gold.end > len(one.text):
-        return None
-    text = one.text[gold.start : gold.end]
-    return replace(gold, text=text) if text.strip() else None
+    if one is None or gold.start is None or gold.end is None:
+        return ""
+    return one.text[gold.start : gold.end]
 
 
 def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
     """What becomes of a passage."""
-    said = one.said
+    said, here = one.said, _text_at(one.said, documents)
     if not said.text:
-        found = None if said.start is None else _with_text(said, documents)
-        return replace(one, gold=found, reason="it has no text" if found is None else "")
-    if _stands(said, documents):
+        is_there = here.strip() and len(here) == (said.end or 0) - (said.start or 0)
+        gold = replace(said, text=here) if is_there else None
+        return replace(one, gold=gold, reason="" if is_there else "it has no text")
+    if here == said.text:
         return replace(one, gold=said)
     among = f"in {said.document}" if said.document in documents else "in the documents"
     sighting = finder.find(said.text, said.document)
@@ -430,6 +422,12 @@ def _kept(one: Placing) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value} | {"reason": one.reason}
 
 
+_HOW_TO_PLACE = (
+    "Give the place of the text in the documents as they are now; leave gold out that is not "
+    "there any more."
+)
+
+
 def _not_there(
     one: Placing,
     documents: Mapping[str, Document],
@@ -449,32 +447,18 @@ def _not_there(
         problem = f"{place} hold no text"
     else:
         problem = f"{gold.text!r} is not what stands at {place}"
+    reason, hint = one.reason, _HOW_TO_PLACE
     if not gold.text:
-        return InputError(
-            f"{problem}, and the gold gives no text that could be found instead",
-            path=path,
-            line=line,
-            field=f"gold.{number}",
-            hint="Give the text, or start and end in the documents as they are now.",
-        )
-    return InputError(
-        f"{problem}, and {one.reason}",
-        path=path,
-        line=line,
-        field=f"gold.{number}",
-        hint="Give the place of the text in the documents as they are now; leave gold out that is "
-        "not there any more.",
-    )
+        reason = "the gold gives no text that could be found instead"
+        hint = "Give the text, or start and end in the documents as they are now."
+    where = f"gold.{number}"
+    return InputError(f"{problem}, and {reason}", path=path, line=line, field=where, hint=hint)
 
 
 def _joined(wrong: Sequence[InputError], path: Path) -> InputError:
     """One error that tells several."""
     if len(wrong) == 1:
         return wrong[0]
-    told = "".join(f"\n  {one.but(hint=None)}" for one in wrong[:MOST_TOLD])
-    more = f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else ""
-    return InputError(
-        f"{len(wrong)} gold passages do not stand where they say:{told}{more}",
-        path=path,
-        hint=wrong[0].hint,
-    )
+    told = listed([one.but(hint=None) for one in wrong])
+    problem = f"{len(wrong)} gold passages do not stand where they say:{told}"
+    return InputError(problem, path=path, hint=wrong[0].hint)

@@ -213,12 +213,14 @@ def unplaced(item: GoldenItem) -> list[dict[str, Any]]:
     return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
 
 
-def wrong_item(error: ValidationError, path: Path, line: int | None) -> InputError:
-    """The error of a record that is no item, in words of users.
+def wrong_record(
+    error: ValidationError, path: Path | None = None, line: int | None = None
+) -> InputError:
+    """The error of a record that is no item (review, settings), in words of users.
 
     Args:
         error: of pydantic; the first of its faults is told.
-        path: of the file.
+        path: of the file, if there is one.
         line: in it.
     """
     field, problem = mistake(error)

@@ -52,7 +52,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         documents = golden.documents()
         aligner = ChunkAligner(documents)
         for sentence in misplaced(golden, items, documents):
-            _warn(sentence)
+            warn_user(sentence)
     met: set[str] = set()
     others: list[str] = []
     sizes: list[int] = []
@@ -88,7 +88,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         )
     if others:
         ask = either(len(others), "asks", "ask")
-        _warn(
+        warn_user(
             f"{plural(len(others), 'sample')} {ask} something else than the item of {folder} with "
             f"the same id ({others[0]}). If the queries were edited, ask the system again; if the "
             "ids are of other queries, the scores mean nothing."
@@ -97,21 +97,23 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
     if spans and sizes:
         gold_size, size = statistics.median(spans), statistics.median(sizes)
         if not 1 / _FIT <= size / gold_size <= _FIT:
-            _warn(
+            warn_user(
                 f"The median gold span of {folder} has {gold_size:,.0f} characters and the median "
                 f"passage {size:,.0f}: metrics that compare whole chunks (ChunkP ...) miss, those "
                 "of spans and characters (SpanR, CharR ...) do not."
             )
     if n_left_out:
-        _warn(f"{plural(n_left_out, 'sample')} left out: {folder} has no item of this id.")
+        warn_user(f"{plural(n_left_out, 'sample')} left out: {folder} has no item of this id.")
     if missing := len(known) - len(met):
-        _warn(f"{plural(missing, 'item')} of {folder} without a sample.")
+        warn_user(f"{plural(missing, 'item')} of {folder} without a sample.")
     if aligner is not None and aligner.counts.not_found:
         n = aligner.counts.not_found
-        _warn(f"{plural(n, 'passage')} not found in the documents of {folder}: no offsets there.")
+        warn_user(
+            f"{plural(n, 'passage')} not found in the documents of {folder}: no offsets there."
+        )
     if aligner is not None and aligner.counts.repeated:
         n = aligner.counts.repeated
-        _warn(
+        warn_user(
             f"{plural(n, 'passage')} {either(n, 'stands', 'stand')} at several places in the "
             f"documents of {folder}, and {either(n, 'says', 'say')} not at which: the first one "
             "was taken, so that recall may come out too low. Give passages document, start and end."
@@ -165,7 +167,3 @@ def misplaced(
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
-
-
-def _warn(sentence: str) -> None:
-    warn_user(sentence)

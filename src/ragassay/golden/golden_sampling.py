@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
 from ragassay.errors import UsageError
 from ragassay.golden.golden_item import GoldenItem
 
+K = TypeVar("K", bound=Hashable)
 _ALL = ()
 """Stands for all kinds together."""
 
@@ -31,14 +33,24 @@ def sampled(
         raise UsageError(f"{n} items cannot be drawn from {len(items)}.")
     source = random.Random(seed)
     kinds = _kinds(items, by)
-    exact = {kind: n * len(ids) / len(items) for kind, ids in kinds.items()}
-    quota = {kind: int(share) for kind, share in exact.items()}
-    # What is left goes to the kinds whose shares were cut most.
-    by_rest = sorted(exact, key=lambda kind: (quota[kind] - exact[kind], kind))
-    for kind in by_rest[: n - sum(quota.values())]:
-        quota[kind] += 1
+    quota = shared_out({kind: n * len(ids) / len(items) for kind, ids in kinds.items()}, n)
     chosen = {one for kind, ids in kinds.items() for one in source.sample(ids, quota[kind])}
     return [item for item in items if item.id in chosen]
+
+
+def shared_out(exact: Mapping[K, float], n: int) -> dict[K, int]:
+    """Whole numbers in place of exact shares, by largest remainders: what is left goes to those
+    whose shares were cut most, the first ones where these are equal.
+
+    Args:
+        exact: the shares.
+        n: their sum.
+    """
+    whole = {one: int(share) for one, share in exact.items()}
+    by_rest = sorted(exact, key=lambda one: whole[one] - exact[one])
+    for one in by_rest[: n - sum(whole.values())]:
+        whole[one] += 1
+    return whole
 
 
 def split(

@@ -7,10 +7,11 @@ What was inserted before the first word that is still there, or after the last o
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 
 UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -66,6 +67,59 @@ def aligned(
     if last[0] < len(ours) - 1:
         behind = _later(ours[last[0] + 1 :], after, text, theirs, last[1])
     return _with_spaces(old, text, begin, behind)
+
+
+class AlikePart(NamedTuple):
+    """A part of a text that is like another text.
+
+    Attributes:
+        start, end: of the part.
+        begin, stop: of the text around it in which it is the part that is most alike.
+    """
+
+    start: int
+    end: int
+    begin: int
+    stop: int
+
+
+def alike_parts(
+    wanted: str, text: str, least: float, cutoff: float, most: int
+) -> Iterator[AlikePart]:
+    """Parts of a text that are like another text: the best one, then the best on either side.
+
+    Args:
+        wanted: that they are like.
+        text: to look into.
+        least: characters of a side that is looked at.
+        cutoff: how alike they are, 0 to 100.
+        most: sides that are looked at.
+    """
+    sides = [(0, len(text))]
+    for _ in range(most):
+        if not sides:
+            return
+        begin, stop = sides.pop(0)
+        if stop - begin < least:
+            continue
+        best = fuzz.partial_ratio_alignment(wanted, text[begin:stop], score_cutoff=cutoff)
+        if best is not None:
+            start, end = begin + best.dest_start, begin + best.dest_end
+            yield AlikePart(start, end, begin, stop)
+            sides += [(begin, start), (end, stop)]
+
+
+def occurrences(text: str, wanted: str) -> Iterator[int]:
+    """The places where a text stands in another one.
+
+    Args:
+        text: to look into.
+        wanted: that is looked for.
+    """
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
 
 
 def _tokens(text: str, start: int, end: int) -> list[_Token]:

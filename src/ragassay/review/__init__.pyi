@@ -22,6 +22,5 @@ from .review_store import (
     ReviewConflictError as ReviewConflictError,
     ReviewSettings as ReviewSettings,
     ReviewStore as ReviewStore,
-    relative_folder as relative_folder,
     version_of as version_of,
 )

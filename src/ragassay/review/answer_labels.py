@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import statistics
 import threading
 from collections.abc import Collection
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ragassay.engine.golden import AnswersToLabel
@@ -16,8 +14,8 @@ from ragassay.judges import Question, combinable, label_of
 from ragassay.review.label_calibration import CALIBRATION, Known, known_answers
 from ragassay.review.label_forms import CANNOT_TELL
 from ragassay.review.label_log import LABELS, LabelLog, Record
-from ragassay.review.review_log import append
-from ragassay.review.review_store import ReviewSettings, ReviewStore, mark_of
+from ragassay.review.review_log import append, now
+from ragassay.review.review_store import ReviewSettings, ReviewStore, mark_of, times
 from ragassay.samples import Sample
 
 LabelState = Literal["todo", "waiting", "disagreement", "done"]
@@ -140,9 +138,7 @@ class AnswerLabels:
             key: of the question.
         """
         with self._turn:
-            log = self._log
-            said = [*log.of_question.get(key, {}).values(), *log.final.get(key, {}).values()]
-            return [_told(one) for one in said]
+            return [_told(one) for _, one in self._log.given(key)]
 
     def others(self, key: str) -> dict[str, Any]:
         """What people said of a question on which they disagree, or which somebody settled; empty
@@ -158,7 +154,7 @@ class AnswerLabels:
                 found is not None
                 and self._state(*found, "", self.store.settings()) == "disagreement"
             )
-            given = {**log.of_question.get(key, {}), **log.final.get(key, {})} if is_shown else {}
+            given = dict(log.given(key)) if is_shown else {}
             return {who: _told(one) for who, one in given.items()}
 
     def label(
@@ -264,19 +260,12 @@ class AnswerLabels:
         settings = self.store.settings()
         with self._turn:
             questions = self._questions()
-            seconds = [one for each in self._log.seconds.values() for one in each]
             mine = sum(self._said(key, reviewer) is not None for key in questions)
             missing = {key: self._missing(*found, settings) for key, found in questions.items()}
-        left = sum(missing.values())
-        median = statistics.median(seconds) if seconds else None
-        return {
-            "done": sum(not n for n in missing.values()),
-            "total": len(questions),
-            "mine": mine,
-            "left": left,
-            "seconds": median,
-            "seconds_left": None if median is None else median * left,
-        }
+            left = sum(missing.values())
+            done = sum(not n for n in missing.values())
+            counts = {"done": done, "total": len(questions), "mine": mine, "left": left}
+            return {**counts, **times(self._log.seconds, left)}
 
     def _state(
         self, question: Question[Any], sample: Sample, reviewer: str, settings: ReviewSettings
@@ -351,7 +340,7 @@ def _label(
         "question": question.kind,
         "data": question.data,
         "judge": reviewer,
-        "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "at": now(),
         "answer": answer,
     }
     if answer is None:

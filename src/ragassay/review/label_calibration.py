@@ -61,8 +61,7 @@ def known_answers(store: ReviewStore, kinds: Collection[str]) -> dict[str, Known
             continue
         verdict = log.known(question)
         if isinstance(verdict, Verdict):
-            records = [*log.of_question.get(key, {}).values(), *log.final.get(key, {}).values()]
-            names = [str(one["sample"]) for one in records if one.get("sample")]
+            names = [str(one["sample"]) for _, one in log.given(key) if one.get("sample")]
             query = next((queries[name] for name in names if name in queries), "")
             found[key] = Known(question, verdict.answer, query)
     return found

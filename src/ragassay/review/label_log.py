@@ -97,6 +97,14 @@ class LabelLog:
             before = self.of_question.get(key, {}).get(who)
         return self.questions[key], before, str(record.get("at", ""))
 
+    def given(self, key: str) -> list[tuple[str, Record]]:
+        """Who said what of a question: the independent labels, then those of people who saw them.
+
+        Args:
+            key: of the question.
+        """
+        return [*self.of_question.get(key, {}).items(), *self.final.get(key, {}).items()]
+
     def settled(self, key: str) -> Record | None:
         """The label that settles a question, where there is one.
 

@@ -17,21 +17,24 @@ MOST_SECONDS = 600.0
 Name = Annotated[str, Query(max_length=100)]
 
 
-class _Label(BaseModel):
+class Body(BaseModel):
+    """What the script of the page sends: known fields alone."""
+
     model_config = ConfigDict(extra="forbid")
 
-    key: str
+
+class ByReviewer(Body):
+    """What a person does."""
+
     reviewer: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class _Label(ByReviewer):
+    key: str
     answer: Any = Field(None, description="null: the person cannot tell")
     seconds: Annotated[float, Field(ge=0)] = 0.0
     calibration: bool = False
     final: bool = Field(False, description="The page showed what others had said")
-
-
-class _TakeBack(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    reviewer: Annotated[str, Field(min_length=1, max_length=100)]
 
 
 def add_label_routes(app: FastAPI, labels: AnswerLabels) -> None:
@@ -81,7 +84,7 @@ def add_label_routes(app: FastAPI, labels: AnswerLabels) -> None:
         return {**told, **_now(labels, given.reviewer)}
 
     @app.post("/labels/undo")
-    def undo(given: _TakeBack) -> dict[str, Any]:
+    def undo(given: ByReviewer) -> dict[str, Any]:
         key, calibration = labels.undo(given.reviewer)
         return {"key": key, "calibration": calibration, **_now(labels, given.reviewer)}
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ragassay.files import atomic, write_text
+from ragassay.files import write_bytes, write_text
 from ragassay.judges import Question, label_of
 from ragassay.review.label_forms import answer_fields
 from ragassay.review.label_log import LabelLog
@@ -203,9 +203,8 @@ def save_adjudication(store: ReviewStore, found: Sequence[Mapping[str, Any]]) ->
         The file's path.
     """
     path = store.folder / ADJUDICATION
-    with atomic(path) as stream:
-        for one in found:
-            stream.write(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE))
+    lines = [orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in found]
+    write_bytes(path, b"".join(lines))
     return path
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 from pydantic import ValidationError
 
-from ragassay.errors import InputError, UsageError, mistake
-from ragassay.golden import Document, GoldenItem, GoldSpan
+from ragassay.errors import InputError, UsageError
+from ragassay.golden import Document, GoldenItem, GoldSpan, wrong_record
 
 EDITABLE = (
     *("query", "references", "negative_references", "gold", "answerability", "type"),
@@ -53,8 +53,7 @@ def edited(
     try:
         return GoldenItem.model_validate(record)
     except ValidationError as error:
-        field, problem = mistake(error)
-        raise InputError(problem, field=field) from error
+        raise wrong_record(error) from error
 
 
 def outcome(decision: str, changes: Mapping[str, Any]) -> tuple[bool, bytes]:
@@ -77,20 +76,6 @@ def changes_of(old: GoldenItem, new: GoldenItem) -> dict[str, tuple[Any, Any]]:
     """
     before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
     return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
-
-
-def told_decision(
-    decision: Literal["accept", "reject", "tag"], changes: Mapping[str, Any]
-) -> Literal["accept", "edit", "reject", "tag"]:
-    """The decision as the log has it: an item accepted with changes of more than tags is edited.
-
-    Args:
-        decision: as the reviewer gave it.
-        changes: by field.
-    """
-    if decision == "accept" and set(changes) - {"tags"}:
-        return "edit"
-    return decision
 
 
 def _span(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragassay.errors import InputError, json_problem, mistake
+from ragassay.golden import json_value, wrong_record
 
 Decision = Literal["accept", "edit", "reject", "tag", "undo"]
 
@@ -46,14 +47,16 @@ class Standing:
     """
 
     def __init__(self, reviews: Iterable[Review]) -> None:
-        stacks: dict[str, list[tuple[int, Review]]] = {}
+        kept: dict[int, Review] = {}
+        stacks: dict[str, list[int]] = {}
         for number, one in enumerate(reviews):
             stack = stacks.setdefault(one.reviewer, [])
             if one.decision != "undo":
-                stack.append((number, one))
+                stack.append(number)
+                kept[number] = one
             elif stack:
-                stack.pop()
-        self.last = {name: stack[-1][1] for name, stack in stacks.items() if stack}
+                del kept[stack.pop()]
+        self.last = {name: kept[stack[-1]] for name, stack in stacks.items() if stack}
         """What each person would take back."""
         self.of_item: dict[str, dict[str, Review]] = {}
         """The independent reviews by item and person."""
@@ -63,10 +66,7 @@ class Standing:
         """By person, then by item of the calibration set."""
         self.seconds: dict[str, list[float]] = {}
         """How long reviews took, by person."""
-        kept = sorted(
-            (pair for stack in stacks.values() for pair in stack), key=lambda pair: pair[0]
-        )
-        for _, one in kept:
+        for one in kept.values():
             if one.decision == "tag":
                 continue
             if one.seconds:
@@ -94,8 +94,7 @@ def read_log(path: Path) -> list[Review]:
         try:
             found.append(Review.model_validate(record))
         except ValidationError as error:
-            field, problem = mistake(error)
-            raise InputError(problem, path=path, line=number, field=field) from error
+            raise wrong_record(error, path, number) from error
     return found
 
 
@@ -116,14 +115,8 @@ def records_in(path: Path) -> Iterator[tuple[int, Any]]:
     if _is_whole(last):
         lines.append(last)
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            yield number, orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise InputError(
-                f"is not JSON ({json_problem(error)})", path=path, line=number
-            ) from error
+        if line.strip():
+            yield number, json_value(line, path, number)
 
 
 def _is_whole(line: bytes) -> bool:
@@ -132,6 +125,11 @@ def _is_whole(line: bytes) -> bool:
         return isinstance(orjson.loads(line), dict)
     except orjson.JSONDecodeError:
         return False
+
+
+def now() -> str:
+    """The time of a line, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def append(path: Path, record: Mapping[str, Any]) -> None:

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal
 from fastapi import FastAPI, Path as InPath
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ragassay import printable
 from ragassay.errors import UsageError
-from ragassay.golden import GoldenItem, nearly, unplaced
+from ragassay.golden import GoldenItem, NegativeReference, nearly, unplaced
 from ragassay.reports.html import ASSETS, environment
 from ragassay.review.answer_labels import AnswerLabels
-from ragassay.review.label_page import MOST_SECONDS, Name, add_label_routes
+from ragassay.review.label_page import MOST_SECONDS, Body, ByReviewer, Name, add_label_routes
 from ragassay.review.review_agreement import told
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
@@ -29,29 +29,19 @@ MOST_BYTES = 4 * 1024**2
 Texts = Annotated[list[str], Field(max_length=100)]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Negative(_Body):
-    text: str
-    kind: Literal["inaccurate", "incomplete", "off-style"] | None = None
-    by: str = ""
-
-
-class _Span(_Body):
+class _Span(Body):
     document: str
     start: int
     end: int
     grade: int = 1
 
 
-class _Fields(_Body):
+class _Fields(Body):
     """The fields that the page changes."""
 
     query: str | None = None
     references: Texts | None = None
-    negative_references: Annotated[list[_Negative], Field(max_length=100)] | None = None
+    negative_references: Annotated[list[NegativeReference], Field(max_length=100)] | None = None
     gold: Annotated[list[_Span], Field(max_length=1_000)] | None = None
     answerability: str | None = None
     type: str | None = None
@@ -61,18 +51,13 @@ class _Fields(_Body):
     tags: Texts | None = None
 
 
-class _Decided(_Body):
+class _Decided(ByReviewer):
     item: str
-    reviewer: Annotated[str, Field(min_length=1, max_length=100)]
     decision: Literal["accept", "reject", "tag"]
     version: str
     fields: _Fields = _Fields()
     seconds: Annotated[float, Field(ge=0)] = 0.0
     calibration: bool = False
-
-
-class _Undo(_Body):
-    reviewer: Annotated[str, Field(min_length=1, max_length=100)]
 
 
 def create_review_app(
@@ -126,7 +111,7 @@ def create_review_app(
     ) -> dict[str, Any]:
         is_calibration = kind == "calibration"
         golden = store.calibration() if is_calibration else store.golden()
-        found = next((one for one in golden.items if one.id == item_id), None) if golden else None
+        found = golden.item(item_id) if golden else None
         if found is None:
             raise UsageError(f"There is no item {item_id!r} in the set.")
         if is_calibration:
@@ -163,13 +148,13 @@ def create_review_app(
         answer = {"decision": made.decision, "applied": made.applied, **_now(store, given)}
         if made.calibration:
             golden = store.calibration()
-            known = next(one for one in golden.items if one.id == made.item) if golden else None
+            known = golden.item(made.item) if golden else None
             answer["right"] = made.right
             answer["known"] = "" if known is None else known.status
         return answer
 
     @app.post("/undo")
-    def undo(given: _Undo) -> dict[str, Any]:
+    def undo(given: ByReviewer) -> dict[str, Any]:
         return _now(store, store.undo(given.reviewer))
 
     styles = Path(str(web.__file__)).parent / "assets"
@@ -182,8 +167,10 @@ def create_review_app(
 def _now(store: ReviewStore, given: _Decided | Review) -> dict[str, Any]:
     """How a review left its item, and how far all are."""
     golden = store.calibration() if given.calibration else store.golden()
-    items = [one for one in golden.items if one.id == given.item] if golden else []
-    entries = (_known_entries if given.calibration else _entries)(store, items, given.reviewer)
+    item = golden.item(given.item) if golden else None
+    entries = (_known_entries if given.calibration else _entries)(
+        store, [item] if item else [], given.reviewer
+    )
     return {"entry": entries[0], "progress": store.progress(given.reviewer)}
 
 
@@ -197,56 +184,51 @@ def _list(store: ReviewStore, reviewer: str) -> list[dict[str, Any]]:
 def _known_entries(
     store: ReviewStore, items: list[GoldenItem], reviewer: str
 ) -> list[dict[str, Any]]:
+    """The entries of the calibration set, without what is known of its items."""
     done = store.standing().calibration.get(reviewer, {})
+    hidden = {"calibration": True, "status": "draft", "tags": []}
     return [
-        {
-            "id": one.id,
-            "calibration": True,
-            "query": one.query,
-            "status": "draft",
-            **{name: getattr(one, name) for name in _WORDS},
-            "tags": [],
-            "state": "done" if one.id in done else "todo",
-            "mine": one.id in done,
-        }
-        for one in items
+        _entry(one, "done" if one.id in done else "todo", one.id in done) | hidden for one in items
     ]
 
 
 def _entries(store: ReviewStore, items: list[GoldenItem], reviewer: str) -> list[dict[str, Any]]:
     given = store.standing().of_item
     return [
-        {
-            "id": one.id,
-            "calibration": False,
-            "query": one.query,
-            "status": one.status,
-            **{name: getattr(one, name) for name in _WORDS},
-            "tags": one.tags,
-            "state": state,
-            "mine": reviewer in given.get(one.id, ()) or one.reviewer == reviewer,
-        }
+        _entry(one, state, reviewer in given.get(one.id, ()) or one.reviewer == reviewer)
         for one, state in zip(items, store.states(items, reviewer), strict=True)
     ]
 
 
+def _entry(item: GoldenItem, state: str, mine: bool) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "calibration": False,
+        "query": item.query,
+        "status": item.status,
+        **{name: getattr(item, name) for name in _WORDS},
+        "tags": item.tags,
+        "state": state,
+        "mine": mine,
+    }
+
+
 def _shown(item: GoldenItem) -> dict[str, Any]:
-    almost = [one.model_dump(mode="json") for one in nearly(item)]
     return {
         **item.model_dump(mode="json"),
         "version": version_of(item),
-        "nearly": almost,
+        "nearly": [one.model_dump(mode="json") for one in nearly(item)],
         "unplaced": unplaced(item),
     }
 
 
 def _asked(item: GoldenItem) -> dict[str, Any]:
     """An item of the calibration set without what is known of it."""
-    hidden: dict[str, Any] = {
+    return {
+        **_shown(item),
         "status": "draft",
         "reviewer": "",
         "verified_on": None,
         "tags": [],
         "metadata": {},
     }
-    return {**_shown(item), **hidden}

@@ -7,9 +7,8 @@ decided on: nobody writes over another's change.
 from __future__ import annotations
 
 import hashlib
-import os
 import statistics
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,11 +17,19 @@ from typing import Any, Literal, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragassay.errors import InputError, UsageError, mistake, validation_problem
-from ragassay.files import atomic
-from ragassay.golden import MANIFEST, QUERIES, Document, GoldenItem, GoldenSet, alone
-from ragassay.review.review_editing import changes_of, edited, outcome, told_decision
-from ragassay.review.review_log import Review, Standing, append, read_log
+from ragassay.errors import UsageError, validation_problem
+from ragassay.files import write_bytes
+from ragassay.golden import (
+    MANIFEST,
+    QUERIES,
+    Document,
+    GoldenItem,
+    GoldenSet,
+    alone,
+    wrong_record,
+)
+from ragassay.review.review_editing import changes_of, edited, outcome
+from ragassay.review.review_log import Decision, Review, Standing, append, now, read_log
 
 LOG = "reviews.jsonl"
 SETTINGS = "review.json"
@@ -113,8 +120,7 @@ class ReviewStore:
             try:
                 return ReviewSettings.model_validate_json(path.read_bytes())
             except ValidationError as error:
-                field, problem = mistake(error)
-                raise InputError(problem, path=path, field=field) from error
+                raise wrong_record(error, path) from error
 
         return self.fresh(path, read)
 
@@ -132,8 +138,8 @@ class ReviewStore:
                 made = ReviewSettings(**{**self.settings().model_dump(), **given})
             except ValidationError as error:
                 raise UsageError(f"--{validation_problem(error)}.") from error
-            with atomic(self.folder / SETTINGS) as stream:
-                stream.write(orjson.dumps(made.model_dump(), option=orjson.OPT_INDENT_2))
+            body = orjson.dumps(made.model_dump(), option=orjson.OPT_INDENT_2)
+            write_bytes(self.folder / SETTINGS, body)
         return made
 
     def calibration(self) -> GoldenSet | None:
@@ -218,18 +224,15 @@ class ReviewStore:
         """
         if not reviewer.strip():
             raise UsageError("A review needs the name of its reviewer.")
-        now = datetime.now(UTC)
         given = {
             "item": item_id,
             "reviewer": reviewer,
-            "at": now.isoformat(timespec="milliseconds"),
+            "at": now(),
             "seconds": round(max(seconds, 0.0), 1),
         }
         with alone(self.folder):
             golden = self.calibration() if calibration else self.golden()
-            item = (
-                next((one for one in golden.items if one.id == item_id), None) if golden else None
-            )
+            item = golden.item(item_id) if golden else None
             if golden is None or item is None:
                 raise UsageError(f"There is no item {item_id!r} in the set.")
             if version_of(item) != version:
@@ -241,7 +244,9 @@ class ReviewStore:
                 item, fields or {}, reviewer, lambda: self.documents(calibration=calibration)
             )
             changes = changes_of(item, wanted)
-            told = told_decision(decision, changes)
+            told: Decision = decision
+            if decision == "accept" and set(changes) - {"tags"}:
+                told = "edit"
             if calibration:
                 right = (told == "reject") == (item.status == "rejected")
                 made = Review(**given, decision=told, changes=changes, applied=False,
@@ -256,7 +261,7 @@ class ReviewStore:
                 applied = final or self._agreed(item.id, reviewer, told, changes)
                 if applied:
                     wanted.status = "rejected" if told == "reject" else "accepted"
-                    wanted.reviewer, wanted.verified_on = reviewer, now.date()
+                    wanted.reviewer, wanted.verified_on = reviewer, datetime.now(UTC).date()
                     if told == "edit" and wanted.origin == "synthetic":
                         wanted.origin = "edited"
                     changes = changes_of(item, wanted)
@@ -284,7 +289,7 @@ class ReviewStore:
             if last is None:
                 raise UsageError(f"{reviewer} has no review to take back.")
             golden = self.golden()
-            item = _found(golden, last.item)
+            item = golden.item(last.item)
             if not last.calibration and item is None:
                 raise ReviewConflictError(f"{last.item}: the item is no longer in the set.")
             if item is not None and not last.calibration:
@@ -302,8 +307,7 @@ class ReviewStore:
                 if last.applied and last.changes:
                     before = {name: old for name, (old, _) in last.changes.items()}
                     self._replace(golden, GoldenItem.model_validate({**record, **before}))
-            at = datetime.now(UTC).isoformat(timespec="milliseconds")
-            undone = Review(item=last.item, reviewer=reviewer, at=at, decision="undo")
+            undone = Review(item=last.item, reviewer=reviewer, at=now(), decision="undo")
             append(self.folder / LOG, undone.to_record())
         return last
 
@@ -327,18 +331,10 @@ class ReviewStore:
                 # A disagreement takes one more.
                 given = len(standing.of_item.get(item.id, ()))
                 left += max(settings.needs(item.id) - given, 1)
-        seconds = [one for each in standing.seconds.values() for one in each]
-        median = statistics.median(seconds) if seconds else None
         mine = sum(reviewer in given for given in standing.of_item.values())
         mine += sum(one.reviewer == reviewer for one in standing.final.values())
-        return {
-            "done": done,
-            "total": len(items),
-            "mine": mine,
-            "left": left,
-            "seconds": median,
-            "seconds_left": None if median is None else median * left,
-        }
+        counts = {"done": done, "total": len(items), "mine": mine, "left": left}
+        return {**counts, **times(standing.seconds, left)}
 
     def _agreed(
         self, item: str, reviewer: str, told: str, changes: Mapping[str, tuple[Any, Any]]
@@ -374,14 +370,17 @@ class ReviewStore:
         return value
 
 
-def relative_folder(of: Path, to: Path) -> str:
-    """The path from one folder to another, as settings keep it.
+def times(seconds: Mapping[str, Sequence[float]], left: int) -> dict[str, float | None]:
+    """``seconds``, the median of a review or label (``None`` before the first), and
+    ``seconds_left``, of those that are missing.
 
     Args:
-        of: the folder that is named.
-        to: where from.
+        seconds: that each took, by person.
+        left: how many are missing.
     """
-    return Path(os.path.relpath(of.resolve(), to.resolve())).as_posix()
+    each = [one for given in seconds.values() for one in given]
+    median = statistics.median(each) if each else None
+    return {"seconds": median, "seconds_left": None if median is None else median * left}
 
 
 def mark_of(path: Path) -> object:
@@ -391,8 +390,3 @@ def mark_of(path: Path) -> object:
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _found(golden: GoldenSet | None, item_id: str) -> GoldenItem | None:
-    items = golden.items if golden is not None else ()
-    return next((one for one in items if one.id == item_id), None)

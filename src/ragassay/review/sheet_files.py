@@ -251,9 +251,7 @@ def _xlsx_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                     cells.append("" if cell.value is None else str(cell.value))
             yield number, cells
         book.close()
-    except RagassayError:
-        raise
-    except OSError:
+    except (RagassayError, OSError):
         raise
     except Exception as error:  # the library raises many
         raise InputError(f"is no Excel workbook ({error})", path=path) from error

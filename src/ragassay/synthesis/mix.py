@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ragassay.errors import UsageError, did_you_mean
+from ragassay.golden import shared_out
 
 FREE = ("style", "language")
 """What a mix may say in words of one's own."""
@@ -130,7 +131,8 @@ class Mix:
         """
         columns = []
         for part, weights in self.weights.items():
-            values = [value for value, n_of in counts(weights, n).items() for _ in range(n_of)]
+            quota = shared_out({value: n * weight for value, weight in weights.items()}, n)
+            values = [value for value, n_of in quota.items() for _ in range(n_of)]
             random.Random(f"{seed} {part}").shuffle(values)
             columns.append(
                 [EXPANDED[value] if part == JOINT else {part: value} for value in values]
@@ -140,21 +142,6 @@ class Mix:
             tuple(sorted((part, value) for one in row for part, value in one.items()))
             for row in rows
         ]
-
-
-def counts(weights: Mapping[str, float], n: int) -> dict[str, int]:
-    """How many of ``n`` each value has, by largest remainders.
-
-    Args:
-        weights: of the values; they sum to 1.
-        n: of all.
-    """
-    exact = {value: n * weight for value, weight in weights.items()}
-    whole = {value: int(share) for value, share in exact.items()}
-    by_rest = sorted(exact, key=lambda value: whole[value] - exact[value])
-    for value in by_rest[: n - sum(whole.values())]:
-        whole[value] += 1
-    return whole
 
 
 def _weight(word: str, part: str, text: str) -> tuple[str, float]:

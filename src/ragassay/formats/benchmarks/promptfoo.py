@@ -136,10 +136,7 @@ def _record(
         record["answer"] = next((output[k] for k in _OUTPUTS if k in output), output)
         record["passages"] = retrieved.within(output) or record.get("passages")
     record["metadata"] = {k: v for k, v in record["metadata"].items() if v is not None}
-    record = {key: value for key, value in record.items() if value is not None}
-    if mapper.columns:
-        record = {key: value for key, value in record.items() if key not in mapper.columns}
-    return record
+    return mapper.unchosen(record)
 
 
 def _beside(one: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:

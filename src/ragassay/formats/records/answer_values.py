@@ -16,7 +16,7 @@ from ragassay.formats.records.field_values import (
     text,
     unpack,
 )
-from ragassay.formats.sources import kind
+from ragassay.formats.sources import kind, unexpected
 from ragassay.samples import Answer, Answerability, Statement
 
 _ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statements", "parts"))
@@ -60,11 +60,8 @@ def answer(value: Any, field: str) -> Answer | None:
     if isinstance(value, list) and all(isinstance(item, dict) for item in value):
         stated = _statements(value, field)
         return Answer(_joined(stated), stated)
-    raise InputError(
-        f"{kind(value)} stands where an answer is expected",
-        field=field,
-        hint="Give one text, or a list of {'text': ..., 'citations': [...]}.",
-    )
+    hint = "Give one text, or a list of {'text': ..., 'citations': [...]}."
+    raise unexpected(value, "an answer", field, hint)
 
 
 def statements_in(cell: Any) -> Any:

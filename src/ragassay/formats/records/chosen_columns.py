@@ -4,11 +4,12 @@ several columns that make one list."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.formats.records import field_values
 from ragassay.formats.records.aliases import ALIASES, FIELD_OF, KEY_MAP, folded
 from ragassay.formats.records.texts_within import text_paths
 from ragassay.json_paths import NOTHING, JsonPath, PathError
@@ -22,8 +23,6 @@ LISTS = frozenset(
     {"passages", "passage_ids", "references", "negative_references", "gold", "gold_ids"}
 )
 """Fields that several columns can make."""
-
-Unpack = Callable[[Any], Any]
 
 _MOST_PATHS = 10
 """Paths into a column that an error lists."""
@@ -87,18 +86,14 @@ class JoinedColumns:
             meant.update(dict.fromkeys(sorted(found, key=lambda name: _order(found[name]))))
         return list(meant)
 
-    def find(self, record: Mapping[str, Any], unpack: Unpack) -> Any:
+    def find(self, record: Mapping[str, Any]) -> Any:
         """Their values in a record, without those that are missing or empty; `NOTHING` where it has
         no such column."""
         columns = self.among(record)
         if not columns:
             return NOTHING
         values = [record[name] for name in columns if record[name] not in (None, "")]
-        opened = [unpack(value) for value in values]
-        return [
-            one if isinstance(one, dict) else value
-            for one, value in zip(opened, values, strict=True)
-        ]
+        return [one if isinstance(one := _opened(value), dict) else value for value in values]
 
 
 def _order(match: re.Match[str]) -> tuple[tuple[int, int, str], ...]:
@@ -139,17 +134,14 @@ class ChosenColumns:
     def __bool__(self) -> bool:
         return bool(self._candidates)
 
-    def resolve(
-        self, record: Mapping[str, Any], unpack: Unpack
-    ) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    def resolve(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
         """The record with what paths lead to at its top, and the key of each chosen field.
 
         What a path leads to stands under the path's text, and no longer where it was. A field that
         the record lacks has the key that was named first, which the record does not have then.
 
         Args:
-            record: plain values.
-            unpack: makes an object or a list of a text that holds one.
+            record: plain values; a path goes on into a text that holds an object or a list.
         """
         if all(record.get(name) is not None for name in self._plain.values()):
             return record, self._plain
@@ -158,11 +150,9 @@ class ChosenColumns:
             # A candidate that is there and null comes after those that hold something.
             empty: str | None = None
             for name in (names[0], *_alternatives(names)):
-                value = record.get(name, NOTHING)
-                if value is NOTHING:
-                    value = self._led_to(name, record, unpack)
-                    if value is not NOTHING:
-                        found[name] = value
+                value = self._value(name, record)
+                if value is not NOTHING:
+                    found[name] = value
                 if value is not NOTHING and value is not None:
                     keys[field] = name
                     break
@@ -174,8 +164,13 @@ class ChosenColumns:
                 for column in self._joined[name].among(record):
                     found.pop(column, None)
             elif name in self._paths and name in found:
-                self._take_out(found, self._paths[name].steps, unpack)
+                self._take_out(found, self._paths[name].steps)
         return found, keys
+
+    def held(self, record: Mapping[str, Any]) -> set[str]:
+        """The fields whose columns are in a record."""
+        found, keys = self.resolve(record)
+        return {field for field, key in keys.items() if key in found}
 
     def names(self) -> set[str]:
         """Every name and path that was chosen."""
@@ -186,15 +181,14 @@ class ChosenColumns:
         listed = list(names)
         return {name for joined in self._joined.values() for name in joined.among(listed)}
 
-    def missing(self, record: Mapping[str, Any], unpack: Unpack) -> InputError | None:
+    def missing(self, record: Mapping[str, Any]) -> InputError | None:
         """The error for a field whose columns a record lacks; ``None`` where all are there, or may
         be absent.
 
         Args:
             record: the first record, as `resolve` takes it.
-            unpack: as of `resolve`.
         """
-        found, keys = self.resolve(record, unpack)
+        found, keys = self.resolve(record)
         for field, names in self._candidates.items():
             paths = [self._paths.get(name) for name in _alternatives(names)]
             if keys[field] in found or any(path is not None and path.optional for path in paths):
@@ -203,61 +197,53 @@ class ChosenColumns:
             if len(path_of := [one for one in paths if one is not None]) == 1:
                 try:
                     if len(path_of[0].steps) > 1:
-                        path_of[0].find(record, unpack)
+                        path_of[0].find(record, _opened)
                 except PathError as error:
                     reason = f": {error}"
             return InputError(
                 f"there is no column {' or '.join(map(repr, _alternatives(names)))} "
                 f"(wanted as {field}){reason}",
                 field=name,
-                hint=f"{self._texts_near(name, record, unpack) or did_you_mean(name, record)} "
+                hint=f"{self._texts_near(name, record) or did_you_mean(name, record)} "
                 f"Found: {', '.join(record)}.".strip(),
             )
         return None
 
-    def with_texts_below(
-        self, error: InputError, record: Mapping[str, Any], unpack: Unpack
-    ) -> InputError:
+    def with_texts_below(self, error: InputError, record: Mapping[str, Any]) -> InputError:
         """An error about a chosen column, with the paths to the texts in it where it holds an
         object.
 
         Args:
             error: about a field of the record.
             record: as `resolve` takes it.
-            unpack: as of `resolve`.
         """
+        name = error.field
         for field, names in self._candidates.items():
-            for name in _alternatives(names):
-                if name != error.field:
-                    continue
-                value = record.get(name, NOTHING)
-                if value is NOTHING:
-                    value = self._led_to(name, record, unpack)
-                below = list(text_paths([unpack(value)], name)) if value is not NOTHING else []
-                below = [path for path in below if path != name][:_MOST_PATHS]
-                if below:
-                    return error.but(hint=_texts_are(field, below))
+            if name in _alternatives(names):
+                hint = _texts_below(field, self._value(name, record), name)
+                return error.but(hint=hint) if hint else error
         return error
 
-    def _texts_near(self, name: str, record: Mapping[str, Any], unpack: Unpack) -> str | None:
+    def _texts_near(self, name: str, record: Mapping[str, Any]) -> str:
         """A hint with the texts in the column into which a path that leads nowhere begins."""
         path = self._paths.get(name)
         if path is None or (first := str(path.steps[0])) not in record:
-            return None
+            return ""
         field = next(one for one, names in self._candidates.items() if name in _alternatives(names))
-        below = [one for one in text_paths([unpack(record[first])], first) if one != first]
-        return _texts_are(field, below[:_MOST_PATHS]) if below else None
+        return _texts_below(field, record[first], first)
 
-    def _led_to(self, name: str, record: Mapping[str, Any], unpack: Unpack) -> Any:
-        """What stands for a name that is no column's; `NOTHING` where nothing does."""
+    def _value(self, name: str, record: Mapping[str, Any]) -> Any:
+        """What a column holds, or what a name that is no column's leads to; else `NOTHING`."""
+        if name in record:
+            return record[name]
         if name in self._joined:
-            return self._joined[name].find(record, unpack)
+            return self._joined[name].find(record)
         try:
-            return self._paths[name].find(record, unpack) if name in self._paths else NOTHING
+            return self._paths[name].find(record, _opened) if name in self._paths else NOTHING
         except PathError:
             return NOTHING
 
-    def _take_out(self, record: dict[str, Any], steps: Sequence[str | int], unpack: Unpack) -> None:
+    def _take_out(self, record: dict[str, Any], steps: Sequence[str | int]) -> None:
         """Takes out what a path led to, down to its first step into a list, and the objects that
         are empty then. A list that is itself a field of ours (``messages``) stays."""
         keys: list[str] = []
@@ -269,21 +255,21 @@ class ChosenColumns:
                 break
             keys.append(step)
         if keys:
-            _without(record, keys, unpack)
+            _without(record, keys)
 
 
 def _alternatives(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(one.strip() for name in names for one in name.split("|") if one))
 
 
-def _without(record: dict[str, Any], keys: Sequence[str], unpack: Unpack) -> None:
+def _without(record: dict[str, Any], keys: Sequence[str]) -> None:
     first, *rest = keys
-    inner = unpack(record.get(first))
+    inner = _opened(record.get(first))
     if not rest:
         record.pop(first, None)
     elif isinstance(inner, dict):
         record[first] = dict(inner)
-        _without(record[first], rest, unpack)
+        _without(record[first], rest)
         if not record[first]:
             del record[first]
 
@@ -297,7 +283,17 @@ def _parsed(name: str) -> JsonPath | None:
     return path if path.optional or len(path.steps) > 1 else None
 
 
-def _texts_are(field: str, paths: Sequence[str]) -> str:
+def _opened(value: Any) -> Any:
+    """The object or list in a text that holds one, for a path that goes on into it."""
+    return field_values.unpack(value, "")
+
+
+def _texts_below(field: str, value: Any, name: str) -> str:
+    """A hint with the paths to the texts in what a column holds; empty where there are none."""
+    below = [] if value is NOTHING else text_paths([_opened(value)], name)
+    paths = [path for path in below if path != name][:_MOST_PATHS]
+    if not paths:
+        return ""
     if len(paths) == 1:
         return f"Write {field}={paths[0]}."
     return f"Texts are in {', '.join(paths)}: write for example {field}={paths[0]}."

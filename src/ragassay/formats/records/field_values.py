@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError
-from ragassay.formats.sources import kind, refuse_repeats
+from ragassay.formats.sources import refuse_repeats, unexpected
 
 _LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]]|(?:None|nan|null)\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")
@@ -48,11 +48,7 @@ def text(value: Any, field: str) -> str | None:
         return str(value)
     if isinstance(value, float) and abs(value) < _EXACT:
         return str(int(value) if value.is_integer() else value)
-    raise InputError(
-        f"{kind(value)} stands where a text is expected",
-        field=field,
-        hint='Write it as a text, in quotes: "...".',
-    )
+    raise unexpected(value, "a text", field, 'Write it as a text, in quotes: "...".')
 
 
 def identifier(value: Any, field: str) -> str | None:
@@ -72,11 +68,8 @@ def identifier(value: Any, field: str) -> str | None:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise InputError(
-        f"{kind(value)} stands where an id is expected",
-        field=field,
-        hint="Ids are texts or whole numbers below 2^53; write longer ones as texts.",
-    )
+    hint = "Ids are texts or whole numbers below 2^53; write longer ones as texts."
+    raise unexpected(value, "an id", field, hint)
 
 
 def whole_number(value: Any, field: str) -> int | None:
@@ -97,7 +90,7 @@ def whole_number(value: Any, field: str) -> int | None:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _EXACT:
         return value
-    raise InputError(f"{kind(value)} stands where a whole number is expected", field=field)
+    raise unexpected(value, "a whole number", field)
 
 
 def score(value: Any, field: str) -> float | None:
@@ -116,11 +109,8 @@ def score(value: Any, field: str) -> float | None:
         return None
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
-    raise InputError(
-        f"{kind(value)} stands where a score is expected",
-        field=field,
-        hint="Scores are finite numbers, without quotes; leave the score out if there is none.",
-    )
+    hint = "Scores are finite numbers, without quotes; leave the score out if there is none."
+    raise unexpected(value, "a score", field, hint)
 
 
 def timestamp(value: Any, field: str) -> float | None:
@@ -246,11 +236,8 @@ def failure(value: Any, field: str) -> str | None:
     if value is None or value is False or value == "":
         return None
     if not isinstance(value, str):  # 0 may mean that all went well
-        raise InputError(
-            f"{kind(value)} stands where the reason of a failure is expected",
-            field=field,
-            hint='Write it as a text, in quotes: "...".',
-        )
+        hint = 'Write it as a text, in quotes: "...".'
+        raise unexpected(value, "the reason of a failure", field, hint)
     return value
 
 
@@ -295,11 +282,8 @@ def not_a_list(value: Any, field: str, of: str = "texts or objects") -> InputErr
         field: its name, for errors.
         of: what the list should hold.
     """
-    return InputError(
-        f"{kind(value)} stands where a list of {of} is expected",
-        field=field,
-        hint="Should the column mean something else, rename it or name the right one in columns.",
-    )
+    hint = "Should the column mean something else, rename it or name the right one in columns."
+    return unexpected(value, f"a list of {of}", field, hint)
 
 
 _DEEPEST = 100

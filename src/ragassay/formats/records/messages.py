@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ragassay.errors import InputError
 from ragassay.formats.records.aliases import pick
 from ragassay.formats.records.field_values import text
-from ragassay.formats.sources import kind
+from ragassay.formats.sources import unexpected
 from ragassay.samples import Answer, Turn
 
 _TURN_PARTS = (
@@ -60,17 +60,13 @@ def conversation(value: Any, field: str) -> Conversation:
             an image or another file.
     """
     if not isinstance(value, list):
-        raise InputError(
-            f"{kind(value)} stands where a list of turns is expected", field=field, hint=_HOW
-        )
+        raise unexpected(value, "a list of turns", field, _HOW)
     found = Conversation([], [], [], 0)
     results: list[Any] = []
     steps = 0
     for item in value:
         if not isinstance(item, dict):
-            raise InputError(
-                f"{kind(item)} stands where a turn is expected", field=field, hint=_HOW
-            )
+            raise unexpected(item, "a turn", field, _HOW)
         message = _unwrapped(item)
         text_key, speaker_key, calls_key = pick(tuple(message), _TURN_PARTS)
         name = message[speaker_key] if speaker_key else None

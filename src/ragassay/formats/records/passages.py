@@ -20,7 +20,7 @@ from ragassay.formats.records.field_values import (
     whole_number,
 )
 from ragassay.formats.records.option_words import OptionWords
-from ragassay.formats.sources import kind
+from ragassay.formats.sources import kind, unexpected
 from ragassay.samples import GoldPassage, Passage
 
 P = TypeVar("P", Passage, GoldPassage)
@@ -284,7 +284,7 @@ def _passage(item: Any, field: str) -> Passage:
     if type(item) is str:
         return Passage(item)
     if not isinstance(item, dict):
-        raise InputError(f"{kind(item)} stands where a passage is expected", field=field)
+        raise unexpected(item, "a passage", field)
     found = _found(tuple(item), _PASSAGE, field)
     parts = {part: read(item[key], where) for part, key, read, where in found}
     named = "text" in parts or "id" in parts
@@ -307,11 +307,8 @@ def _gold(item: Any, field: str) -> GoldPassage:
     if type(item) is str:
         return GoldPassage(text=item)
     if not isinstance(item, dict):
-        raise InputError(
-            f"{kind(item)} stands where a gold passage is expected",
-            field=field,
-            hint="Put ids into gold_ids, and texts in quotes.",
-        )
+        hint = "Put ids into gold_ids, and texts in quotes."
+        raise unexpected(item, "a gold passage", field, hint)
     parts = _parts(item, _GOLD, field)
     if parts.get("grade", 1) is None:
         del parts["grade"]

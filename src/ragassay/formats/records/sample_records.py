@@ -84,6 +84,8 @@ class Mapper:
             JSON has lists of its own.
 
     Attributes:
+        from_tools: whether what tools gave becomes passages.
+        span: the name of the steps of traces that the user named as those that retrieve.
         nothing_known: the error for a source whose every request was left out (`left_out`).
 
     Raises:
@@ -98,9 +100,9 @@ class Mapper:
         self.encoding, self.sheet = options.get("encoding"), options.get("sheet")
         self.queries_alone = options.get("queries_alone", False)
         source = options.get("passages_from") or "retrieval"
-        self._from_tools = source == "tools"
-        self._span = source.removeprefix("span:") if source[:5] == "span:" else None
-        if source not in ("retrieval", "tools") and not self._span:
+        self.from_tools = source == "tools"
+        self.span = source.removeprefix("span:") if source[:5] == "span:" else None
+        if source not in ("retrieval", "tools") and not self.span:
             raise UsageError(
                 f"passages_from: {source!r} is none of retrieval, tools and span:NAME (the steps "
                 "of traces that are called NAME)."
@@ -144,7 +146,7 @@ class Mapper:
             sample = self._map(record, line, beside or {})
         except InputError as error:
             if self.columns:
-                error = self.columns.with_texts_below(error, {**record, **(beside or {})}, _opened)
+                error = self.columns.with_texts_below(error, {**record, **(beside or {})})
             raise error.at(path=self.path, line=line) from None
         self.claim(sample, line)
         return sample
@@ -180,41 +182,40 @@ class Mapper:
         """
         key = hash((sample.id, sample.system, sample.repeat))
         if key in self._lines:
-            of = f" of system {sample.system!r}" if sample.system else ""
-            earlier = self._lines[key]
-            where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
-            if _are_rows_of_passages(self._latest.get(key), sample):
-                raise InputError(
-                    f"the query {_short(sample.query or '')!r}{of} was already given in line "
-                    f"{where} with the same answer and another passage or other texts: these look "
-                    "like one row a passage",
-                    path=self.path,
-                    line=line,
-                    hint="Make one record of the rows of a query, with its passages in one list, "
-                    'best first (in a cell as JSON, ["first", "second"]).',
-                )
-            if has_made_id(sample):
-                query = _short(sample.query or "")
-                raise InputError(
-                    f"the query {query!r}{of} was already given in line {where}; "
-                    "neither record has an id, so each has one that was made of its query",
-                    path=self.path,
-                    line=line,
-                    hint="Give each record its own id, the name of its system (system), or the "
-                    "number of its run (repeat 0, 1, 2 ...); or leave one of them out.",
-                )
-            raise InputError(
-                f"the sample {sample.id!r}{of}, repeat {sample.repeat}, was already given in line "
-                f"{where}",
-                path=self.path,
-                line=line,
-                field="id",
-                hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
-            )
+            raise self._repeated(key, sample).at(path=self.path, line=line)
         self._lines[key] = (self.path, line) if self._several else line
         self._latest[key] = sample
         if len(self._latest) > _LATEST:
             del self._latest[next(iter(self._latest))]
+
+    def _repeated(self, key: int, sample: Sample) -> InputError:
+        """The error for a sample with the identity of an earlier one."""
+        of = f" of system {sample.system!r}" if sample.system else ""
+        earlier = self._lines[key]
+        where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
+        query = sample.query or ""
+        query = query if len(query) <= 80 else f"{query[:77]}..."
+        told = f"the query {query!r}{of}"
+        if _are_rows_of_passages(self._latest.get(key), sample):
+            return InputError(
+                f"{told} was already given in line {where} with the same answer and another "
+                "passage or other texts: these look like one row a passage",
+                hint="Make one record of the rows of a query, with its passages in one list, "
+                'best first (in a cell as JSON, ["first", "second"]).',
+            )
+        if has_made_id(sample):
+            return InputError(
+                f"{told} was already given in line {where}; neither record has an id, so each has "
+                "one that was made of its query",
+                hint="Give each record its own id, the name of its system (system), or the "
+                "number of its run (repeat 0, 1, 2 ...); or leave one of them out.",
+            )
+        return InputError(
+            f"the sample {sample.id!r}{of}, repeat {sample.repeat}, was already given in line "
+            f"{where}",
+            field="id",
+            hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
+        )
 
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed.
@@ -228,6 +229,15 @@ class Mapper:
                 "Another format can be forced, for example csv or jsonl."
             )
 
+    def unchosen(self, record: Record) -> dict[str, Any]:
+        """The fields of a record that hold something, without those for which the user chose a
+        column.
+
+        Args:
+            record: values by the names of our fields.
+        """
+        return {k: v for k, v in record.items() if v is not None and k not in self.columns}
+
     def reaches_into(self, record: Record) -> bool:
         """Whether columns that the user chose for a query, an answer, passages or the like are in a
         record.
@@ -235,34 +245,7 @@ class Mapper:
         Args:
             record: plain values.
         """
-        return bool(self.columns) and not self.holds(record).isdisjoint(aliases.SUBSTANCE)
-
-    def holds(self, record: Record) -> set[str]:
-        """The fields whose chosen columns are in a record.
-
-        Args:
-            record: plain values.
-        """
-        found, keys = self.columns.resolve(record, _opened)
-        return {field for field, key in keys.items() if key in found}
-
-    def missing(self, record: Record) -> InputError | None:
-        """The error for a chosen column that a record lacks; ``None`` where none is missing.
-
-        Args:
-            record: plain values.
-        """
-        return self.columns.missing(record, _opened)
-
-    @property
-    def from_tools(self) -> bool:
-        """Whether what tools gave becomes passages."""
-        return self._from_tools
-
-    @property
-    def span(self) -> str | None:
-        """The name of the steps of traces that the user named as those that retrieve."""
-        return self._span
+        return bool(self.columns) and not self.columns.held(record).isdisjoint(aliases.SUBSTANCE)
 
     def left_out(self, beside: Record, line: int) -> None:
         """Tells that a request was left out, because nothing in it is known.
@@ -402,10 +385,10 @@ class Mapper:
         if self.columns:
             record = {**record, **beside}
             if not self._has_begun:
-                wrong = self.missing(record)
+                wrong = self.columns.missing(record)
                 if wrong is not None:
                     raise wrong
-            record, chosen = self.columns.resolve(record, _opened)
+            record, chosen = self.columns.resolve(record)
             kept = set(chosen.values())
             record = {k: v for k, v in record.items() if k not in beside or k in kept}
         self._has_begun = True
@@ -591,14 +574,14 @@ class Mapper:
         said = messages.conversation(raw, key)
         if said.rules:
             metadata.setdefault("system_prompt", "\n".join(said.rules))
-        if said.steps and not self._from_tools:
+        if said.steps and not self.from_tools:
             self.note(
                 "records with messages of tools",
                 "They were left out. --passages-from tools (passages_from='tools') makes passages "
                 "of what the tools gave.",
                 line,
             )
-        if said.results and self._from_tools and parts.get("passages") is None:
+        if said.results and self.from_tools and parts.get("passages") is None:
             given = [one for result in said.results for one in retrieved.documents(result)]
             parts["passages"] = passages.passages(given, key)
         if folded(key) == "history":  # our own field holds earlier turns only
@@ -701,10 +684,6 @@ def _are_rows_of_passages(earlier: Sample | None, sample: Sample) -> bool:
     return texts[0] != texts[1]
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
 _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "id": field_values.identifier,
     "system": field_values.identifier,
@@ -753,11 +732,6 @@ def _are_runs(value: Any) -> bool:
         and all(isinstance(run, dict) and isinstance(run.get("id"), str) for run in value)
         and all(run.keys() <= ALIASES.keys() for run in value)
     )
-
-
-def _opened(value: Any) -> Any:
-    """The object or list in a text that holds one, for a path that goes on into it."""
-    return field_values.unpack(value, "") if type(value) is str else value
 
 
 def _unpacked(record: Record, plan: FieldKeys) -> Record:

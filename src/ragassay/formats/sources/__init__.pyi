@@ -9,7 +9,7 @@ from . import (
 )
 from .delimited import Row as Row
 from .json_files import cleaned as cleaned, refuse_repeats as refuse_repeats
-from .kinds import kind as kind
+from .kinds import kind as kind, unexpected as unexpected
 from .opening import (
     lines as lines,
     not_utf8 as not_utf8,

@@ -17,7 +17,7 @@ import orjson
 from ragassay.errors import InputError, json_problem
 from ragassay.formats.records import FIELD_OF, SUBSTANCE, folded
 from ragassay.formats.sources import column_wise, nested_lists
-from ragassay.formats.sources.kinds import kind
+from ragassay.formats.sources.kinds import unexpected
 from ragassay.formats.sources.opening import lines, opened, placed, read_all
 
 
@@ -173,11 +173,7 @@ def json_records(
             yield from _unwrapped([value], path, note, nested, is_record)
         return
     record = _object(parse_json(raw, path, number), path, number)
-    holds = not is_record(record) and (
-        _list_name(record, path) is not None
-        or (nested and nested_lists.path_to_records(record) is not None)
-    )
-    if holds or column_wise.rows(record) is not None:
+    if _within(record, path, nested, is_record) is not None:
         later = (_object(parse_json(raw, path, at), path, at) for at, raw in stream)
         yield from _unwrapped(chain([record], later), path, note, nested, is_record)
         return
@@ -215,34 +211,30 @@ def _unwrapped(
     """The records inside each object, or the object itself where it holds none."""
     numbers = count(1)
     for outer in objects:
-        around_list = not is_record(outer)
-        name = _list_name(outer, path) if around_list else None
-        table = column_wise.rows(outer) if name is None else None
-        if table is not None:
-            for row in table:
-                yield next(numbers), row
-            continue
-        inner = nested and around_list and name is None
-        way = nested_lists.path_to_records(outer) if inner else None
-        if way is not None:
-            note(
-                f"objects with a list of records in {'.'.join(way)}",
-                "The records were read, what stands around them was left out.",
-            )
-            for record in reduce(lambda value, key: value[key], way, cast("Any", outer)):
-                yield next(numbers), record
-            continue
-        if name is None:
-            yield next(numbers), outer
-            continue
-        around = [key for key, value in outer.items() if key != name and value is not None]
+        records, around = _within(outer, path, nested, is_record) or ([outer], "")
         if around:
-            note(
-                f"objects with {', '.join(map(repr, around))} around a list of records",
-                "The records were read, what stands around them was left out.",
-            )
-        for record in outer[name]:
+            note(around, "The records were read, what stands around them was left out.")
+        for record in records:
             yield next(numbers), record
+
+
+def _within(
+    outer: dict[str, Any], path: Path, nested: bool, is_record: Callable[[dict[str, Any]], bool]
+) -> tuple[Iterable[dict[str, Any]], str] | None:
+    """The records that an object holds, and words for objects with something around these; ``None``
+    where it is a record itself."""
+    around_list = not is_record(outer)
+    if around_list and (name := _list_name(outer, path)) is not None:
+        around = [repr(key) for key, one in outer.items() if key != name and one is not None]
+        words = f"objects with {', '.join(around)} around a list of records" if around else ""
+        return outer[name], words
+    if (table := column_wise.rows(outer)) is not None:
+        return table, ""
+    way = nested_lists.path_to_records(outer) if nested and around_list else None
+    if way is None:
+        return None
+    records: Any = reduce(lambda value, key: value[key], way, cast("Any", outer))
+    return records, f"objects with a list of records in {'.'.join(way)}"
 
 
 _LISTS = ("results", "input_data", "data", "samples", "records", "examples", "rows", "traces")
@@ -251,7 +243,13 @@ _LISTS = ("results", "input_data", "data", "samples", "records", "examples", "ro
 def _list_name(record: Mapping[str, Any], path: Path) -> str | None:
     """The name under which an object that is no sample itself holds a list of records; ``None``
     where there is none."""
-    names = [name for name in _LISTS if _is_list_of_objects(record.get(name))]
+    names = [
+        name
+        for name in _LISTS
+        if isinstance(listed := record.get(name), list)
+        and listed
+        and all(isinstance(one, dict) for one in listed)
+    ]
     if not names or any(FIELD_OF.get(folded(key)) in SUBSTANCE for key in record):
         return None
     if len(names) > 1:
@@ -270,21 +268,9 @@ def inner_record(record: Mapping[str, Any]) -> dict[str, Any] | None:
         record: the object.
     """
     with suppress(InputError):
-        name = _list_name(record, Path())
-        if name is not None:
-            return cast("dict[str, Any]", record[name][0])
-    table = column_wise.rows(record) if record else None
-    if table is not None:
-        return next(table, None)
-    if (way := nested_lists.path_to_records(record)) is not None:
-        return cast(
-            "dict[str, Any]", reduce(lambda value, key: value[key], way, cast("Any", record))[0]
-        )
+        found = _within(dict(record), Path(), True, lambda record: False)
+        return None if found is None else next(iter(found[0]), None)
     return None
-
-
-def _is_list_of_objects(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
 def _is_document(first_line: bytes) -> bool:
@@ -306,9 +292,5 @@ def _first_of_list(path: Path, encoding: str | None) -> Any:
 def _object(value: Any, path: Path, line: int) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
-    raise InputError(
-        f"{kind(value)} stands where a record is expected",
-        path=path,
-        line=line,
-        hint='Each record is a JSON object: {"id": ..., "query": ...}.',
-    )
+    hint = 'Each record is a JSON object: {"id": ..., "query": ...}.'
+    raise unexpected(value, "a record", hint=hint).at(path=path, line=line)

@@ -197,7 +197,7 @@ def demand_text(start: bytes, path: Path) -> None:
 
 
 @contextmanager
-def shaped(tool: str, path: Path, line: int) -> Iterator[None]:
+def shaped(tool: str, path: Path | None, line: int) -> Iterator[None]:
     """Makes an `InputError` of what goes wrong where a record has another shape than a tool writes:
     a number in place of an object, and the like.
 

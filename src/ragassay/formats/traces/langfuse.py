@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +25,13 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a record cannot be read.
     """
     first, listed = peeked_rows(path, mapper)
-    if _is_item(first):
-        for line, row in listed:
-            with shaped("Langfuse", path, line):
-                record = _item(row)
-            yield mapper.sample(record, line)
+    if "expectedOutput" not in first and "expected_output" not in first:
+        yield from spans.samples(listed, _spans, "Langfuse", mapper)
         return
-    yield from spans.samples(_all_spans(listed, path), mapper)
-
-
-def _all_spans(listed: Iterable[tuple[int, dict[str, Any]]], path: Path) -> Iterator[spans.Span]:
     for line, row in listed:
         with shaped("Langfuse", path, line):
-            found = list(_spans(row, line))
-        yield from found
+            record = _item(row)
+        yield mapper.sample(record, line)
 
 
 def _get(row: Mapping[str, Any], *names: str) -> Any:
@@ -51,7 +44,6 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         return
     key = str(row.get("id") or f"line {line}")
     session = _get(row, "sessionId", "session_id")
-    fields = {"timestamp": row.get("timestamp")}
     metadata = {
         "conversation_id": session,
         "version": _get(row, "version", "release"),
@@ -69,7 +61,7 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         start="",
         inputs=unpacked(row.get("input")),
         outputs=unpacked(row.get("output")),
-        fields={name: value for name, value in fields.items() if value is not None},
+        fields={"timestamp": row.get("timestamp")},
         metadata=metadata,
         served=served.told(latency=row.get("latency"), cost=_get(row, "totalCost", "total_cost")),
     )
@@ -100,7 +92,7 @@ def _observation(row: Mapping[str, Any], line: int, above: str | None = None) ->
         inputs=unpacked(row.get("input")),
         outputs=unpacked(row.get("output")),
         error=(_get(row, "statusMessage", "status_message") or "error") if failed else None,
-        fields={} if started is None else {"timestamp": started},
+        fields={"timestamp": started},
         served=served.told(
             start=started,
             end=_get(row, "endTime", "end_time"),
@@ -129,10 +121,6 @@ def _cost(row: Mapping[str, Any]) -> Any:
         if isinstance(costs, dict) and costs.get("total") is not None:
             return costs["total"]
     return _get(row, "totalCost", "total_cost", "calculatedTotalCost", "calculated_total_cost")
-
-
-def _is_item(row: Mapping[str, Any]) -> bool:
-    return "expectedOutput" in row or "expected_output" in row
 
 
 def _item(row: Mapping[str, Any]) -> dict[str, Any]:

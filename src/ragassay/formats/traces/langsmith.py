@@ -3,7 +3,7 @@ SDK and the pages export them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """
     first, listed = peeked_rows(path, mapper)
     if "run_type" in first:
-        yield from spans.samples(_all_spans(listed, path), mapper)
+        yield from spans.samples(listed, _spans, "LangSmith", mapper)
     elif isinstance(first.get("run"), dict):
         for line, row in listed:
             with shaped("LangSmith", path, line):
@@ -44,24 +44,12 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
             yield mapper.sample(record, line, beside)
 
 
-def _all_spans(listed: Iterable[tuple[int, dict[str, Any]]], path: Path) -> Iterator[spans.Span]:
-    for line, row in listed:
-        with shaped("LangSmith", path, line):
-            found = list(_spans(row, line, path))
-        yield from found
-
-
-def _spans(row: Mapping[str, Any], line: int, path: Path) -> Iterator[spans.Span]:
+def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     if row.get("id") in (None, ""):
-        raise InputError("the run has no id", path=path, line=line, field="id")
+        raise InputError("the run has no id", field="id")
     started = row.get("start_time")
     session = _object(_object(row, "extra"), "metadata")
     talk = next((session[key] for key in ("session_id", "thread_id") if session.get(key)), None)
-    fields = {
-        "timestamp": started,
-        "system": row.get("session_name"),
-        "id": row.get("reference_example_id"),
-    }
     yield spans.Span(
         line=line,
         id=str(row["id"]),
@@ -73,7 +61,11 @@ def _spans(row: Mapping[str, Any], line: int, path: Path) -> Iterator[spans.Span
         inputs=unpacked(row.get("inputs")),
         outputs=unpacked(row.get("outputs")),
         error=row.get("error") or None,
-        fields={key: value for key, value in fields.items() if value is not None},
+        fields={
+            "timestamp": started,
+            "system": row.get("session_name"),
+            "id": row.get("reference_example_id"),
+        },
         metadata={"conversation_id": None if talk is None else str(talk), **_scores(row)},
         served=served.told(
             start=started,
@@ -85,7 +77,7 @@ def _spans(row: Mapping[str, Any], line: int, path: Path) -> Iterator[spans.Span
         ),
     )
     for child in row.get("child_runs") or ():
-        yield from _spans({"parent_run_id": row["id"], **child}, line, path)
+        yield from _spans({"parent_run_id": row["id"], **child}, line)
 
 
 def _object(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -177,20 +169,18 @@ def _example(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
         **({"asked": spent} if spent else {}),
         **({"failure_detail": detail} if detail else {}),
     }
-    record = {
-        "id": row.get("example_id") or row.get("id") or row.get("run_id"),
-        "messages" if isinstance(asked, list) else "query": asked,
-        "answer": said.answer(outputs),
-        "passages": said.passages(outputs, inputs),
-        "references": None if expected is None else [expected],
-        "failure": failed or None,
-        "timestamp": row.get("start_time"),
-        "metadata": metadata or None,
-    }
-    record = {key: value for key, value in record.items() if value is not None}
-    if mapper.columns:
-        record = {key: value for key, value in record.items() if key not in mapper.columns}
-    return record
+    return mapper.unchosen(
+        {
+            "id": row.get("example_id") or row.get("id") or row.get("run_id"),
+            "messages" if isinstance(asked, list) else "query": asked,
+            "answer": said.answer(outputs),
+            "passages": said.passages(outputs, inputs),
+            "references": None if expected is None else [expected],
+            "failure": failed or None,
+            "timestamp": row.get("start_time"),
+            "metadata": metadata or None,
+        }
+    )
 
 
 def _sniff(head: Head) -> int:

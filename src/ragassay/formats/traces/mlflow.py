@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +33,10 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
             beside = {name: unpacked(row.get(name)) for name in _RAW}
             yield mapper.sample(record, line, beside)
         return
-    yield from spans.samples(_spans(listed, path), mapper)
+    yield from spans.samples(listed, _spans, "MLflow", mapper)
 
 
-def _spans(listed: Iterable[tuple[int, dict[str, Any]]], path: Path) -> Iterator[spans.Span]:
-    for line, row in listed:
-        with shaped("MLflow", path, line):
-            found = list(_trace(row, line, path))
-        yield from found
-
-
-def _trace(row: Mapping[str, Any], line: int, path: Path) -> Iterator[spans.Span]:
+def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     whole = unpacked(row.get("trace"))
     if isinstance(whole, dict):
         row = {**row, **whole}
@@ -53,8 +46,6 @@ def _trace(row: Mapping[str, Any], line: int, path: Path) -> Iterator[spans.Span
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         raise InputError(
             "a list of spans is expected",
-            path=path,
-            line=line,
             field="spans",
             hint="Export traces with their spans (trace.to_json(), or search_traces).",
         )
@@ -80,7 +71,7 @@ def _trace(row: Mapping[str, Any], line: int, path: Path) -> Iterator[spans.Span
             ended=served.of_nanoseconds(one.get("end_time_unix_nano", one.get("end_time_ns"))),
             start="" if started is None else str(started),
             error="error" if failed and parent is None else None,
-            fields={k: v for k, v in fields.items() if v is not None} if parent is None else {},
+            fields=fields if parent is None else {},
         )
 
 
@@ -109,21 +100,20 @@ def _row(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
     expected = unpacked(row.get("expectations")) or {}
     asked = said.question(inputs)
     retrieved = expected.get("expected_retrieved_context")
-    record = {
-        "id": row.get("id") or row.get("request_id") or row.get("trace_id"),
-        "messages" if isinstance(asked, list) else "query": asked,
-        "answer": said.answer(outputs),
-        "passages": said.passages(outputs, inputs),
-        "references": expected.get("expected_response"),
-        "gold": [_gold(one) for one in retrieved] if isinstance(retrieved, list) else None,
-        "metadata": row.get("tags"),
-    }
+    record = mapper.unchosen(
+        {
+            "id": row.get("id") or row.get("request_id") or row.get("trace_id"),
+            "messages" if isinstance(asked, list) else "query": asked,
+            "answer": said.answer(outputs),
+            "passages": said.passages(outputs, inputs),
+            "references": expected.get("expected_response"),
+            "gold": [_gold(one) for one in retrieved] if isinstance(retrieved, list) else None,
+            "metadata": row.get("tags"),
+        }
+    )
     # What its tables do not have is somebody's own column.
     own = {key: value for key, value in row.items() if FIELD_OF.get(folded(key)) in _OWN}
-    record = own | {key: value for key, value in record.items() if value is not None}
-    if mapper.columns:
-        record = {key: value for key, value in record.items() if key not in mapper.columns}
-    return record
+    return {key: value for key, value in own.items() if key not in mapper.columns} | record
 
 
 _OWN = frozenset(

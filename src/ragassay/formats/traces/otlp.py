@@ -9,7 +9,6 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper
-from ragassay.formats.sources import shaped
 from ragassay.formats.traces import attributes, served, trace_spans as spans
 from ragassay.formats.traces.span_rows import rows
 from ragassay.samples import Sample
@@ -27,36 +26,31 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     Raises:
         InputError: the file or a span cannot be read.
     """
-    yield from spans.samples(_spans(path, mapper), mapper)
+    yield from spans.samples(rows(path, mapper), _spans, "OpenTelemetry", mapper)
 
 
-def _spans(path: Path, mapper: Mapper) -> Iterator[spans.Span]:
-    for line, record in rows(path, mapper):
-        for resource in _list(record, ("resourceSpans", "resource_spans"), path, line):
-            for scope in _list(resource, ("scopeSpans", "scope_spans"), path, line):
-                for one in _list(scope, ("spans",), path, line):
-                    with shaped("OpenTelemetry", path, line):
-                        span = _span(one, path, line)
-                    yield span
+def _spans(record: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
+    for resource in _list(record, "resourceSpans", "resource_spans"):
+        for scope in _list(resource, "scopeSpans", "scope_spans"):
+            for one in _list(scope, "spans"):
+                yield _span(one, line)
 
 
-def _list(record: Any, names: tuple[str, ...], path: Path, line: int) -> list[Any]:
+def _list(record: Mapping[str, Any], *names: str) -> list[Any]:
     value = next((record[name] for name in names if name in record), None)
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise InputError(
             "a list of objects is expected",
-            path=path,
-            line=line,
             field=names[0],
             hint="Export the traces as OTLP JSON.",
         )
     return value
 
 
-def _span(one: Mapping[str, Any], path: Path, line: int) -> spans.Span:
+def _span(one: Mapping[str, Any], line: int) -> spans.Span:
     listed = one.get("attributes") or []
     if not isinstance(listed, list):
-        raise InputError("a list is expected", path=path, line=line, field="attributes")
+        raise InputError("a list is expected", field="attributes")
     given = {str(item.get("key")): _value(item.get("value")) for item in listed}
     start = one.get("startTimeUnixNano", one.get("start_time_unix_nano"))
     status = one.get("status") or {}

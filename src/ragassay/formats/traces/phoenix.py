@@ -9,7 +9,6 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, unpacked
-from ragassay.formats.sources import shaped
 from ragassay.formats.traces import attributes, trace_spans as spans
 from ragassay.formats.traces.span_rows import rows
 from ragassay.samples import Sample
@@ -25,17 +24,10 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     Raises:
         InputError: the file or a span cannot be read.
     """
-    yield from spans.samples(_spans(path, mapper), mapper)
+    yield from spans.samples(rows(path, mapper), _spans, "Phoenix", mapper)
 
 
-def _spans(path: Path, mapper: Mapper) -> Iterator[spans.Span]:
-    for line, row in rows(path, mapper):
-        with shaped("Phoenix", path, line):
-            span = _span(row, path, line)
-        yield span
-
-
-def _span(row: Mapping[str, Any], path: Path, line: int) -> spans.Span:
+def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     context = unpacked(row.get("context")) or {}
     own = unpacked(row.get("attributes")) or {}
     flat = {key.partition(".")[2]: value for key, value in row.items() if key[:11] == "attributes."}
@@ -45,14 +37,12 @@ def _span(row: Mapping[str, Any], path: Path, line: int) -> spans.Span:
     if not name or not trace:
         raise InputError(
             "the span has no id or no trace",
-            path=path,
-            line=line,
             field="context.trace_id" if name else "context.span_id",
             hint="Export the spans with their context.",
         )
     failed = str(row.get("status_code") or "").upper() == "ERROR"
     started = row.get("start_time")
-    return attributes.span(
+    yield attributes.span(
         {**own, **{key: unpacked(value) for key, value in flat.items()}},
         kind=row.get("span_kind"),
         line=line,
@@ -64,7 +54,7 @@ def _span(row: Mapping[str, Any], path: Path, line: int) -> spans.Span:
         ended=row.get("end_time"),
         start=started,
         error=(row.get("status_message") or "error") if failed else None,
-        fields={} if started is None else {"timestamp": started},
+        fields={"timestamp": started},
     )
 
 

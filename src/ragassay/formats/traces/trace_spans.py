@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ragassay.formats.records import Mapper, retrieved
@@ -75,26 +74,37 @@ class Span:
         object.__setattr__(self, "parent", above)
 
 
-def samples(spans: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
+Rows = Iterable[tuple[int, dict[str, Any]]]
+"""Records, each with its line or number."""
+
+
+def samples(
+    rows: Rows, spans: Callable[[Mapping[str, Any], int], Iterable[Span]], tool: str, mapper: Mapper
+) -> Iterator[Sample]:
     """A sample for each trace. All spans are held in memory, since those of one trace may stand
     apart.
 
     Args:
-        spans: of all traces, in any order.
+        rows: the records, with spans of traces in any order.
+        spans: gives the spans of a record and its line; what it raises gets their place.
+        tool: that wrote the records.
         mapper: makes the samples.
 
     Raises:
         InputError: a record cannot be read.
     """
-    listed = list(spans)
+    listed: list[Span] = []
+    for line, row in rows:
+        with shaped(tool, mapper.path, line):
+            listed += spans(row, line)
     parents = {one.id: one.parent for one in listed}
     traces: dict[str, list[Span]] = {}
     for one in listed:
         traces.setdefault(one.trace or _top(one.id, parents), []).append(one)
     for name, steps in traces.items():
-        with shaped("its tool", mapper.path or Path(), _root(steps).line):
-            record = _record(name, steps, mapper)
         root = _root(steps)
+        with shaped("its tool", mapper.path, root.line):
+            record = _record(name, root, steps, mapper)
         beside = {"inputs": root.inputs, "outputs": root.outputs}
         if record is None:
             mapper.left_out(beside, root.line)
@@ -125,8 +135,7 @@ def _begun(step: Span) -> tuple[float, str]:
         return 0.0, text
 
 
-def _record(name: str, steps: list[Span], mapper: Mapper) -> dict[str, Any] | None:
-    root = _root(steps)
+def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[str, Any] | None:
     ordered = sorted(steps, key=_begun)
     models = [one for one in ordered if one.kind == MODEL]
     asked, answered = said.question(root.inputs), said.answer(root.outputs)
@@ -152,11 +161,8 @@ def _record(name: str, steps: list[Span], mapper: Mapper) -> dict[str, Any] | No
     record["metadata"] = {
         key: value for key, value in metadata.items() if value not in (None, "", {})
     }
-    record |= root.fields
-    record = {key: value for key, value in record.items() if value is not None}
-    if mapper.columns:
-        record = {key: value for key, value in record.items() if key not in mapper.columns}
-    return record
+    record |= {key: value for key, value in root.fields.items() if value is not None}
+    return mapper.unchosen(record)
 
 
 def _asked(root: Span, models: list[Span]) -> dict[str, float]:
