@@ -43,8 +43,7 @@ def html_of(shown: Result | Summary | Comparison | Diagnosis | Moved | Preview) 
     elif isinstance(shown, Summary):
         body = _page("summaries", summaries=[shown], gates=())
     elif isinstance(shown, Result):
-        inner = shown.consistency
-        every = [shown.summary, *([] if inner is None else [inner.summary])]
+        every = [step.summary for step in shown.steps]
         told = [one for one in every if one.metrics] or every[:1]
         body = _page("summaries", summaries=told, gates=shown.gates)
     elif isinstance(shown, Diagnosis):

@@ -305,19 +305,23 @@ def _read(file: Traversable) -> Suite:
     return Suite(file.name.removesuffix(".yaml"), **fixed)
 
 
+def aliases_of(suites: Iterable[Suite]) -> dict[str, str]:
+    """The published names of some suites, each with the canonical name that it means. A name that
+    several publish has the meaning that the last one gives it.
+
+    Args:
+        suites: whose names are wanted.
+    """
+    return {alias: target for suite in suites for alias, target in suite.aliases.items()}
+
+
 @cache
 def every_alias() -> Mapping[str, str]:
     """The published names of all suites that are no general names of metrics, with the metrics they
     stand for."""
     general = naming.known().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
-    named = {alias: one for suite in known().values() for alias, one in suite.aliases.items()}
-    return MappingProxyType(
-        {
-            alias: target
-            for alias, target in {**peer_aliases(), **named}.items()
-            if alias not in general
-        }
-    )
+    every = {**peer_aliases(), **aliases_of(known().values())}
+    return MappingProxyType({name: every[name] for name in every if name not in general})
 
 
 def get(name: str) -> Suite:

@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from math import inf
 from typing import Any
 
@@ -30,10 +29,16 @@ from ragassay.engine.diagnosis.signals import (
     RANK,
     SIGNALS,
     Found,
-    Rows,
     names_by_metric,
 )
-from ragassay.engine.results import SAMPLES, MetricSummary, Result, sample_clusters
+from ragassay.engine.results import (
+    SAMPLES,
+    MetricSummary,
+    Result,
+    Rows,
+    sample_clusters,
+    with_samples,
+)
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.samples import Identity, Sample
 from ragassay.stats import ROUNDING, mean_interval
@@ -448,13 +453,8 @@ def _signals(rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample) -> 
 
 def _samples(result: Result) -> Iterator[tuple[Sample, Rows]]:
     """Each sample with its scores; a sample that was not kept has its identity only."""
-    samples = iter(result.samples)
-    rows_of = groupby(result.scores, lambda row: row.identity)
-    for identity, rows in rows_of:
-        sample = next(samples, None)
-        if sample is None or sample.identity != identity:
-            sample = Sample(id=identity[0], system=identity[1], repeat=identity[2])
-        yield sample, {row.metric: row for row in rows}
+    for (name, system, repeat), sample, rows in with_samples(result):
+        yield sample or Sample(id=name, system=system, repeat=repeat), rows
 
 
 def _keep(examples: list[Example], one: Example, n: int) -> None:

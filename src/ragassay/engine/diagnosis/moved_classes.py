@@ -136,7 +136,7 @@ def moved(
         UsageError: as for `diagnose`; no sample in common, or a run that holds several systems.
     """
     for run in (new, old):
-        systems = {system for _, system, _ in run.columns.identities}
+        systems = run.columns.systems
         if len(systems) > 1:
             raise UsageError(
                 f"{run.name} holds several systems ({', '.join(sorted(systems))}). Only runs "

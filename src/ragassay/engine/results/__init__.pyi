@@ -35,6 +35,11 @@ from .run_folder import (
     report_files as report_files,
     save_run as save_run,
 )
+from .score_rows import (
+    Rows as Rows,
+    by_sample as by_sample,
+    with_samples as with_samples,
+)
 from .shown_names import shown as shown
 from .slicing import (
     CONVERSATION_KEYS as CONVERSATION_KEYS,

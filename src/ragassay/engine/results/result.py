@@ -172,6 +172,16 @@ class ScoreColumns:
         """Names of the metrics, in the order asked for."""
         return list(self._values)
 
+    @property
+    def n_queries(self) -> int:
+        """How many queries the samples have."""
+        return len({query for query, _, _ in self.identities})
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in order of first appearance."""
+        return list(dict.fromkeys(system for _, system, _ in self.identities))
+
     def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
         """Appends a sample's outcome to a metric's column.
 
@@ -369,6 +379,11 @@ class Result:
         inner = self._consistency
         return ragassay.open_run(inner) if isinstance(inner, Path) else inner
 
+    @property
+    def steps(self) -> tuple[Result, ...]:
+        """This result, and the consistency of its runs where that was asked for."""
+        return (self,) if self.consistency is None else (self, self.consistency)
+
     @cached_property
     def scores(self) -> ScoreRows:
         """Every score, one row for each sample and metric, sample by sample: a sequence."""
@@ -416,9 +431,8 @@ class Result:
 
     def __str__(self) -> str:
         """The table of the summary, and that of the consistency of the runs."""
-        results = [self, *([] if self.consistency is None else [self.consistency])]
         return "\n\n".join(
-            str(one.summary) for one in results if one.summary.metrics or one is results[-1]
+            str(one.summary) for one in self.steps if one.summary.metrics or one is self.steps[-1]
         )
 
     def plot(self, kind: PlotKind = "boxes") -> Chart:

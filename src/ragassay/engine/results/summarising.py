@@ -139,7 +139,7 @@ def averaged_over(
         cluster_by: the clustering column, if there is one.
         from_ids: whether conversations are known by the ids of samples alone.
     """
-    n, n_queries = len(columns), len({identity[0] for identity in columns.identities})
+    n, n_queries = len(columns), columns.n_queries
     queries = plural(n_queries, "query")
     text = f"the scored among all {queries}" if n != 1 else "the one query, where it is scored"
     if n != n_queries:

@@ -508,25 +508,3 @@ class Comparison:
             for d in self.differences
         ]
         return body
-
-
-def _cells(d: Difference) -> tuple[str, ...]:
-    def spelled(value: float | None, style: str = ".4f") -> str:
-        return "-" if value is None else format(value, style)
-
-    def p_value(value: float | None) -> str:
-        return "<0.0001" if value is not None and value < 0.00005 else spelled(value)
-
-    return (
-        d.name,
-        spelled(d.a_mean),
-        spelled(d.b_mean),
-        spelled(d.diff, "+.4f"),
-        "-" if d.low is None else f"[{spelled(d.low, '+.4f')}, {spelled(d.high, '+.4f')}]",
-        p_value(d.p_value),
-        "-" if d.significant is None else "yes" if d.significant else "no",
-        p_value(d.t_p_value),
-        p_value(d.p_adjusted),
-        d.verdict,
-        str(d.n),
-    )

@@ -413,29 +413,26 @@ class PreparedRun:
                     bank.write(writer.folder / NUGGETS)
                 writer.finish(resolved, summary)
         folder = None if config.output is None else Path(config.output)
-        tables = [(summary, collected.columns)]
-        if repeats is not None:
-            tables.append((repeats.summary, repeats.columns))
-        gate_results = tuple(
-            one
-            for part in tables
-            for one in gates.decide(
-                self.gates, *part, collected.intervals, trust_offline=config.trust_offline
-            )
-        )
-        verdicts = kept if folder is None else VerdictFile(folder / VERDICTS)
-        return Result(
+        result = Result(
             summary,
             collected.columns,
             resolved,
             folder,
             sink.rows,
             sink.samples,
-            gates=gate_results,
             bank=bank,
-            verdicts=verdicts,
+            verdicts=kept if folder is None else VerdictFile(folder / VERDICTS),
             _consistency=repeats,
         )
+        intervals, trusted = collected.intervals, config.trust_offline
+        result.gates = tuple(
+            one
+            for step in result.steps
+            for one in gates.decide(
+                self.gates, step.summary, step.columns, intervals, trust_offline=trusted
+            )
+        )
+        return result
 
     def _other_suites(self) -> list[str]:
         """The suites that could score the data in place of the run's, best first."""

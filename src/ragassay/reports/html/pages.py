@@ -128,7 +128,7 @@ def _moved(a: Result, b: Result) -> Moved | None:
     if any(run.summary.all_failed for run in (a, b)):
         return None
     headline = headline_of(a)
-    several = any(len({system for _, system, _ in run.columns.identities}) > 1 for run in (a, b))
+    several = any(len(run.columns.systems) > 1 for run in (a, b))
     if headline is None or headline not in b.summary.metrics or several:
         return None
     if {one[0] for one in a.columns.identities}.isdisjoint(one[0] for one in b.columns.identities):

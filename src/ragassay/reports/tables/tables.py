@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ragassay import files, printable
-from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow
-from ragassay.reports.tables.rows_by_sample import by_sample, gaps
+from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow, by_sample
+from ragassay.reports.tables.rows_by_sample import gaps
 from ragassay.scores import AND, label_of
 from ragassay.strict import dumps
 

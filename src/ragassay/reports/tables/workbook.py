@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import files, printable
-from ragassay.engine.results import MetricSummary, Record, Result, ScoreRow
+from ragassay.engine.results import MetricSummary, Record, Result, ScoreRow, with_samples
 from ragassay.errors import UsageError
 from ragassay.reports.charts import distribution_chart
-from ragassay.reports.tables.rows_by_sample import with_samples
 from ragassay.reports.text import grouping, wording
 from ragassay.samples import Sample
 
