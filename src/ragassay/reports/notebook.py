@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay import printable
@@ -20,7 +19,6 @@ from ragassay.reports.plots import overview, run_charts
 from ragassay.reports.text import comparison_table, diagnosis_text, preview_table, preview_text
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from rich.console import RenderableType
 
 WIDTH = 100
@@ -137,12 +135,7 @@ def plot_of(shown: Result | Comparison, kind: str = "boxes") -> Chart:
 
 
 def _page(block: str, **context: Any) -> str:
-    module = _environment().get_template("notebook.html.j2").module
+    module = pages.environment().get_template("notebook.html.j2").module
     macro = getattr(module, block)
     # A notebook is a file, too, and its cells are printed to terminals (nbconvert, git diff).
     return printable.escaped(str(macro(**context)))
-
-
-@cache
-def _environment() -> Environment:
-    return pages.environment()

@@ -52,6 +52,7 @@ from .summarising import (
     IntervalOptions as IntervalOptions,
     averaged_over as averaged_over,
     count_incomplete as count_incomplete,
+    cut as cut,
     describe as describe,
     interval_of as interval_of,
     lacks_no_sample as lacks_no_sample,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ragassay.counts import few
 from ragassay.scores import AND, RECORD, Outcome, Score
 
 MOST = 3
@@ -106,9 +107,8 @@ def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> It
     for metric, judges in judges_of_metrics.items():
         if _mixes(judges, judge):
             ranked = sorted(judges.items(), key=lambda item: -item[1])
-            listed = ", ".join(f"{n:,} of {_in_words(label)}" for label, n in ranked[:MOST])
-            more = f" and {len(ranked) - MOST} more" if len(ranked) > MOST else ""
-            alike.setdefault(f"{listed}{more}", []).append(metric)
+            how = few([f"{n:,} of {_in_words(label)}" for label, n in ranked], MOST)
+            alike.setdefault(how, []).append(metric)
     for how, metrics in alike.items():
         several = len(metrics) > 1
         yield (
