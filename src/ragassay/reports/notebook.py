@@ -19,7 +19,7 @@ from ragassay.reports.plots import overview, run_charts
 from ragassay.reports.text import comparison_table, diagnosis_text, preview_table, preview_text
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    pass
 
 WIDTH = 100
 """Columns of printed text at most."""
@@ -30,7 +30,7 @@ PlotKind = Literal["boxes", "histograms"]
 _KINDS = {"boxes": run_charts.boxplots, "histograms": run_charts.histograms}
 
 
-def html_of(shown: Result | Summary | Comparison | Diagnosis | Moved | Preview) -> str:
+def html_of(shown: object) -> str:
     """The HTML of a notebook's cell.
 
     Args:
@@ -53,6 +53,7 @@ def html_of(shown: Result | Summary | Comparison | Diagnosis | Moved | Preview) 
         notes = [*diagnosis_text.moved_notes(shown), *diagnosis_text.transition_lines(shown)]
         body = table_html(*diagnosis_text.moved_cells(shown), notes, title=title)
     else:
+        assert isinstance(shown, Preview)
         body = table_html(
             *preview_text.metric_cells(shown),
             shown.warnings,
@@ -82,7 +83,7 @@ def table_html(
     return _page("rows", title=title, heads=heads, cells=rows, notes=notes)
 
 
-def text_of(shown: Comparison | Diagnosis | Moved | Preview | RenderableType) -> str:
+def text_of(shown: object) -> str:
     """What the command line prints, as wide as the terminal, up to 100 columns.
 
     Args:

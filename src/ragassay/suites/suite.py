@@ -265,7 +265,10 @@ def published_elsewhere(name: str) -> str:
     metric = _each((target for _, target, _ in matches), " or ")
     inside = _each((suite for *_, suite in matches), " or ")
     besides = [
-        f" {sentence}" for suite in known().values() for sentence in _elsewhere_notes(suite, base)
+        f" {sentence}"
+        for suite in known().values()
+        for alias, sentence in suite.elsewhere.items()
+        if alias.casefold() == base
     ]
     return (
         f"{matches[0][0]!r} is the published name {means}: write {metric}, or add the suite "
@@ -276,10 +279,6 @@ def published_elsewhere(name: str) -> str:
 def _each(words: Iterable[str], joint: str) -> str:
     """The distinct words, joined."""
     return joint.join(dict.fromkeys(words))
-
-
-def _elsewhere_notes(suite: Suite, base: str) -> list[str]:
-    return [sentence for alias, sentence in suite.elsewhere.items() if alias.casefold() == base]
 
 
 @cache

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-import ragassay
 from ragassay.engine.comparison import judge_figure, offline_reason
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
@@ -33,6 +32,7 @@ from ragassay.engine.diagnosis.signals import (
 )
 from ragassay.engine.results import (
     SAMPLES,
+    Displayed,
     MetricSummary,
     Result,
     Rows,
@@ -40,6 +40,7 @@ from ragassay.engine.results import (
     with_samples,
 )
 from ragassay.errors import UsageError, did_you_mean
+from ragassay.printable import excerpt
 from ragassay.samples import Identity, Sample
 from ragassay.stats import ROUNDING, mean_interval
 
@@ -134,7 +135,7 @@ class ClassFound:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Displayed):
     """Why the samples of a run fail.
 
     Attributes:
@@ -186,14 +187,6 @@ class Diagnosis:
     def __repr__(self) -> str:
         failing = f"failing={self.n_failing} samples={self.n}"
         return f"<Diagnosis {self.name!r}: {failing} headline={self.headline}>"
-
-    def __str__(self) -> str:
-        """The classes with examples and advice, as `ragassay diagnose` prints them."""
-        return ragassay.reports.text_of(self)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return ragassay.reports.html_of(self)
 
     @property
     def counts(self) -> list[tuple[str, str, int]]:
@@ -325,10 +318,10 @@ def diagnose(
             shown = {
                 name: v for name, v in signals.items() if (name, v) != (RANK.name, FOUND_SOMEWHERE)
             }
-            example = Example(
-                sample.identity, _excerpt(sample.query_text), _excerpt(sample.answer_text),
-                value, shown,
-            )  # fmt: skip
+            query, answer = (
+                excerpt(text, EXCERPT) for text in (sample.query_text, sample.answer_text)
+            )
+            example = Example(sample.identity, query, answer, value, shown)
             _keep(kept.setdefault(fault.name, []), example, n_examples)
     fails = np.array([fault is not None for fault in classes], dtype=np.bool_)
     fine = scored & ~fails
@@ -462,8 +455,3 @@ def _keep(examples: list[Example], one: Example, n: int) -> None:
     examples.append(one)
     examples.sort(key=lambda example: inf if example.headline is None else example.headline)
     del examples[n:]
-
-
-def _excerpt(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= EXCERPT else f"{line[:EXCERPT]} …"

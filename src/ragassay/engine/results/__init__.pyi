@@ -65,6 +65,7 @@ from .summarising import (
 from .summary import (
     Comparison as Comparison,
     Difference as Difference,
+    Displayed as Displayed,
     GateResult as GateResult,
     MetricSummary as MetricSummary,
     Slice as Slice,

@@ -23,7 +23,7 @@ import ragassay
 from ragassay.engine.results.attribution import judges_of
 from ragassay.engine.results.sample_frame import sample_frame
 from ragassay.engine.results.score_rows import ScoreRows
-from ragassay.engine.results.summary import Comparison, GateResult, Summary
+from ragassay.engine.results.summary import Comparison, Displayed, GateResult, Summary
 from ragassay.engine.results.verdicts import KeptVerdicts, Verdicts
 from ragassay.errors import UsageError
 from ragassay.samples import Identity, Sample
@@ -332,7 +332,7 @@ class ScoreColumns:
 
 
 @dataclass
-class Result:
+class Result(Displayed):
     """One evaluation. It can be pickled; the rows of one with a folder stay in the folder.
 
     Examples:
@@ -446,10 +446,6 @@ class Result:
             UsageError: no metric has a number, or there is no such kind.
         """
         return ragassay.reports.plot_of(self, kind)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the table of the summary, and that of the runs' consistency."""
-        return ragassay.reports.html_of(self)
 
     def __repr__(self) -> str:
         n_metrics, n = len(self.summary.metrics), self.summary.n_samples

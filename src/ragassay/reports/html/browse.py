@@ -15,6 +15,7 @@ from typing import Any
 from ragassay.engine.results import Result, Rows, ScoreRow, Verdicts, with_samples
 from ragassay.engine.run import batched
 from ragassay.metrics.core import same_chunks
+from ragassay.printable import excerpt
 from ragassay.reports.html.packing import TextPool, in_columns, packed
 from ragassay.reports.text import AnswerPiece, spans, verdict_text
 from ragassay.samples import Answer, GoldPassage, Identity, Passage, Sample
@@ -149,8 +150,7 @@ def details_of(
 
 def headline(sample: Sample | None) -> str:
     """The query's first words."""
-    text = "" if sample is None else " ".join((sample.query or "").split())
-    return text if len(text) <= HEADLINE else f"{text[:HEADLINE]} …"
+    return "" if sample is None else excerpt(sample.query or "", HEADLINE)
 
 
 def _detail(
