@@ -386,18 +386,15 @@ def _without_interval(differences: Sequence[Difference], interval: str) -> list[
     spread = [d for d in without if d.n > 1 and not (interval == "auto" and d.too_few)]
     equal = [d.name for d in spread if d.cohens_d is None]
     few = [d.name for d in without if d.name not in equal]
-    sentences = []
-    if few:
-        sentences.append(
-            f"{', '.join(few)}: no interval, because so few queries (or clusters) "
-            "cannot reach the level of the test."
-        )
-    if equal:
-        sentences.append(
-            f"{', '.join(equal)}: no interval, because all differences are equal: they show no "
-            "spread."
-        )
-    return sentences
+    reasons = {
+        "so few queries (or clusters) cannot reach the level of the test": few,
+        "all differences are equal: they show no spread": equal,
+    }
+    return [
+        f"{', '.join(names)}: no interval, because {why}."
+        for why, names in reasons.items()
+        if names
+    ]
 
 
 def _possible(difference: float | None, low: float | None, high: float | None) -> float | None:

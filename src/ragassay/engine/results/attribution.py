@@ -7,7 +7,7 @@ several judges has one label, theirs joined by `AND`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ragassay.counts import few
@@ -72,9 +72,9 @@ def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str) -> 
     return Given(share, () if names == (RECORD,) else names)
 
 
-def names_in(judges: ValuesByJudge) -> tuple[str, ...]:
-    """Each judge who gave a value, alone or with others, sorted."""
-    return tuple(sorted({name for label in judges if label for name in label.split(AND)}))
+def names_in(labels: Iterable[str]) -> tuple[str, ...]:
+    """Each judge whom labels name, alone or with others, sorted."""
+    return tuple(sorted({name for label in labels if label for name in label.split(AND)}))
 
 
 def label_of(judges: ValuesByJudge) -> str:

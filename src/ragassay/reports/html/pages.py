@@ -357,7 +357,7 @@ def _configuration(run: Result) -> str:
 
 def _write(path: str | Path, template: str, **context: Any) -> None:
     early, late, style = (
-        _markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
+        figures.markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
         for names in (_EARLY, _LATE, _STYLE)
     )
     page = environment(
@@ -407,15 +407,9 @@ def environment(*templates: Path, **names: Any) -> Environment:
         served="",
     )
     made.globals.update(names)
-    made.filters["raw"] = _markup
+    made.filters["raw"] = figures.markup
     made.filters["breakable"] = _breakable
     return made
-
-
-def _markup(text: str) -> Markup:
-    from markupsafe import Markup
-
-    return Markup(text)
 
 
 def _breakable(name: str) -> Markup:
