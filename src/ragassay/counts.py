@@ -29,14 +29,15 @@ def share(n: int, total: int, noun: str) -> str:
     return f"{n:,} of {plural(total, noun)}"
 
 
-def few(names: Sequence[str]) -> str:
+def few(names: Sequence[str], most: int = FEW) -> str:
     """The first names of a list, and how many more there are: ``a, b, c, d, e and 3 more``.
 
     Args:
         names: of anything.
+        most: how many are told by name.
     """
-    more = f" and {len(names) - FEW:,} more" if len(names) > FEW else ""
-    return ", ".join(names[:FEW]) + more
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def either(n: int, one: str, several: str) -> str:

@@ -24,6 +24,12 @@ def one_line(text: str) -> str:
     return _CONTROL.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "�", text)
 
 
+def excerpt(text: str, most: int) -> str:
+    """The first ``most`` characters of a text in one line, with a mark where it goes on."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most]} …"
+
+
 def lines(text: str) -> str:
     """Text whose line breaks and tabs stay, and whose other control characters become marks."""
     return _COMMAND.sub("�", text)

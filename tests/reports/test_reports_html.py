@@ -22,15 +22,7 @@ from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.reports.html import browse, pages
 from ragassay.reports.html.browse import script_json
-from ragassay.reports.html.packing import (
-    LONG,
-    MARK,
-    TextPool,
-    by_sample,
-    in_columns,
-    packed,
-    unpacked,
-)
+from ragassay.reports.html.packing import LONG, MARK, TextPool, in_columns, packed
 from ragassay.reports.text import footnotes, wording
 from ragassay.samples import GoldPassage, Passage
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -45,6 +37,7 @@ from reports_examples import (
     result,
     samples,
 )
+from unpacked_pages import by_sample, unpacked
 
 ASSETS = pages.ASSETS
 

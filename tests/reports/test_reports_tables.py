@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.engine.results.result import ROW_FIELDS, ScoreRow
+from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.errors import UsageError
 from ragassay.reports.tables import tables
-from ragassay.reports.tables.rows_by_sample import by_sample, with_samples
 from ragassay.reports.tables.tables import _cell
 from ragassay.scores import Reason, Score, Unscored
 from reports_examples import HOSTILE, Kind, example, hostile, outcomes, result, samples

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import zlib
 from bisect import bisect_right
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.reports.html.packing import MARK, by_sample, unpacked
+import orjson
+
+from ragassay.reports.html.packing import MARK
 
 _PACKED = re.compile(r'<script type="text/plain" id="([^"]+)">([^<{]*)</script>')
 
@@ -36,3 +41,25 @@ def page_text(path: Path) -> str:
     )
     shown = [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in parts]
     return "\n".join([_PACKED.sub("", page), *shown])
+
+
+def unpacked(text: str) -> Any:
+    """The value that `packed` made a text of."""
+    return orjson.loads(zlib.decompress(base64.b64decode(text), -15))
+
+
+def by_sample(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The samples that `in_columns` took apart."""
+    scores = _rows(columns["scores"])
+    rest = _rows({name: column for name, column in columns.items() if name != "scores"})
+    return [
+        one | ({"scores": scores[at]} if at < len(scores) else {}) for at, one in enumerate(rest)
+    ]
+
+
+def _rows(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    n = max(map(len, columns.values()), default=0)
+    return [
+        {name: column[at] for name, column in columns.items() if column[at] is not None}
+        for at in range(n)
+    ]

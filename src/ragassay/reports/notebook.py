@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay import printable
@@ -20,8 +19,7 @@ from ragassay.reports.plots import overview, run_charts
 from ragassay.reports.text import comparison_table, diagnosis_text, preview_table, preview_text
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-    from rich.console import RenderableType
+    pass
 
 WIDTH = 100
 """Columns of printed text at most."""
@@ -32,7 +30,7 @@ PlotKind = Literal["boxes", "histograms"]
 _KINDS = {"boxes": run_charts.boxplots, "histograms": run_charts.histograms}
 
 
-def html_of(shown: Result | Summary | Comparison | Diagnosis | Moved | Preview) -> str:
+def html_of(shown: object) -> str:
     """The HTML of a notebook's cell.
 
     Args:
@@ -43,8 +41,7 @@ def html_of(shown: Result | Summary | Comparison | Diagnosis | Moved | Preview) 
     elif isinstance(shown, Summary):
         body = _page("summaries", summaries=[shown], gates=())
     elif isinstance(shown, Result):
-        inner = shown.consistency
-        every = [shown.summary, *([] if inner is None else [inner.summary])]
+        every = [step.summary for step in shown.steps]
         told = [one for one in every if one.metrics] or every[:1]
         body = _page("summaries", summaries=told, gates=shown.gates)
     elif isinstance(shown, Diagnosis):
@@ -56,6 +53,7 @@ def html_of(shown: Result | Summary | Comparison | Diagnosis | Moved | Preview) 
         notes = [*diagnosis_text.moved_notes(shown), *diagnosis_text.transition_lines(shown)]
         body = table_html(*diagnosis_text.moved_cells(shown), notes, title=title)
     else:
+        assert isinstance(shown, Preview)
         body = table_html(
             *preview_text.metric_cells(shown),
             shown.warnings,
@@ -85,7 +83,7 @@ def table_html(
     return _page("rows", title=title, heads=heads, cells=rows, notes=notes)
 
 
-def text_of(shown: Comparison | Diagnosis | Moved | Preview | RenderableType) -> str:
+def text_of(shown: object) -> str:
     """What the command line prints, as wide as the terminal, up to 100 columns.
 
     Args:
@@ -138,12 +136,7 @@ def plot_of(shown: Result | Comparison, kind: str = "boxes") -> Chart:
 
 
 def _page(block: str, **context: Any) -> str:
-    module = _environment().get_template("notebook.html.j2").module
+    module = pages.environment().get_template("notebook.html.j2").module
     macro = getattr(module, block)
     # A notebook is a file, too, and its cells are printed to terminals (nbconvert, git diff).
     return printable.escaped(str(macro(**context)))
-
-
-@cache
-def _environment() -> Environment:
-    return pages.environment()

@@ -68,7 +68,7 @@ def range_bounds(
     error = _error(units, row) / width
     squared = error * error
     if squared == 0.0 or mean in (0.0, 1.0):
-        return _scaled(_beta_bounds(mean, n_clusters, 0.0, level), low, width)
+        return _scaled(beta_bounds(n_clusters * mean, n_clusters * (1.0 - mean), level), low, width)
     t = _quantile(units, level)
     n = mean * (1.0 - mean) / squared
     if n > n_clusters:
@@ -81,7 +81,7 @@ def range_bounds(
     if n * min(mean, 1.0 - mean) > _NORMAL_FROM:
         raw_bounds = (mean - t * error, mean + t * error)
     else:
-        raw_bounds = _beta_bounds(mean, n, _INSIDE, level)
+        raw_bounds = beta_bounds(n * mean, n * (1.0 - mean), level, _INSIDE)
     return _scaled((min(raw_bounds[0], mean), max(raw_bounds[1], mean)), low, width)
 
 
@@ -112,11 +112,17 @@ def _share_at_one_end(units: Units, row: int, low: float, high: float) -> float:
     return max(float(units.counts[at].sum()) for at in (lowest, highest)) / units.n_values
 
 
-def _beta_bounds(mean: float, n: float, inside: float, level: float) -> tuple[float, float]:
+def beta_bounds(won: float, lost: float, level: float, inside: float = 0.0) -> tuple[float, float]:
+    """Bounds of a share, by Clopper and Pearson.
+
+    Args:
+        won, lost: how often something happened and did not, 0 or more.
+        level: two-sided confidence level.
+        inside: how far the shape parameters stand inside those of Clopper and Pearson.
+    """
     tail = (1.0 - level) / 2.0
-    won, lost = n * mean, n * (1.0 - mean)
-    low = beta_ppf(tail, won + inside, lost + 1.0 - inside) if mean > 0.0 else 0.0
-    high = beta_ppf(1.0 - tail, won + 1.0 - inside, lost + inside) if mean < 1.0 else 1.0
+    low = beta_ppf(tail, won + inside, lost + 1.0 - inside) if won > 0.0 else 0.0
+    high = beta_ppf(1.0 - tail, won + 1.0 - inside, lost + inside) if lost > 0.0 else 1.0
     return low, high
 
 

@@ -166,78 +166,42 @@ def compare_pairs(
     results = []
     for row in range(n_rows):
         columns = np.flatnonzero(scored[row])
-        of_row = differences[row : row + 1, columns]
-        units = Units.of(of_row, None if codes is None else codes[columns], scale[[row]])
+        of_row = differences[row, columns]
+        units = Units.of(of_row[None, :], None if codes is None else codes[columns], scale[[row]])
+        estimate = _DifferenceInterval(
+            flips, row, units, wider.get(row), interval, n_resamples, seed
+        )
+        n, df = of_row.size, units.n_units - 1
+        diff = float(of_row.sum()) / max(n, 1)
+        se = float(units.standard_errors[0]) if df > 0 else 0.0
+        sd = _standard_deviation(of_row, units.scale)
+        low, high = estimate.at(tails[row])
+        least, most = estimate.at(1.0 - one_sided(level)) if level > 0.5 else (None, None)
         results.append(
-            _result(
-                first[row, columns],
-                second[row, columns],
-                of_row[0],
-                _DifferenceInterval(flips, row, units, wider.get(row), interval, n_resamples, seed),
-                clustered=codes is not None,
-                p_value=float(p_values[row]),
+            PairedResult(
+                n=n,
+                n_clusters=None if codes is None else units.n_units,
+                a_mean=float(first[row, columns].mean()) if n else None,
+                b_mean=float(second[row, columns].mean()) if n else None,
+                diff=diff if n else None,
+                low=low,
+                high=high,
+                level_used=1.0 - tails[row],
+                interval=estimate.name,
+                least=least,
+                most=most,
+                p_value=float(p_values[row]) if n else None,
+                p_exact=flips.exact if n else None,
                 p_adjusted=adjusted.get(row),
-                tail=tails[row],
-                level=level,
-                power=power,
+                t_p_value=min(1.0, 2.0 * t_sf(abs(diff) / se, df)) if se else None,
+                cohens_d=diff / sd if sd else None,
+                detectable=noncentrality(df, alpha, power) * se if se and alpha < power else None,
+                wins=int((of_row > 0).sum()),
+                losses=int((of_row < 0).sum()),
+                ties=int((of_row == 0).sum()),
             )
         )
     return results
-
-
-def _result(
-    first: FloatArray,
-    second: FloatArray,
-    differences: FloatArray,
-    estimate: _DifferenceInterval,
-    *,
-    clustered: bool,
-    p_value: float,
-    p_adjusted: float | None,
-    tail: float,
-    level: float,
-    power: float,
-) -> PairedResult:
-    """The result of one row.
-
-    Args:
-        first, second: scores of its pairs, shape ``(n,)``.
-        differences: their differences, 0 where they are equal up to rounding.
-        estimate: its interval.
-        clustered: whether clusters were given.
-        p_value, p_adjusted: before and after the correction.
-        tail: level at which the row's own test decides as the corrected tests do.
-        level: confidence level before the correction.
-        power: see `compare_pairs`.
-    """
-    n, units, alpha = differences.size, estimate.units, alpha_of(level)
-    diff, df = float(differences.sum()) / max(n, 1), units.n_units - 1
-    se = float(units.standard_errors[0]) if df > 0 else 0.0
-    sd = _standard_deviation(differences, units.scale)
-    low, high = estimate.at(tail)
-    least, most = estimate.at(1.0 - one_sided(level)) if level > 0.5 else (None, None)
-    return PairedResult(
-        n=n,
-        n_clusters=units.n_units if clustered else None,
-        a_mean=float(first.mean()) if n else None,
-        b_mean=float(second.mean()) if n else None,
-        diff=diff if n else None,
-        low=low,
-        high=high,
-        level_used=1.0 - tail,
-        interval=estimate.name,
-        least=least,
-        most=most,
-        p_value=p_value if n else None,
-        p_exact=estimate.flips.exact if n else None,
-        p_adjusted=p_adjusted,
-        t_p_value=min(1.0, 2.0 * t_sf(abs(diff) / se, df)) if se else None,
-        cohens_d=diff / sd if sd else None,
-        detectable=noncentrality(df, alpha, power) * se if se and alpha < power else None,
-        wins=int((differences > 0).sum()),
-        losses=int((differences < 0).sum()),
-        ties=int((differences == 0).sum()),
-    )
 
 
 @dataclass(frozen=True)

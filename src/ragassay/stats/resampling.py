@@ -7,10 +7,12 @@ chapters 13 and 14.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ragassay.stats.distributions import normal_cdf, normal_ppf
-from ragassay.stats.units import FloatArray, Units
+from ragassay.stats.units import FloatArray, IntArray, Units
 
 _CHUNK_BYTES = 4 * 2**20
 _BYTES_A_DRAW = 24
@@ -30,19 +32,35 @@ def resampled_means(units: Units, n_resamples: int, seed: int) -> FloatArray:
     Returns:
         The means, shape ``(n_resamples, n_rows)``.
     """
-    rng = np.random.default_rng(seed)
-    n = units.n_units
     table = np.vstack([units.sums, units.counts]).T
     means = np.empty((n_resamples, units.sums.shape[0]))
-    step = max(1, _CHUNK_BYTES // (_BYTES_A_DRAW * n))
+    step = max(1, _CHUNK_BYTES // (_BYTES_A_DRAW * units.n_units))
+    start = 0
+    for times in draws(units.n_units, n_resamples, seed, step):
+        totals = times.astype(np.float64) @ table
+        means[start : start + len(times)] = totals[:, :-1] / totals[:, -1:]
+        start += len(times)
+    return means
+
+
+def draws(n: int, n_resamples: int, seed: int, step: int) -> Iterator[IntArray]:
+    """Draws units with replacement, as many as there are.
+
+    Args:
+        n: how many units there are.
+        n_resamples: how often they are drawn.
+        seed: of the draws.
+        step: draws at a time, at most.
+
+    Yields:
+        How often each unit was drawn, shape ``(step, n)``; the last may have fewer rows.
+    """
+    rng = np.random.default_rng(seed)
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
         drawn = rng.integers(0, n, size=(size, n))
         drawn += np.arange(size)[:, None] * n
-        times = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
-        totals = times.astype(np.float64) @ table
-        means[start : start + size] = totals[:, :-1] / totals[:, -1:]
-    return means
+        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
 
 
 def percentile_bounds(resampled: FloatArray, level: float) -> tuple[float, float]:

@@ -3,6 +3,7 @@ from .suite import (
     Suite as Suite,
     Total as Total,
     advice_on as advice_on,
+    aliases_of as aliases_of,
     every_alias as every_alias,
     get as get,
     known as known,

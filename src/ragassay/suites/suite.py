@@ -265,7 +265,10 @@ def published_elsewhere(name: str) -> str:
     metric = _each((target for _, target, _ in matches), " or ")
     inside = _each((suite for *_, suite in matches), " or ")
     besides = [
-        f" {sentence}" for suite in known().values() for sentence in _elsewhere_notes(suite, base)
+        f" {sentence}"
+        for suite in known().values()
+        for alias, sentence in suite.elsewhere.items()
+        if alias.casefold() == base
     ]
     return (
         f"{matches[0][0]!r} is the published name {means}: write {metric}, or add the suite "
@@ -276,10 +279,6 @@ def published_elsewhere(name: str) -> str:
 def _each(words: Iterable[str], joint: str) -> str:
     """The distinct words, joined."""
     return joint.join(dict.fromkeys(words))
-
-
-def _elsewhere_notes(suite: Suite, base: str) -> list[str]:
-    return [sentence for alias, sentence in suite.elsewhere.items() if alias.casefold() == base]
 
 
 @cache
@@ -305,19 +304,23 @@ def _read(file: Traversable) -> Suite:
     return Suite(file.name.removesuffix(".yaml"), **fixed)
 
 
+def aliases_of(suites: Iterable[Suite]) -> dict[str, str]:
+    """The published names of some suites, each with the canonical name that it means. A name that
+    several publish has the meaning that the last one gives it.
+
+    Args:
+        suites: whose names are wanted.
+    """
+    return {alias: target for suite in suites for alias, target in suite.aliases.items()}
+
+
 @cache
 def every_alias() -> Mapping[str, str]:
     """The published names of all suites that are no general names of metrics, with the metrics they
     stand for."""
     general = naming.known().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
-    named = {alias: one for suite in known().values() for alias, one in suite.aliases.items()}
-    return MappingProxyType(
-        {
-            alias: target
-            for alias, target in {**peer_aliases(), **named}.items()
-            if alias not in general
-        }
-    )
+    every = {**peer_aliases(), **aliases_of(known().values())}
+    return MappingProxyType({name: every[name] for name in every if name not in general})
 
 
 def get(name: str) -> Suite:

@@ -69,8 +69,9 @@ class Part:
 
     def _compute(self, data: Any, names: Sequence[str]) -> Any:
         from ragassay.engine import evaluate
+        from ragassay.engine.results import by_sample
         from ragassay.metrics.core import naming
-        from ragassay.reports.tables import SpecValues, by_sample
+        from ragassay.reports.tables import SpecValues
 
         single = isinstance(data, Mapping | Sample)
         metrics = [with_options(naming.parse(name), self.parameters) for name in names]

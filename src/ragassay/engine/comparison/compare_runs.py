@@ -19,9 +19,9 @@ from ragassay.engine.comparison.comparability import (
     own_nuggets,
     warnings_of,
 )
-from ragassay.engine.comparison.derived_runs import aligned, systems_of
+from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix
-from ragassay.engine.comparison.percentile_pairs import percentile_differences
+from ragassay.engine.comparison.percentile_pairs import compare_percentile
 from ragassay.engine.comparison.standing import offline_figure, offline_reason, unmeasured_judge
 from ragassay.engine.results import (
     Comparison,
@@ -143,9 +143,8 @@ def compare(
         clustered_by=clustered_by,
         **options,
     )
-    of_tails = percentile_differences(
-        matched, tails, clusters=clusters, n_resamples=n_resamples, seed=seed, level=level
-    )
+    drawn = {name: options[name] for name in ("clusters", "n_resamples", "seed", "level")}
+    of_tails = [compare_percentile(matched, name, **drawn) for name in tails]
     if fail_if_drop:
         check_one_sided(level)
     every = [a.summary.metrics[name] for name in in_order]
@@ -387,18 +386,15 @@ def _without_interval(differences: Sequence[Difference], interval: str) -> list[
     spread = [d for d in without if d.n > 1 and not (interval == "auto" and d.too_few)]
     equal = [d.name for d in spread if d.cohens_d is None]
     few = [d.name for d in without if d.name not in equal]
-    sentences = []
-    if few:
-        sentences.append(
-            f"{', '.join(few)}: no interval, because so few queries (or clusters) "
-            "cannot reach the level of the test."
-        )
-    if equal:
-        sentences.append(
-            f"{', '.join(equal)}: no interval, because all differences are equal: they show no "
-            "spread."
-        )
-    return sentences
+    reasons = {
+        "so few queries (or clusters) cannot reach the level of the test": few,
+        "all differences are equal: they show no spread": equal,
+    }
+    return [
+        f"{', '.join(names)}: no interval, because {why}."
+        for why, names in reasons.items()
+        if names
+    ]
 
 
 def _possible(difference: float | None, low: float | None, high: float | None) -> float | None:
@@ -410,7 +406,7 @@ def _possible(difference: float | None, low: float | None, high: float | None) -
 
 def _one_system(run: Result | str | Path) -> Result:
     result = run if isinstance(run, Result) else open_run(run)
-    systems = systems_of(result)
+    systems = result.columns.systems
     if len(systems) > 1:
         raise UsageError(
             f"{result.name} holds {len(systems)} systems ({', '.join(systems)}): name that folder "

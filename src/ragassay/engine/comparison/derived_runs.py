@@ -27,17 +27,12 @@ from ragassay.engine.results import (
 from ragassay.samples import Sample
 
 
-def systems_of(result: Result) -> list[str]:
-    """The systems in a run, in order of first appearance."""
-    return list(dict.fromkeys(system for _, system, _ in result.columns.identities))
-
-
 def by_system(result: Result) -> list[Result]:
     """One result for each system in the data, in order of first appearance.
 
     Means, intervals and counts are each system's own; slices and warnings are left out.
     """
-    return [_only(result, system) for system in systems_of(result)]
+    return [_only(result, system) for system in result.columns.systems]
 
 
 def _only(result: Result, system: str) -> Result:
@@ -52,7 +47,7 @@ def _only(result: Result, system: str) -> Result:
         system=system,
         title=system or result.summary.title,
         n_samples=len(columns),
-        n_queries=len({identity[0] for identity in columns.identities}),
+        n_queries=columns.n_queries,
         averaged_over=averaged_over(
             columns, {metric.family for metric in metrics}, cluster_column(config)
         ),

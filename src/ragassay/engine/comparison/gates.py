@@ -143,8 +143,7 @@ def resolve(
 
 def summaries_of(result: Result) -> dict[str, MetricSummary]:
     """The metrics of a run and of its consistency, by the name that they are shown by."""
-    inner = {} if result.consistency is None else result.consistency.summary.metrics
-    return {**result.summary.metrics, **inner}
+    return {name: one for step in result.steps for name, one in step.summary.metrics.items()}
 
 
 def found(
@@ -174,11 +173,10 @@ def found(
     if any(gate.which != "mean" for gate in resolved):
         check_one_sided(options.level)
     trusted = trust_offline or bool(config.get("trust_offline"))
-    parts = [result, *([] if result.consistency is None else [result.consistency])]
     return tuple(
         one
-        for part in parts
-        for one in decide(resolved, part.summary, part.columns, options, trust_offline=trusted)
+        for step in result.steps
+        for one in decide(resolved, step.summary, step.columns, options, trust_offline=trusted)
     )
 
 

@@ -22,36 +22,25 @@ _NONE = (
 """What a difference without a test and without common queries has no value of."""
 
 
-def percentile_differences(
+def compare_percentile(
     matched: MatchedRuns,
-    names: Sequence[str],
+    name: str,
     *,
     clusters: NDArray[np.int64] | None,
     n_resamples: int,
     seed: int,
     level: float,
-) -> list[Difference]:
-    """The differences of metrics that are percentiles, over the queries that both runs scored.
+) -> Difference:
+    """The difference of a metric that is a percentile, over the queries that both runs scored.
 
     Every repeat of a query counts by itself: a percentile of means would hide what is rare.
 
     Args:
         matched: the runs.
-        names: of the metrics.
-        clusters: number of each query's cluster; each query is one where left out.
+        name: of the metric.
+        clusters: number of each query's cluster; each query is one where ``None``.
         n_resamples, seed, level: see `compare`.
     """
-    return [_difference(matched, name, clusters, n_resamples, seed, level) for name in names]
-
-
-def _difference(
-    matched: MatchedRuns,
-    name: str,
-    clusters: NDArray[np.int64] | None,
-    n_resamples: int,
-    seed: int,
-    level: float,
-) -> Difference:
     metric = matched.a.summary.metrics[name]
     (means_a, in_a), (means_b, in_b) = matched.scores([name])
     both = in_a[0] & in_b[0]

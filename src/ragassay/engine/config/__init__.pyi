@@ -24,7 +24,6 @@ from .parameters import iso_time as iso_time
 from .run_config import (
     GROUPS as GROUPS,
     RunConfig as RunConfig,
-    first_problem as first_problem,
     make_config as make_config,
     model_kwargs as model_kwargs,
 )

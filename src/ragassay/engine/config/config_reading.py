@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from ragassay.engine.config.config_file import SAMPLING, ConfigFile
 from ragassay.engine.config.config_paths import found_from, make_absolute
 from ragassay.engine.config.environment import is_for_a_key, read_filled, refuse_keys
-from ragassay.engine.config.run_config import RunConfig, first_problem
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.published import EVALUATOR, translate
-from ragassay.errors import InputError, did_you_mean
+from ragassay.errors import InputError, did_you_mean, mistakes
 from ragassay.yaml_files import Marked, Place, text_of
 
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
@@ -86,7 +86,7 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
     try:
         checked = RunConfig(**body)
     except ValidationError as error:
-        raise file.wrong_key(*first_problem(error)) from error
+        raise file.wrong_key(*mistakes(error)[0]) from error
     own = {key: getattr(checked, key) for key in body}
     make_absolute(own, source.parent, found_from)
     file.values |= own

@@ -127,7 +127,7 @@ def make_plan(
 
 def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
     """Refuses cut-offs that would change nothing."""
-    local = {alias: target for suite in used for alias, target in suite.aliases.items()}
+    local = suites.aliases_of(used)
     names = naming.split(config.metrics)
     # The names that a resolved configuration lists hold its cut-offs already.
     at = tuple(f"@{k}" for k in config.ks or ())
@@ -207,7 +207,7 @@ def published_names(
     used = used or [suites.get(name) for name in config.suite]
     if not used and data_format is not None:
         used = [_usual(config, data_format)]
-    return {alias: target for suite in used for alias, target in suite.aliases.items()}
+    return suites.aliases_of(used)
 
 
 def _usual(config: RunConfig, data_format: str) -> Suite:

@@ -69,14 +69,9 @@ def make_config(**values: Any) -> RunConfig:
     try:
         return RunConfig(**{key: value for key, value in values.items() if value is not None})
     except ValidationError as error:
-        place, problem = first_problem(error)
+        place, problem = mistakes(error)[0]
         where = ".".join(place)
         if error.errors()[0]["type"] == "extra_forbidden":
             hint = did_you_mean(where, RunConfig.model_fields)
             raise UsageError(f"Unknown option {where!r}. {hint}") from error
         raise OptionError(where, problem) from error
-
-
-def first_problem(error: ValidationError) -> tuple[tuple[str, ...], str]:
-    """The place (key, item) of the first error, and what is wrong there."""
-    return mistakes(error)[0]

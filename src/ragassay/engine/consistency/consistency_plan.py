@@ -98,12 +98,7 @@ def looked_at(
     Raises:
         UsageError: an unknown metric.
     """
-    aliases = {
-        alias: target
-        for suite in used
-        if suite.name != CONSISTENCY
-        for alias, target in suite.aliases.items()
-    }
+    aliases = suites.aliases_of(suite for suite in used if suite.name != CONSISTENCY)
     columns = {name: metric for suite in used for metric, name in suite.columns.items()}
     by_name = {str(metric): metric for metric in metrics}
 

@@ -26,6 +26,7 @@ from ragassay.engine.results import (
     ResultSink,
     ScoreColumns,
     Summary,
+    cut,
 )
 from ragassay.engine.run import (
     MODELLED_WINDOW,
@@ -164,12 +165,7 @@ class ConsistencyRun:
         if not isinstance(metric, RunsMean | RunsMedian) or metric.of not in self.summary.metrics:
             return entry
         of = self.summary.metrics[metric.of]
-        floor, ceiling = of.bounds
-        low, high = entry.low, entry.high
-        if low is not None and floor is not None:
-            low = max(low, floor)
-        if high is not None and ceiling is not None:
-            high = min(high, ceiling)
+        low, high = cut(entry.low, entry.high, of.bounds)
         return replace(
             entry, higher_is_better=of.higher_is_better, bounds=of.bounds, low=low, high=high
         )

@@ -6,13 +6,11 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from math import inf
 from typing import Any
 
 import numpy as np
 
-import ragassay
 from ragassay.engine.comparison import judge_figure, offline_reason
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
@@ -30,11 +28,19 @@ from ragassay.engine.diagnosis.signals import (
     RANK,
     SIGNALS,
     Found,
-    Rows,
     names_by_metric,
 )
-from ragassay.engine.results import SAMPLES, MetricSummary, Result, sample_clusters
+from ragassay.engine.results import (
+    SAMPLES,
+    Displayed,
+    MetricSummary,
+    Result,
+    Rows,
+    sample_clusters,
+    with_samples,
+)
 from ragassay.errors import UsageError, did_you_mean
+from ragassay.printable import excerpt
 from ragassay.samples import Identity, Sample
 from ragassay.stats import ROUNDING, mean_interval
 
@@ -129,7 +135,7 @@ class ClassFound:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Displayed):
     """Why the samples of a run fail.
 
     Attributes:
@@ -181,14 +187,6 @@ class Diagnosis:
     def __repr__(self) -> str:
         failing = f"failing={self.n_failing} samples={self.n}"
         return f"<Diagnosis {self.name!r}: {failing} headline={self.headline}>"
-
-    def __str__(self) -> str:
-        """The classes with examples and advice, as `ragassay diagnose` prints them."""
-        return ragassay.reports.text_of(self)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return ragassay.reports.html_of(self)
 
     @property
     def counts(self) -> list[tuple[str, str, int]]:
@@ -320,10 +318,10 @@ def diagnose(
             shown = {
                 name: v for name, v in signals.items() if (name, v) != (RANK.name, FOUND_SOMEWHERE)
             }
-            example = Example(
-                sample.identity, _excerpt(sample.query_text), _excerpt(sample.answer_text),
-                value, shown,
-            )  # fmt: skip
+            query, answer = (
+                excerpt(text, EXCERPT) for text in (sample.query_text, sample.answer_text)
+            )
+            example = Example(sample.identity, query, answer, value, shown)
             _keep(kept.setdefault(fault.name, []), example, n_examples)
     fails = np.array([fault is not None for fault in classes], dtype=np.bool_)
     fine = scored & ~fails
@@ -448,13 +446,8 @@ def _signals(rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample) -> 
 
 def _samples(result: Result) -> Iterator[tuple[Sample, Rows]]:
     """Each sample with its scores; a sample that was not kept has its identity only."""
-    samples = iter(result.samples)
-    rows_of = groupby(result.scores, lambda row: row.identity)
-    for identity, rows in rows_of:
-        sample = next(samples, None)
-        if sample is None or sample.identity != identity:
-            sample = Sample(id=identity[0], system=identity[1], repeat=identity[2])
-        yield sample, {row.metric: row for row in rows}
+    for (name, system, repeat), sample, rows in with_samples(result):
+        yield sample or Sample(id=name, system=system, repeat=repeat), rows
 
 
 def _keep(examples: list[Example], one: Example, n: int) -> None:
@@ -462,8 +455,3 @@ def _keep(examples: list[Example], one: Example, n: int) -> None:
     examples.append(one)
     examples.sort(key=lambda example: inf if example.headline is None else example.headline)
     del examples[n:]
-
-
-def _excerpt(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= EXCERPT else f"{line[:EXCERPT]} …"

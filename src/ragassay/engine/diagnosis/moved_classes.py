@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-import ragassay
 from ragassay.engine.comparison import aligned, differing_queries, incomparable_metrics
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose, headline_of
-from ragassay.engine.results import Result
+from ragassay.engine.results import Displayed, Result
 from ragassay.errors import UsageError
 from ragassay.stats import compare_pairs
 
@@ -51,7 +50,7 @@ class MovedClass:
 
 
 @dataclass(frozen=True)
-class Moved:
+class Moved(Displayed):
     """What a change did to the failing samples.
 
     Attributes:
@@ -82,14 +81,6 @@ class Moved:
 
     def __repr__(self) -> str:
         return f"<Moved {self.new.name!r} against {self.old.name!r}: samples={self.n}>"
-
-    def __str__(self) -> str:
-        """Which classes the samples moved between, as `ragassay diagnose` prints it."""
-        return ragassay.reports.text_of(self)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return ragassay.reports.html_of(self)
 
     def to_json(self) -> dict[str, Any]:
         """The change as JSON, with both diagnoses."""
@@ -136,7 +127,7 @@ def moved(
         UsageError: as for `diagnose`; no sample in common, or a run that holds several systems.
     """
     for run in (new, old):
-        systems = {system for _, system, _ in run.columns.identities}
+        systems = run.columns.systems
         if len(systems) > 1:
             raise UsageError(
                 f"{run.name} holds several systems ({', '.join(sorted(systems))}). Only runs "

@@ -12,12 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from ragassay.engine.results import MetricSummary, ScoreRow
+from ragassay.engine.results import MetricSummary, Rows, ScoreRow
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Value
-
-Rows = Mapping[str, ScoreRow]
-"""A sample's scores, by the names that the run shows."""
 
 Reading = Callable[[ScoreRow, Sample], float | None]
 """The signal that a score gives; ``None`` for none."""

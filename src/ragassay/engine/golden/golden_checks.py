@@ -133,7 +133,7 @@ def check(
     are_needed = golden.known_documents() or any(item.gold for item in items)
     documents = golden.documents() if are_needed else {}
     found = Checked(len(items), coverage=coverage(items, documents))
-    say = progress or _nobody
+    say = progress or (lambda name: None)
     open_ones: Counter[str] = Counter()
     unanswerable = [one for one in items if one.answerability is Answerability.UNANSWERABLE]
     asked = unanswerable if chosen.judge else _in_english(unanswerable, documents)
@@ -388,7 +388,3 @@ def _in_english(items: Sequence[GoldenItem], documents: Mapping[str, Document]) 
 
 _BEGINNING = 1000
 """Characters of each document that tell its language."""
-
-
-def _nobody(name: str) -> None:
-    """Tells nobody which check begins."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -111,12 +111,13 @@ def _same_sentence(
 
 def _same_words(items: Sequence[GoldenItem]) -> Iterator[Pair]:
     """Items whose spans hold the same sentence, as those in two copies of a document do."""
-    first: dict[str, int] = {}
-    for at, item in enumerate(items):
-        for span in evidence(item):
-            for sentence in map(plain, _SENTENCE_ENDS.split(span.text)):
-                if len(sentence) >= _LONG and first.setdefault(sentence, at) != at:
-                    yield first[sentence], at
+    return _alike(
+        (at, sentence)
+        for at, item in enumerate(items)
+        for span in evidence(item)
+        for sentence in map(plain, _SENTENCE_ENDS.split(span.text))
+        if len(sentence) >= _LONG
+    )
 
 
 def _turns(items: Sequence[GoldenItem]) -> Iterator[Pair]:
@@ -131,14 +132,15 @@ def _turns(items: Sequence[GoldenItem]) -> Iterator[Pair]:
         start = begun[at] or plain(item.query)
         if start in followed:
             begun[at] = start
-    yield from _alike([one if one in followed else None for one in begun])
+    yield from _alike((at, one) for at, one in enumerate(begun) if one in followed)
     named = [named_conversation(item.to_sample()) for item in items]
-    yield from _alike(named if any(named) else of_ids or [])
+    keys = enumerate(named if any(named) else of_ids or [])
+    yield from _alike((at, key) for at, key in keys if key is not None)
 
 
-def _alike(keys: Iterable[Hashable | None]) -> Iterator[Pair]:
+def _alike(keys: Iterable[tuple[int, str]]) -> Iterator[Pair]:
     """Each place with the first one that has the same key."""
-    first: dict[Hashable, int] = {}
-    for at, key in enumerate(keys):
-        if key is not None and first.setdefault(key, at) != at:
+    first: dict[str, int] = {}
+    for at, key in keys:
+        if first.setdefault(key, at) != at:
             yield first[key], at

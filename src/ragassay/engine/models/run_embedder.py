@@ -61,19 +61,18 @@ def address_for(
     word = config.embedder
     if word is not None and not word.strip():
         raise UsageError("The embedder's name is empty (an unset variable?); leave it out.")
+    idle = next((name for name in _OF_ENDPOINTS if getattr(config, name) is not None), None)
     if word is None:
-        for name in _OF_ENDPOINTS:
-            if getattr(config, name) is not None:
-                raise UsageError(f"{name!r} goes with an endpoint: name one as the embedder.")
+        if idle is not None:
+            raise UsageError(f"{idle!r} goes with an endpoint: name one as the embedder.")
         return None
     if not embedding_among(metrics):
         hint = " --option by=cosine compares chunks by it." if by_cosine(metrics) else ""
         warn_user(f"The embedder {word} is not used: no metric of this run compares vectors.{hint}")
         return None
     if not is_endpoint(word):
-        for name in _OF_ENDPOINTS:
-            if getattr(config, name) is not None:
-                raise UsageError(f"{name!r} goes with an endpoint, and {word} is on this machine.")
+        if idle is not None:
+            raise UsageError(f"{idle!r} goes with an endpoint, and {word} is on this machine.")
         return None
     from ragassay.judges import address_of
     from ragassay.transport import protocols, secrets

@@ -9,11 +9,11 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import ragassay
 from ragassay.engine.config import POOLED
 from ragassay.engine.plan.cost_estimate import CallPlan, is_fresh, throughput_of
 from ragassay.engine.plan.model_plan import AbsentModels, EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.planning import WINDOW, Planner
+from ragassay.engine.results import Displayed
 from ragassay.engine.run import (
     Data,
     PreparedRun,
@@ -47,7 +47,7 @@ REASONS = 3
 
 
 @dataclass(frozen=True)
-class Preview:
+class Preview(Displayed):
     """A look at the data.
 
     Attributes:
@@ -87,14 +87,8 @@ class Preview:
     lacking: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     suites: Mapping[str, SuiteFit] = field(default_factory=dict)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return ragassay.reports.html_of(self)
-
     def __repr__(self) -> str:
-        return ragassay.reports.text_of(self)
-
-    __str__ = __repr__
+        return str(self)
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""

@@ -62,10 +62,6 @@ class AbsentModels:
             if lacking is not None:
                 self._metrics[name] = metric, _Absent(options, lacking)
 
-    def __bool__(self) -> bool:
-        """Whether any metric's model is not here."""
-        return bool(self._metrics)
-
     def add(self, samples: Sequence[Sample]) -> None:
         """Takes in some samples."""
         for name, (metric, models) in self._metrics.items():

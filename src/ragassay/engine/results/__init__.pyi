@@ -35,6 +35,11 @@ from .run_folder import (
     report_files as report_files,
     save_run as save_run,
 )
+from .score_rows import (
+    Rows as Rows,
+    by_sample as by_sample,
+    with_samples as with_samples,
+)
 from .shown_names import shown as shown
 from .slicing import (
     CONVERSATION_KEYS as CONVERSATION_KEYS,
@@ -47,6 +52,7 @@ from .summarising import (
     IntervalOptions as IntervalOptions,
     averaged_over as averaged_over,
     count_incomplete as count_incomplete,
+    cut as cut,
     describe as describe,
     interval_of as interval_of,
     lacks_no_sample as lacks_no_sample,
@@ -59,6 +65,7 @@ from .summarising import (
 from .summary import (
     Comparison as Comparison,
     Difference as Difference,
+    Displayed as Displayed,
     GateResult as GateResult,
     MetricSummary as MetricSummary,
     Slice as Slice,

@@ -7,9 +7,10 @@ several judges has one label, theirs joined by `AND`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from ragassay.counts import few
 from ragassay.scores import AND, RECORD, Outcome, Score
 
 MOST = 3
@@ -71,9 +72,9 @@ def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str) -> 
     return Given(share, () if names == (RECORD,) else names)
 
 
-def names_in(judges: ValuesByJudge) -> tuple[str, ...]:
-    """Each judge who gave a value, alone or with others, sorted."""
-    return tuple(sorted({name for label in judges if label for name in label.split(AND)}))
+def names_in(labels: Iterable[str]) -> tuple[str, ...]:
+    """Each judge whom labels name, alone or with others, sorted."""
+    return tuple(sorted({name for label in labels if label for name in label.split(AND)}))
 
 
 def label_of(judges: ValuesByJudge) -> str:
@@ -106,9 +107,8 @@ def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> It
     for metric, judges in judges_of_metrics.items():
         if _mixes(judges, judge):
             ranked = sorted(judges.items(), key=lambda item: -item[1])
-            listed = ", ".join(f"{n:,} of {_in_words(label)}" for label, n in ranked[:MOST])
-            more = f" and {len(ranked) - MOST} more" if len(ranked) > MOST else ""
-            alike.setdefault(f"{listed}{more}", []).append(metric)
+            how = few([f"{n:,} of {_in_words(label)}" for label, n in ranked], MOST)
+            alike.setdefault(how, []).append(metric)
     for how, metrics in alike.items():
         several = len(metrics) > 1
         yield (

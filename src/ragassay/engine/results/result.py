@@ -23,7 +23,7 @@ import ragassay
 from ragassay.engine.results.attribution import judges_of
 from ragassay.engine.results.sample_frame import sample_frame
 from ragassay.engine.results.score_rows import ScoreRows
-from ragassay.engine.results.summary import Comparison, GateResult, Summary
+from ragassay.engine.results.summary import Comparison, Displayed, GateResult, Summary
 from ragassay.engine.results.verdicts import KeptVerdicts, Verdicts
 from ragassay.errors import UsageError
 from ragassay.samples import Identity, Sample
@@ -171,6 +171,16 @@ class ScoreColumns:
     def metrics(self) -> list[str]:
         """Names of the metrics, in the order asked for."""
         return list(self._values)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries the samples have."""
+        return len({query for query, _, _ in self.identities})
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in order of first appearance."""
+        return list(dict.fromkeys(system for _, system, _ in self.identities))
 
     def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
         """Appends a sample's outcome to a metric's column.
@@ -322,7 +332,7 @@ class ScoreColumns:
 
 
 @dataclass
-class Result:
+class Result(Displayed):
     """One evaluation. It can be pickled; the rows of one with a folder stay in the folder.
 
     Examples:
@@ -368,6 +378,11 @@ class Result:
         """The consistency of the runs of each query; ``None`` where it was not asked for."""
         inner = self._consistency
         return ragassay.open_run(inner) if isinstance(inner, Path) else inner
+
+    @property
+    def steps(self) -> tuple[Result, ...]:
+        """This result, and the consistency of its runs where that was asked for."""
+        return (self,) if self.consistency is None else (self, self.consistency)
 
     @cached_property
     def scores(self) -> ScoreRows:
@@ -416,9 +431,8 @@ class Result:
 
     def __str__(self) -> str:
         """The table of the summary, and that of the consistency of the runs."""
-        results = [self, *([] if self.consistency is None else [self.consistency])]
         return "\n\n".join(
-            str(one.summary) for one in results if one.summary.metrics or one is results[-1]
+            str(one.summary) for one in self.steps if one.summary.metrics or one is self.steps[-1]
         )
 
     def plot(self, kind: PlotKind = "boxes") -> Chart:
@@ -432,10 +446,6 @@ class Result:
             UsageError: no metric has a number, or there is no such kind.
         """
         return ragassay.reports.plot_of(self, kind)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the table of the summary, and that of the runs' consistency."""
-        return ragassay.reports.html_of(self)
 
     def __repr__(self) -> str:
         n_metrics, n = len(self.summary.metrics), self.summary.n_samples

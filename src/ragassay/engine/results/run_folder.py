@@ -18,7 +18,7 @@ from ragassay.engine.results import fingerprint
 from ragassay.engine.results.result import CONSISTENCY, Result, ScoreColumns, ScoreRow
 from ragassay.engine.results.slicing import CONVERSATION_KEYS, Slicer, conversation
 from ragassay.engine.results.summary import SCHEMA_VERSION, Slice, Summary
-from ragassay.engine.results.verdicts import VerdictFile, problem_of
+from ragassay.engine.results.verdicts import VerdictFile, damaged, problem_of
 from ragassay.errors import InputError, UsageError
 from ragassay.extensions import added
 from ragassay.formats import to_record
@@ -381,20 +381,12 @@ def _columns(
         for metric in metrics:
             number, row = next(rows, (number + 1, None))
             if row is None or row.metric != metric or row.identity != sample.identity:
-                raise InputError(
-                    f"the score of {metric} for sample {sample.id!r} should stand here",
-                    path=folder / SCORES,
-                    line=number,
-                    hint="The folder is damaged; run the evaluation again.",
-                )
+                problem = f"the score of {metric} for sample {sample.id!r} should stand here"
+                raise damaged(problem, folder / SCORES, number)
             lost = next((one for one in row.evidence if one not in verdicts), None)
             if lost is not None:
-                raise InputError(
-                    f"rests on the verdict {lost!r}, which {VERDICTS} does not hold",
-                    path=folder / SCORES,
-                    line=number,
-                    hint="The folder is damaged; run the evaluation again.",
-                )
+                problem = f"rests on the verdict {lost!r}, which {VERDICTS} does not hold"
+                raise damaged(problem, folder / SCORES, number)
             columns.add(metric, row.outcome, row.judge)
     for number, _ in rows:
         raise InputError(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, overload
 
+from ragassay.samples import Identity, Sample
+
 if TYPE_CHECKING:
-    from ragassay.engine.results.result import ScoreRow
+    from ragassay.engine.results.result import Result, ScoreRow
 
 KEPT = 100_000
 """Rows that are kept in memory once one of them was asked for by its number; of a larger result
 each such request reads from the beginning."""
+
+Rows = Mapping[str, "ScoreRow"]
+"""A sample's rows by metric, under the names that the run shows."""
 
 
 class ScoreRows(Sequence["ScoreRow"]):
@@ -57,3 +62,17 @@ class ScoreRows(Sequence["ScoreRow"]):
 
     def __repr__(self) -> str:
         return f"<{self._n:,} scores: iterate, index or slice them>"
+
+
+def by_sample(result: Result) -> Iterator[tuple[Identity, Rows]]:
+    """Each sample's rows, in the order of evaluation."""
+    for identity, rows in groupby(result.scores, lambda row: row.identity):
+        yield identity, {row.metric: row for row in rows}
+
+
+def with_samples(result: Result) -> Iterator[tuple[Identity, Sample | None, Rows]]:
+    """Each sample's rows together with the sample (``None`` where it was not kept)."""
+    samples = iter(result.samples)
+    for identity, rows in by_sample(result):
+        sample = next(samples, None)
+        yield identity, sample if sample and sample.identity == identity else None, rows

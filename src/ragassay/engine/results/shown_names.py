@@ -29,12 +29,7 @@ def shown(
         UsageError: a name is unknown, or its metric is not there; the message lists what is there,
             or what of it comes nearest.
     """
-    local = {
-        alias: target
-        for name in used
-        if name in suites.known()
-        for alias, target in suites.get(name).aliases.items()
-    }
+    local = suites.aliases_of(suites.get(name) for name in used if name in suites.known())
     by_canonical = {canonical: name for name, canonical in metrics.items()}
     by_folded = {name.casefold(): name for name in reversed(list(metrics))}
     names: dict[str, None] = {}

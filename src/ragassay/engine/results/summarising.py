@@ -17,7 +17,7 @@ from ragassay.engine.results.slicing import CONVERSATION_KEYS, labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import Metric, naming
 from ragassay.scores import Reason
-from ragassay.stats import Interval, mean_interval, percentile_interval
+from ragassay.stats import Bounds, Interval, Span, mean_interval, percentile_interval
 from ragassay.suites import Suite
 
 GEOMETRIC_FLOOR = 1e-5
@@ -139,7 +139,7 @@ def averaged_over(
         cluster_by: the clustering column, if there is one.
         from_ids: whether conversations are known by the ids of samples alone.
     """
-    n, n_queries = len(columns), len({identity[0] for identity in columns.identities})
+    n, n_queries = len(columns), columns.n_queries
     queries = plural(n_queries, "query")
     text = f"the scored among all {queries}" if n != 1 else "the one query, where it is scored"
     if n != n_queries:
@@ -258,14 +258,24 @@ def interval_of(
         n_resamples=options.n_resamples,
         seed=options.seed,
     )
-    mean, low, high = interval.mean, interval.low, interval.high
-    if low is not None and floor is not None:
-        low = max(low, floor)
-    if high is not None and ceiling is not None:
-        high = min(high, ceiling)
+    mean, (low, high) = interval.mean, cut(interval.low, interval.high, (floor, ceiling))
     if geometric:
         mean, low, high = (None if x is None else float(np.exp(x)) for x in (mean, low, high))
     return replace(interval, mean=mean, low=low, high=high)
+
+
+def cut(low: float | None, high: float | None, span: Span) -> Bounds:
+    """The bounds, cut at the ends of a metric's range, where there are any.
+
+    Args:
+        low, high: of an interval.
+        span: the range.
+    """
+    floor, ceiling = span
+    return (
+        low if low is None or floor is None else max(low, floor),
+        high if high is None or ceiling is None else min(high, ceiling),
+    )
 
 
 FACTS = frozenset({Reason.NOT_APPLICABLE, Reason.UNDEFINED})

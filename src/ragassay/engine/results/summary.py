@@ -143,6 +143,18 @@ class Spending:
         return cls(judge, signature, seconds=round(seconds, 3), **counted)
 
 
+class Displayed:
+    """What prints itself as the command line prints it, and what a notebook shows as HTML."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ragassay.reports.text_of(self)
+
+    def _repr_html_(self) -> str:
+        return ragassay.reports.html_of(self)
+
+
 @dataclass(frozen=True, slots=True)
 class Slice:
     """The same metrics over the samples that share one metadata value."""
@@ -154,7 +166,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Displayed):
     """One run.
 
     ``averaged_over`` says in words what the mean runs over; ``incomplete`` counts scores that are
@@ -205,10 +217,6 @@ class Summary:
 
     def __repr__(self) -> str:
         return str(self)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return ragassay.reports.html_of(self)
 
     def __str__(self) -> str:
         """A plain table: metric, mean, interval, how many were scored; then the notes."""
@@ -434,7 +442,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Displayed):
     """Two runs on the same queries.
 
     ``only_a`` and ``only_b`` count queries that the other run lacks; they are not compared.
@@ -476,10 +484,6 @@ class Comparison:
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return ragassay.reports.html_of(self)
-
     def plot(self) -> Chart:
         """A picture of the differences with their intervals, and of those of each query; a notebook
         shows it, and ``save`` writes it to a file.
@@ -488,10 +492,6 @@ class Comparison:
             UsageError: the comparison does not hold its runs.
         """
         return ragassay.reports.plot_of(self)
-
-    def __str__(self) -> str:
-        """The table and its notes, as `ragassay compare` prints them."""
-        return ragassay.reports.text_of(self)
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; UltraRAG's field names stand beside ours."""
@@ -508,25 +508,3 @@ class Comparison:
             for d in self.differences
         ]
         return body
-
-
-def _cells(d: Difference) -> tuple[str, ...]:
-    def spelled(value: float | None, style: str = ".4f") -> str:
-        return "-" if value is None else format(value, style)
-
-    def p_value(value: float | None) -> str:
-        return "<0.0001" if value is not None and value < 0.00005 else spelled(value)
-
-    return (
-        d.name,
-        spelled(d.a_mean),
-        spelled(d.b_mean),
-        spelled(d.diff, "+.4f"),
-        "-" if d.low is None else f"[{spelled(d.low, '+.4f')}, {spelled(d.high, '+.4f')}]",
-        p_value(d.p_value),
-        "-" if d.significant is None else "yes" if d.significant else "no",
-        p_value(d.t_p_value),
-        p_value(d.p_adjusted),
-        d.verdict,
-        str(d.n),
-    )

@@ -87,12 +87,8 @@ class VerdictFile:
                     record = orjson.loads(line)
                     check(record)
                 except ValueError as error:
-                    raise InputError(
-                        f"is not a verdict ({problem_of(error)})",
-                        path=self._path,
-                        line=number,
-                        hint="The folder is damaged; run the evaluation again.",
-                    ) from error
+                    problem = f"is not a verdict ({problem_of(error)})"
+                    raise damaged(problem, self._path, number) from error
                 yield place, record
                 place += len(line)
 
@@ -127,6 +123,12 @@ class _Checked:
     attempts: int = 0
     latency: float = 0.0
     cost: float | None = None
+
+
+def damaged(problem: str, path: Path, line: int) -> InputError:
+    """The error about a line of a run folder that the run did not write so."""
+    hint = "The folder is damaged; run the evaluation again."
+    return InputError(problem, path=path, line=line, hint=hint)
 
 
 def problem_of(error: Exception) -> str:

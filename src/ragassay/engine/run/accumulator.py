@@ -196,7 +196,7 @@ class Accumulator:
             suite=suite,
             system=next(iter(self.systems)) if len(self.systems) == 1 else "",
             n_samples=len(columns),
-            n_queries=len({identity[0] for identity in columns.identities}),
+            n_queries=columns.n_queries,
             averaged_over=averaged_over(
                 columns, families, self.clustered_by, from_ids=not self._named
             ),

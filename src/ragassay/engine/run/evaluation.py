@@ -66,7 +66,6 @@ from ragassay.stats import check_one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.formats import NuggetBank
     from ragassay.judges import Address
 
 _NO_NAME = re.compile(r"(^|,)\s*(,|$)")
@@ -277,9 +276,8 @@ def prepare(
     session = None
     if asks and config.nuggets not in (OWN, POOLED):
         from ragassay.engine.run.pooled_nuggets import checked
-        from ragassay.formats import NuggetBank
 
-        source.samples = checked(source.samples, NuggetBank.read(config.nuggets))
+        source.samples = checked(source.samples, formats.NuggetBank.read(config.nuggets))
     check_models(config, plan.every.values())
     address = address_for(config, plan.metrics.values(), dry=dry, environment=environment)
     if asks:
@@ -413,29 +411,26 @@ class PreparedRun:
                     bank.write(writer.folder / NUGGETS)
                 writer.finish(resolved, summary)
         folder = None if config.output is None else Path(config.output)
-        tables = [(summary, collected.columns)]
-        if repeats is not None:
-            tables.append((repeats.summary, repeats.columns))
-        gate_results = tuple(
-            one
-            for part in tables
-            for one in gates.decide(
-                self.gates, *part, collected.intervals, trust_offline=config.trust_offline
-            )
-        )
-        verdicts = kept if folder is None else VerdictFile(folder / VERDICTS)
-        return Result(
+        result = Result(
             summary,
             collected.columns,
             resolved,
             folder,
             sink.rows,
             sink.samples,
-            gates=gate_results,
             bank=bank,
-            verdicts=verdicts,
+            verdicts=kept if folder is None else VerdictFile(folder / VERDICTS),
             _consistency=repeats,
         )
+        intervals, trusted = collected.intervals, config.trust_offline
+        result.gates = tuple(
+            one
+            for step in result.steps
+            for one in gates.decide(
+                self.gates, step.summary, step.columns, intervals, trust_offline=trusted
+            )
+        )
+        return result
 
     def _other_suites(self) -> list[str]:
         """The suites that could score the data in place of the run's, best first."""
@@ -455,16 +450,15 @@ class PreparedRun:
         stack.callback(self.session.close)
         return stack.enter_context(self.session.asker(keep))
 
-    def bank(self, asker: Asker) -> NuggetBank | None:
+    def bank(self, asker: Asker) -> formats.NuggetBank | None:
         """The nugget bank that the configuration names, made known to the metrics: read, or made
         by asking (see `nugget_bank.pooled`)."""
         if self.config.nuggets == OWN:
             return None
         from ragassay.engine.run.pooled_nuggets import pooled
-        from ragassay.formats import NuggetBank
 
         if self.config.nuggets != POOLED:
-            bank = NuggetBank.read(self.config.nuggets)
+            bank = formats.NuggetBank.read(self.config.nuggets)
         elif self.rereads is None:
             raise UsageError(
                 "Pooled nuggets need the data twice: give a file or a list, not an iterator."

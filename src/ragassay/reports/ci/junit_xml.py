@@ -69,8 +69,7 @@ def write_junit(result: Result, path: Path) -> None:
         )
         for gate in gates.found(result)
     ]
-    inner = [] if result.consistency is None else [result.consistency.summary]
-    missing = lack_of([summary, *inner])
+    missing = lack_of([step.summary for step in result.steps])
     cases.append(_state_case(class_name, COMPLETE, missing, summary.warnings))
     facts = {
         "data": summary.title,

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
-from ragassay.engine.results import Result, ScoreRow, Verdicts
+from ragassay.engine.results import Result, Rows, ScoreRow, Verdicts, with_samples
+from ragassay.engine.run import batched
 from ragassay.metrics.core import same_chunks
+from ragassay.printable import excerpt
 from ragassay.reports.html.packing import TextPool, in_columns, packed
-from ragassay.reports.tables import Rows, with_samples
 from ragassay.reports.text import AnswerPiece, spans, verdict_text
 from ragassay.samples import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.scores import Value, label_of
@@ -32,8 +33,6 @@ CHUNK = 250
 
 HEADLINE = 240
 """Characters of a query in the table."""
-
-T = TypeVar("T")
 
 _MARKUP = ("<", ">", "&", "\u2028", "\u2029")
 
@@ -86,7 +85,7 @@ class Details:
             for sample_and_scores in with_samples(self._result)
             if self._wanted is None or sample_and_scores[0][0] in self._wanted
         )
-        for chunk in _batched(islice(listed, n_listed)):
+        for chunk in batched(islice(listed, n_listed), CHUNK):
             for identity, sample, rows in chunk:
                 self._keep(identity, sample, rows)
             verdicts = self._result.verdicts
@@ -149,15 +148,9 @@ def details_of(
     return entry
 
 
-def _batched(items: Iterator[T]) -> Iterator[list[T]]:
-    while batch := list(islice(items, CHUNK)):
-        yield batch
-
-
 def headline(sample: Sample | None) -> str:
     """The query's first words."""
-    text = "" if sample is None else " ".join((sample.query or "").split())
-    return text if len(text) <= HEADLINE else f"{text[:HEADLINE]} …"
+    return "" if sample is None else excerpt(sample.query or "", HEADLINE)
 
 
 def _detail(

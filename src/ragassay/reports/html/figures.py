@@ -28,7 +28,7 @@ def interval_bar(metric: MetricSummary) -> Markup:
     below.
     """
     if metric.mean is None or metric.aggregate == "sum":
-        return _markup("")
+        return markup("")
     low, high = distribution_chart.scale(metric)
     x = _Axis(low, high, 6, _BAR_W - 6)
     middle = _BAR_H / 2
@@ -61,7 +61,7 @@ def sparkline(metric: MetricSummary, values: Values) -> Markup:
         values: its scores, shape ``(n,)``.
     """
     if not values.size:
-        return _markup("")
+        return markup("")
     low, high = distribution_chart.scale(metric)
     histogram = distribution_chart.histogram(values, low, high)
     width, height = 120, 22
@@ -80,7 +80,7 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
     """
     box = distribution_chart.box(values)
     if box is None:
-        return _markup("")
+        return markup("")
     low, high = distribution_chart.scale(metric)
     x = _Axis(low, high, 12, _CARD_W - 12)
     top, base, strip, half, cloud, reach = 4, 62, 82, 12, 122, 36
@@ -126,7 +126,7 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
         extent: end of the scale.
     """
     if difference.diff is None:
-        return _markup("")
+        return markup("")
     width, middle = 190, _BAR_H / 2
     x = _Axis(-extent, extent, 6, width - 6)
     shapes = []
@@ -170,7 +170,7 @@ def waterfall(name: str, differences: Values) -> Markup:
         differences: of each query, sorted.
     """
     if not differences.size:
-        return _markup("")
+        return markup("")
     width, height, middle = 240, 40, 20
     shown = distribution_chart.thinned(differences, width)
     most = float(abs(shown).max()) or 1.0
@@ -217,7 +217,7 @@ def _svg(
 ) -> Markup:
     size = f' width="{width:g}" height="{height:g}"' if fixed else ""
     label = escape(wording.one_line(description))
-    return _markup(
+    return markup(
         f'<svg class="figure" viewBox="0 0 {width:g} {height:g}"{size} role="img" '
         f'aria-label="{label}">{"".join(shapes)}</svg>'
     )
@@ -251,7 +251,8 @@ def _number(value: float, x: float, y: float, anchor: str, kind: str = "") -> st
     return f'<text{of} x="{x:.1f}" y="{y:g}" text-anchor="{anchor}">{spelled}</text>'
 
 
-def _markup(text: str) -> Markup:
+def markup(text: str) -> Markup:
+    """A text that is HTML already."""
     from markupsafe import Markup
 
     return Markup(text)

@@ -31,13 +31,6 @@ def packed(value: Any) -> str:
     return base64.b64encode(deflate.compress(dumps(value)) + deflate.flush()).decode()
 
 
-def unpacked(text: str) -> Any:
-    """The value that `packed` made a text of."""
-    import orjson
-
-    return orjson.loads(zlib.decompress(base64.b64decode(text), -15))
-
-
 def in_columns(samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Samples by entry: for each entry the list of the samples' values (``None`` where a sample has
     none), and the scores by metric in the same way. Like stands beside like, which deflates better.
@@ -47,26 +40,9 @@ def in_columns(samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {**_columns(plain), "scores": scores}
 
 
-def by_sample(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The samples that `in_columns` took apart."""
-    scores = _rows(columns["scores"])
-    rest = _rows({name: column for name, column in columns.items() if name != "scores"})
-    return [
-        one | ({"scores": scores[at]} if at < len(scores) else {}) for at, one in enumerate(rest)
-    ]
-
-
 def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
-
-
-def _rows(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
-    n = max(map(len, columns.values()), default=0)
-    return [
-        {name: column[at] for name, column in columns.items() if column[at] is not None}
-        for at in range(n)
-    ]
 
 
 class TextPool:

@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +38,7 @@ from ragassay.reports.text import diagnosis_text, footnotes, grouping, wording
 from ragassay.samples import Identity
 
 if TYPE_CHECKING:
-    from jinja2 import BytecodeCache, Environment
+    from jinja2 import Environment
     from markupsafe import Markup
 
 ASSETS = Path(__file__).parent / "assets"
@@ -128,7 +127,7 @@ def _moved(a: Result, b: Result) -> Moved | None:
     if any(run.summary.all_failed for run in (a, b)):
         return None
     headline = headline_of(a)
-    several = any(len({system for _, system, _ in run.columns.identities}) > 1 for run in (a, b))
+    several = any(len(run.columns.systems) > 1 for run in (a, b))
     if headline is None or headline not in b.summary.metrics or several:
         return None
     if {one[0] for one in a.columns.identities}.isdisjoint(one[0] for one in b.columns.identities):
@@ -358,7 +357,7 @@ def _configuration(run: Result) -> str:
 
 def _write(path: str | Path, template: str, **context: Any) -> None:
     early, late, style = (
-        _markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
+        figures.markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
         for names in (_EARLY, _LATE, _STYLE)
     )
     page = environment(
@@ -379,26 +378,9 @@ def write_page(path: str | Path, pieces: Iterable[str]) -> None:
 
 
 @cache
-def _compiled_templates() -> BytecodeCache:
-    """The templates that this process has compiled: each page has an environment of its own."""
-    from jinja2 import BytecodeCache
-    from jinja2.bccache import Bucket
-
-    class Compiled(BytecodeCache):
-        def __init__(self) -> None:
-            self._codes: dict[tuple[str, str], CodeType | None] = {}
-
-        def load_bytecode(self, bucket: Bucket) -> None:
-            bucket.code = self._codes.get((bucket.key, bucket.checksum))
-
-        def dump_bytecode(self, bucket: Bucket) -> None:
-            self._codes[bucket.key, bucket.checksum] = bucket.code
-
-    return Compiled()
-
-
 def environment(*templates: Path, **names: Any) -> Environment:
-    """Jinja's environment for pages.
+    """Jinja's environment for pages; the same arguments give the same one, so that each template is
+    compiled once. Nobody may change it.
 
     Args:
         templates: folders of further templates.
@@ -413,7 +395,6 @@ def environment(*templates: Path, **names: Any) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=_compiled_templates(),
     )
     made.globals.update(
         wording=wording,
@@ -426,15 +407,9 @@ def environment(*templates: Path, **names: Any) -> Environment:
         served="",
     )
     made.globals.update(names)
-    made.filters["raw"] = _markup
+    made.filters["raw"] = figures.markup
     made.filters["breakable"] = _breakable
     return made
-
-
-def _markup(text: str) -> Markup:
-    from markupsafe import Markup
-
-    return Markup(text)
 
 
 def _breakable(name: str) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ragassay.counts import few
 from ragassay.engine.comparison import OWN_NUGGETS
 from ragassay.engine.results import MetricSummary, names_in
 from ragassay.reports.plots.series import Series
@@ -45,14 +46,9 @@ def differences_in_computation(series: Sequence[Series], metrics: Sequence[str])
         if how:
             pairs.append(("; ".join(how), name))
     return [
-        f"Not computed alike: {_listed(names, _METRICS)} ({how})."
+        f"Not computed alike: {few(names, _METRICS)} ({how})."
         for how, names in grouping.grouped(pairs).items()
     ]
-
-
-def _listed(names: Sequence[str], most: int) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
 
 
 def _facts(metric: MetricSummary) -> Facts:
@@ -80,4 +76,4 @@ def _differing(known: Mapping[str, Facts], fact: str) -> str:
     files = grouping.grouped(
         (" ".join(sorted(parts - common)) or "by default", name) for name, parts in told.items()
     )
-    return "; ".join(f"{how} in {_listed(names, _FILES)}" for how, names in files.items())
+    return "; ".join(f"{how} in {few(names, _FILES)}" for how, names in files.items())

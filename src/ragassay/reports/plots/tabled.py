@@ -365,7 +365,7 @@ def _result(
         suite=suite,
         system=system,
         n_samples=len(columns),
-        n_queries=len({query for query, _, _ in columns.identities}),
+        n_queries=columns.n_queries,
         averaged_over=averaged_over(columns, (), None),
         metrics=summarise(columns, metrics, IntervalOptions("auto", LEVEL)),
     )

@@ -14,11 +14,8 @@ from .ore_values import (
     judged_rows as judged_rows,
 )
 from .rows_by_sample import (
-    Rows as Rows,
-    by_sample as by_sample,
     consistency_of as consistency_of,
     run_numbers as run_numbers,
-    with_samples as with_samples,
 )
 from .trecrag_csv import write_trecrag as write_trecrag
 from .workbook import write_workbook as write_workbook

@@ -13,14 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.results import Result
+from ragassay.engine.results import Result, Rows, with_samples
 from ragassay.errors import UsageError
 from ragassay.metrics.consistency import SCORES, RunsRouge1, RunsRouge2, RunsRougeL
 from ragassay.metrics.core import naming
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.consistency_table import SIMILARITIES
 from ragassay.reports.tables.ore_values import SpecValues, cell, texts
-from ragassay.reports.tables.rows_by_sample import Rows, consistency_of, gaps, systems, with_samples
+from ragassay.reports.tables.rows_by_sample import consistency_of, gaps
 from ragassay.samples import Identity, Sample
 from ragassay.stats import spread
 
@@ -71,7 +71,7 @@ def write_csv(result: Result, path: str | Path) -> None:
     ]
     columns = [*similarities.values(), *metrics.values()]
     head = ["query_id", "query", *columns, *runs, "unscored"]
-    if len(systems(inner)) > 1:
+    if len(inner.columns.systems) > 1:
         head.insert(0, "system")
     values = SpecValues(inner)
 

@@ -30,7 +30,7 @@ import numpy as np
 import orjson
 
 from ragassay import files
-from ragassay.engine.results import ORE as FILES, Result
+from ragassay.engine.results import ORE as FILES, Result, Rows
 from ragassay.errors import UsageError
 from ragassay.metrics.consistency import OfMetric, RunsBertScore, RunsRougeOre
 from ragassay.metrics.core import Metric, naming
@@ -45,7 +45,7 @@ from ragassay.reports.tables.ore_values import (
     texts,
     tokens_of,
 )
-from ragassay.reports.tables.rows_by_sample import Rows, by_query, consistency_of, systems
+from ragassay.reports.tables.rows_by_sample import by_query, consistency_of
 from ragassay.reports.tables.tables import write_lines
 from ragassay.samples import Identity, Sample
 
@@ -95,7 +95,7 @@ def write(result: Result, folder: Path) -> dict[str, Path]:
             have no column for them); or a file cannot be written.
     """
     demand(result)
-    n_systems = len(systems(result))
+    n_systems = len(result.columns.systems)
     if n_systems > 1:
         raise UsageError(
             f"The run holds {n_systems} systems, and Open RAG Eval's files have no column for "

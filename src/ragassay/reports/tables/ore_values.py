@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragassay.engine.results import Record, Result, ScoreRow
+from ragassay.engine.results import Record, Result, Rows, ScoreRow
 from ragassay.errors import UsageError
 from ragassay.metrics.answer import Answered, NoAnswer
 from ragassay.metrics.citation import Citable, Citation, CitationOre, citation_parser, passage_keys
@@ -32,7 +32,6 @@ from ragassay.metrics.relevance import (
     precision_at,
     reciprocal_rank,
 )
-from ragassay.reports.tables.rows_by_sample import Rows
 from ragassay.samples import Answer, Passage, Sample
 
 _OURS = (

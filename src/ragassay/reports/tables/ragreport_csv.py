@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.engine.results import Result
+from ragassay.engine.results import Result, with_samples
 from ragassay.errors import UsageError
 from ragassay.reports.tables import tables
-from ragassay.reports.tables.rows_by_sample import gaps, with_samples
+from ragassay.reports.tables.rows_by_sample import gaps
 from ragassay.samples import Sample
 
 _IDENTITY = ("id", "system", "repeat", "timestamp")

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from ragassay.engine.results import Result, ScoreRow
+from ragassay.engine.results import Result, Rows, with_samples
 from ragassay.samples import Identity, Sample
-
-Rows = Mapping[str, ScoreRow]
-"""A sample's rows by metric."""
 
 Made = TypeVar("Made")
 
@@ -22,28 +18,9 @@ def consistency_of(result: Result) -> Result | None:
     return result if families == {"consistency"} else result.consistency
 
 
-def by_sample(result: Result) -> Iterator[tuple[Identity, Rows]]:
-    """Each sample's rows, in the order of evaluation."""
-    for identity, rows in groupby(result.scores, lambda row: (row.sample, row.system, row.repeat)):
-        yield identity, {row.metric: row for row in rows}
-
-
-def with_samples(result: Result) -> Iterator[tuple[Identity, Sample | None, Rows]]:
-    """Each sample's rows together with the sample (``None`` where it was not kept)."""
-    samples = iter(result.samples)
-    for identity, rows in by_sample(result):
-        sample = next(samples, None)
-        yield identity, sample if sample and sample.identity == identity else None, rows
-
-
 def gaps(rows: Rows) -> str:
     """Which metrics have no value and why, as tables say it: ``hhem: needs_extra; ...``."""
     return "; ".join(f"{name}: {row.reason}" for name, row in rows.items() if row.value is None)
-
-
-def systems(result: Result) -> set[str]:
-    """The systems of a run."""
-    return {system for _, system, _ in result.columns.identities}
 
 
 def by_query(

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ragassay import files, printable
-from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow
-from ragassay.reports.tables.rows_by_sample import by_sample, gaps
+from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow, by_sample, names_in
+from ragassay.reports.tables.rows_by_sample import gaps
 from ragassay.scores import AND, label_of
 from ragassay.strict import dumps
 
@@ -66,17 +66,12 @@ def write_wide_csv(
             *identity,
             *(rows[name].value if name in rows else None for name in names),
             gaps(rows),
-            *([_judges(rows.values())] if judged else []),
+            *([AND.join(names_in(row.judge for row in rows.values()))] if judged else []),
         ]
         for identity, rows in by_sample(result)
     )
     last = ["unscored", *(["judge"] if judged else [])]
     write_lines(path, ["sample", "system", "repeat", *heads, *last], lines)
-
-
-def _judges(rows: Iterable[ScoreRow]) -> str:
-    names = {name for row in rows for name in row.judge.split(AND) if name}
-    return AND.join(sorted(names))
 
 
 def write_jsonl(result: Result, path: str | Path) -> None:

@@ -12,10 +12,10 @@ from collections import ChainMap
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.results import Result
+from ragassay.engine.results import Result, Rows
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.ore_values import COLUMNS, SpecValues, cell, demand, texts
-from ragassay.reports.tables.rows_by_sample import Rows, by_query, gaps, run_numbers, systems
+from ragassay.reports.tables.rows_by_sample import by_query, gaps, run_numbers
 from ragassay.samples import Identity, Sample
 
 
@@ -34,7 +34,7 @@ def write_trecrag(result: Result, path: str | Path) -> None:
     number = run_numbers(result.columns.identities)
     n_runs = max(number.values(), default=1)
     prefixes = [f"run_{at}_" for at in range(1, n_runs + 1)] if n_runs > 1 else [""]
-    heads = ["system"] * (len(systems(result)) > 1) + ["query_id", "query"]
+    heads = ["system"] * (len(result.columns.systems) > 1) + ["query_id", "query"]
     beside = ("unscored", "judge")
     heads += [f"{prefix}{column}" for prefix in prefixes for column in (*COLUMNS, *beside)]
     values = SpecValues(result)

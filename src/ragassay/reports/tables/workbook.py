@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import files, printable
-from ragassay.engine.results import MetricSummary, Record, Result, ScoreRow
+from ragassay.engine.results import MetricSummary, Record, Result, ScoreRow, with_samples
 from ragassay.errors import UsageError
 from ragassay.reports.charts import distribution_chart
-from ragassay.reports.tables.rows_by_sample import with_samples
 from ragassay.reports.text import grouping, wording
 from ragassay.samples import Sample
 
@@ -107,16 +106,12 @@ class _Workbook:
             if group:
                 _put(sheet, row, 0, group, self._strong)
                 row += 1
-            for column, head in enumerate(heads):
-                _put(sheet, row, column, head, self._head)
+            _put_row(sheet, row, heads, self._head)
             for metric in metrics:
                 row += 1
-                values = (metric.mean, metric.low, metric.high)
                 _put(sheet, row, 0, metric.name)
-                for column, value in enumerate(values, start=1):
-                    _put(sheet, row, column, value, self._number)
-                _put(sheet, row, 4, metric.n_scored)
-                _put(sheet, row, 5, metric.n_total)
+                _put_row(sheet, row, (metric.mean, metric.low, metric.high), self._number, first=1)
+                _put_row(sheet, row, (metric.n_scored, metric.n_total), first=4)
                 if metric.n_assumed:
                     left = metric.mean_measured
                     _put(sheet, row, 6, metric.n_assumed)
@@ -133,15 +128,12 @@ class _Workbook:
         heads = ["id", "system", "query", "context", "answer"]
         for name in names:
             heads += [name, f"{name}: explanation"]
-        for column, head in enumerate(heads):
-            _put(sheet, 0, column, head, self._head)
+        _put_row(sheet, 0, heads, self._head)
         sheet.freeze_panes(1, 1)
         last = 0
         examples: dict[str, ScoreRow] = {}
         for row, (identity, sample, scores) in enumerate(with_samples(self._result), start=1):
-            texts = (identity[0], identity[1], *_texts(sample))
-            for column, text in enumerate(texts):
-                _put(sheet, row, column, text, self._text)
+            _put_row(sheet, row, (identity[0], identity[1], *_texts(sample)), self._text)
             for column, name in enumerate(names):
                 value, why = _value_and_reason(scores.get(name))
                 if value is not None and name not in examples:
@@ -161,11 +153,9 @@ class _Workbook:
             bars = list(_bars(self._result, metric))
             if not bars:
                 continue
-            _put(sheet, row, 0, metric.name, self._head)
-            _put(sheet, row, 1, "samples", self._head)
-            for offset, (label, count) in enumerate(bars, start=1):
-                _put(sheet, row + offset, 0, label)
-                _put(sheet, row + offset, 1, count)
+            _put_row(sheet, row, (metric.name, "samples"), self._head)
+            for offset, bar in enumerate(bars, start=1):
+                _put_row(sheet, row + offset, bar)
             chart = self._book.add_chart({"type": "column"})
             first, last = row + 1, row + len(bars)
             chart.add_series(
@@ -265,6 +255,14 @@ def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
     for number, count in enumerate(found.counts):
         start = found.low + number * width
         yield f"{start:.3g} to {start + width:.3g}", count
+
+
+def _put_row(
+    sheet: Worksheet, row: int, values: Iterable[Any], form: Any = None, first: int = 0
+) -> None:
+    """Writes cells beside each other."""
+    for column, value in enumerate(values, start=first):
+        _put(sheet, row, column, value, form)
 
 
 def _put(sheet: Worksheet, row: int, column: int, value: Any, form: Any = None) -> None:

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ragassay.counts import few
 from ragassay.engine.models import Surveyed
 from ragassay.models.weights import readable
 
@@ -79,8 +80,7 @@ def _metrics(metrics: Mapping[str, Sequence[str]]) -> str:
     """The suites' metrics first, each with its suite."""
     ordered = sorted(metrics.items(), key=lambda item: not item[1])
     told = [f"{name} ({', '.join(suites)})" if suites else name for name, suites in ordered]
-    more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
-    return ", ".join(told[:_SHOWN]) + more
+    return few(told, _SHOWN)
 
 
 def _size(one: Surveyed) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ragassay.stats.distributions import beta_ppf
+from ragassay.stats.bounded import beta_bounds
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def share_ratio(count: int, n: int, share: float, level: float = 0.95) -> Ratio:
     """
     if not 0 < share < 1 or not 0 <= count <= n or n < 1:
         raise ValueError(f"no count of {count} in {n} with a share of {share}")
-    low, high = _clopper_pearson(count, n, level)
+    low, high = beta_bounds(count, n - count, level)
     p = _two_sided(count, n, share)
     return Ratio(count / n / share, low / share, high / share, p)
 
@@ -68,7 +68,7 @@ def rate_ratio(
     n = count + other
     if min(count, other) < 0 or not n or not min(exposure, other_exposure) > 0:
         raise ValueError("a ratio of rates needs an event and exposures above 0")
-    low, high = _clopper_pearson(count, n, level)
+    low, high = beta_bounds(count, n - count, level)
     scale = other_exposure / exposure
 
     def ratio(share: float) -> float:
@@ -76,13 +76,6 @@ def rate_ratio(
 
     p = _two_sided(count, n, exposure / (exposure + other_exposure))
     return Ratio(ratio(count / n), ratio(low), ratio(high), p)
-
-
-def _clopper_pearson(count: int, n: int, level: float) -> tuple[float, float]:
-    tail = (1.0 - level) / 2
-    low = beta_ppf(tail, count, n - count + 1) if count else 0.0
-    high = beta_ppf(1.0 - tail, count + 1, n - count) if count < n else 1.0
-    return low, high
 
 
 def _two_sided(count: int, n: int, share: float) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragassay.stats.intervals import check_options
 from ragassay.stats.percentiles.ordered_values import checked, percentile_interval
+from ragassay.stats.resampling import draws
 from ragassay.stats.units import FloatArray
 
 _DRAWN = 4e6
@@ -76,17 +77,11 @@ def percentile_difference(
         return PercentileDifference(of_a.mean, of_b.mean, None, None, None, None)
     n_units = int(max(codes_a.max(), codes_b.max())) + 1
     size = max(row_a.size, row_b.size)
-    draws = min(n_resamples, max(_FEWEST, int(_DRAWN // size)))
-    rng = np.random.default_rng(seed)
-    found = []
-    step = max(1, int(2**20 // size))
-    for start in range(0, draws, step):
-        n = min(step, draws - start)
-        drawn = rng.integers(0, n_units, size=(n, n_units)) + np.arange(n)[:, None] * n_units
-        times = np.bincount(drawn.ravel(), minlength=n * n_units).reshape(n, n_units)
-        found.append(
-            _drawn(row_a, times[:, codes_a], percent) - _drawn(row_b, times[:, codes_b], percent)
-        )
+    n_draws = min(n_resamples, max(_FEWEST, int(_DRAWN // size)))
+    found = [
+        _drawn(row_a, times[:, codes_a], percent) - _drawn(row_b, times[:, codes_b], percent)
+        for times in draws(n_units, n_draws, seed, max(1, int(2**20 // size)))
+    ]
     differences = np.concatenate(found)
     differences = differences[np.isfinite(differences)]
     tail = (1.0 - level) / 2.0
