@@ -26,9 +26,11 @@ from .metric import (
     not_applicable as not_applicable,
     param as param,
     part as part,
+    passage_texts as passage_texts,
     reached as reached,
     register as register,
     scored as scored,
+    textless_passage as textless_passage,
 )
 from .modelled import ModelMetric as ModelMetric
 from .naming import parse as parse

@@ -361,6 +361,19 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
     return None
 
 
+def textless_passage(sample: Sample) -> Unscored | None:
+    """`Unscored` where a passage has no text; names the first by its rank."""
+    bare = next((n for n, one in enumerate(sample.passages or (), 1) if one.text is None), None)
+    if bare is None:
+        return None
+    return Unscored(Reason.MISSING_INPUT, f"passage {bare} has no text")
+
+
+def passage_texts(sample: Sample) -> tuple[str, ...]:
+    """The texts of a sample's passages, in rank order; empty for one without text."""
+    return tuple(passage.text or "" for passage in sample.passages or ())
+
+
 def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:
     """The metric's outcomes; where it breaks down, only the samples that break it are unscored."""
     try:

@@ -21,7 +21,7 @@ from ragassay.judges.questions import (
     NuggetImportance,
     RelevanceGrade,
 )
-from ragassay.metrics.core import JudgedMetric, missing, part, register
+from ragassay.metrics.core import JudgedMetric, missing, part, passage_texts, register
 from ragassay.metrics.nuggets.nugget_making import (
     NuggetOptions,
     batched,
@@ -30,7 +30,7 @@ from ragassay.metrics.nuggets.nugget_making import (
     placeholders,
 )
 from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score, published_nugget_score
-from ragassay.metrics.relevance import earlier_queries, textless, texts_of
+from ragassay.metrics.relevance import earlier_queries, textless
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -94,7 +94,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
         """As many rounds and nuggets as the limits allow."""
-        texts, earlier = texts_of(sample), earlier_queries(sample)
+        texts, earlier = passage_texts(sample), earlier_queries(sample)
         made_from: tuple[Hashable, ...] = texts, earlier, self.options
         if CONTEXT in context:
             made_from = (sample.id,)
@@ -131,7 +131,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
         lacking = missing(sample, ("passages",)) or textless(sample)
         if lacking is not None:
             return lacking
-        texts, earlier = texts_of(sample), earlier_queries(sample)
+        texts, earlier = passage_texts(sample), earlier_queries(sample)
         return await ask.once(
             make_nuggets, sample.query_text, texts, self.options, earlier, self.always
         )
