@@ -17,6 +17,7 @@ from .metric import (
     Aggregate as Aggregate,
     Metric as Metric,
     Need as Need,
+    Remembering as Remembering,
     SampleMetric as SampleMetric,
     Window as Window,
     choices_of as choices_of,

@@ -111,7 +111,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
             return nuggets
         held = await ask.once(assign, sample.query_text, sample.answer_text, nuggets, self.batch)
         labels = [one.importance for one in nuggets]
-        value = self.combine(labels, held)
+        value = self.formula(self.part, labels, held)
         if value is None:
             return Unscored(Reason.UNDEFINED, f"none of {plural(len(nuggets), 'nugget')} is vital")
         return Score(
@@ -136,14 +136,12 @@ class _Nuggets(JudgedMetric, NuggetOptions):
             make_nuggets, sample.query_text, texts, self.options, earlier, self.always
         )
 
+    @staticmethod
     @abstractmethod
-    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
-        """The score; ``None`` where no nugget counts.
-
-        Args:
-            importance: the label of each nugget, ``vital`` or ``okay``.
-            held: how far the answer holds each nugget, in the same order.
-        """
+    def formula(
+        which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
+    ) -> float | None:
+        """The score; ``None`` where no nugget counts. See `nugget_score`."""
 
 
 @register
@@ -167,9 +165,7 @@ class Nuggets(_Nuggets):
     source = "Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page"
     recommended_for = "whether the answer is complete, without a reference answer"
 
-    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
-        """The published formulas."""
-        return nugget_score(self.part, importance, held)
+    formula = staticmethod(nugget_score)
 
 
 @register
@@ -186,9 +182,7 @@ class NuggetsOre(_Nuggets):
     source = "Open RAG Eval 0.3.0, AutoNuggetizer"
     always = True
 
-    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
-        """The published formulas with the tool's denominators."""
-        return published_nugget_score(self.part, importance, held)
+    formula = staticmethod(published_nugget_score)
 
 
 def _from_bank(sample: Sample, bank: Mapping[str, QueryNuggets]) -> tuple[Nugget, ...] | Unscored:
