@@ -106,7 +106,7 @@ Decider = Callable[[Sequence[Any]], Any]
 def _decider(kind: Any, rule: str) -> Decider | None:
     """The function that combines votes of a type; ``None`` for words."""
     if kind is bool:
-        return _more_than_half
+        return lambda votes: 2 * sum(votes) > len(votes)
     if kind is int:
         return lambda votes: _ordinal(votes, rule)
     if get_origin(kind) is Literal:
@@ -122,10 +122,6 @@ def _decider(kind: Any, rule: str) -> Decider | None:
     if decide is None:
         return None
     return lambda votes: tuple(decide(column) for column in zip(*votes, strict=True))
-
-
-def _more_than_half(votes: Sequence[bool]) -> bool:
-    return 2 * sum(votes) > len(votes)
 
 
 def _ordinal(votes: Sequence[int], rule: str) -> int:

@@ -105,11 +105,11 @@ Role = Literal["judge", "embedder", "target"]
 _MODELS_OF = {"gpt": "openai", "claude-": "anthropic", "gemini-": "google"}
 """How the models of some providers are called."""
 
-_KEY_FILES: Mapping[Role, str] = {
-    "judge": "--key-file (key_file=...)",
-    "embedder": "--embedder-key-file (embedder_key_file=...)",
-    "target": "--key-file (key_file=...)",
-}
+
+def _key_flag(role: Role) -> str:
+    """How a file that holds the key is named."""
+    option = "embedder_key_file" if role == "embedder" else "key_file"
+    return f"--{option.replace('_', '-')} ({option}=...)"
 
 
 MakeJudge = Callable[[str, JudgeOptions], Judge]
@@ -283,7 +283,7 @@ def address_of(
                 f"(a list of models may be at {url}/models)."
             )
         found = secrets.from_environment([OWN_KEY], environment) if key is None else key
-        found = found or secrets.no_key([OWN_KEY], _KEY_FILES[role])
+        found = found or secrets.no_key([OWN_KEY], _key_flag(role))
         return Address(f"{url}#{model}", url, model, "openai", found)
     name, _, model = word.partition(":")
     name = name.strip().casefold()
@@ -313,9 +313,9 @@ def address_of(
     if found is None and provider.key_needed:
         raise UsageError(
             f"The {role} {name}:{model} needs a key: set {' or '.join(provider.keys)}, or name a "
-            f"file that holds it with {_KEY_FILES[role]}."
+            f"file that holds it with {_key_flag(role)}."
         )
-    found = found or secrets.no_key(provider.keys, _KEY_FILES[role])
+    found = found or secrets.no_key(provider.keys, _key_flag(role))
     return Address(f"{name}:{model}", url, model, moved or provider.protocol, found)
 
 

@@ -162,7 +162,8 @@ def _identity_of_model(found: Any, model: str, place: str) -> ObjectIdentity:
             return ObjectIdentity(place, unkept="no file holds the source of its class")
         if not is_as_written(cls):
             return ObjectIdentity(place, unkept="its file was changed after it was imported")
-    told = ",".join(filter(None, (_settings_of(found), f"state={_state_of(found)}")))
+    state = _hashed([*_class_of(found), _plain(_attributes_of(found))])
+    told = ",".join(filter(None, (_settings_of(found), f"state={state}")))
     return ObjectIdentity(f"{type(found).__name__}:{model}", told)
 
 
@@ -174,11 +175,6 @@ def _model_of(found: Any) -> str:
             if isinstance(value, str) and value:
                 return value
     return ""
-
-
-def _state_of(found: Any) -> str:
-    """The hash of an object's class, and of its attributes as far as `_plain` tells them."""
-    return _hashed([*_class_of(found), _plain(_attributes_of(found))])
 
 
 def _hashed(told: Any) -> str:

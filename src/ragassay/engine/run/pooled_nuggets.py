@@ -14,9 +14,9 @@ from ragassay.engine.run.scoring import judged_among
 from ragassay.errors import InputError, UsageError, warn_user
 from ragassay.formats import NuggetBank, QueryNuggets
 from ragassay.judges import Asker, Unanswered
-from ragassay.metrics.core import Metric
+from ragassay.metrics.core import Metric, passage_texts
 from ragassay.metrics.nuggets import NuggetOptions, Nuggets, make_nuggets
-from ragassay.metrics.relevance import earlier_queries, textless, texts_of
+from ragassay.metrics.relevance import earlier_queries, textless
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Reason, Unscored
 
@@ -140,7 +140,7 @@ async def _made(pool: Sample, asker: Asker, options: NuggetOptions) -> QueryNugg
     if textless(pool):
         why = "none of the passages retrieved for the query has a text"
         return QueryNuggets(pool.id, pool.query, (), Unscored(Reason.MISSING_INPUT, why))
-    ask, texts = asker.scope().ask(), texts_of(pool)
+    ask, texts = asker.scope().ask(), passage_texts(pool)
     try:
         made = await make_nuggets(ask, pool.query, texts, options, earlier_queries(pool))
     except Unanswered as unanswered:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -75,9 +75,7 @@ class Selection:
             rows = ledger.select(f"SELECT DISTINCT {column} FROM {_all(ledger)} ORDER BY 1")
             known = [row[0] for row in rows]
             if value not in known:
-                hint = did_you_mean(value, known) or (
-                    f"There are: {', '.join(known)}." if known else "The ledger is empty."
-                )
+                hint = _known(value, known, "The ledger is empty.")
                 raise UsageError(f"No entry is of the {column} {value!r}. {hint}")
 
     def _check_system(self, ledger: Ledger) -> None:
@@ -88,10 +86,14 @@ class Selection:
             )
         known = list(dict.fromkeys(row.system for row in systems(ledger)))
         if self.system not in known:
-            hint = did_you_mean(str(self.system), known) or (
-                f"There are: {', '.join(known)}." if known else "It holds answers of none."
-            )
+            hint = _known(str(self.system), known, "It holds answers of none.")
             raise UsageError(f"No answer is of the system {self.system!r}. {hint}")
+
+
+def _known(name: str, known: Sequence[str], none: str) -> str:
+    """The name that may be meant, else all that there are; ``none`` where there are none."""
+    there = f"There are: {', '.join(known)}." if known else none
+    return did_you_mean(name, known) or there
 
 
 _CHOSEN = (
@@ -247,7 +249,7 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
         ledger: to be counted.
         selection: of its entries; all when left out.
     """
-    values, chosen = _values(selection), f"FROM {_all(ledger)} WHERE {_CHOSEN}"
+    values, chosen = asdict(selection), f"FROM {_all(ledger)} WHERE {_CHOSEN}"
     failures: dict[tuple[str, str, str], dict[str, int]] = {}
     for endpoint, model, kind, reason, n in ledger.select(
         f"SELECT endpoint, model, kind, reason, count(*) AS n {chosen} AND reason IS NOT NULL "
@@ -284,7 +286,7 @@ def systems(ledger: Ledger, selection: Selection = Selection()) -> list[SystemRo
     found = ledger.select(
         "SELECT system, fingerprint, count(*), count(DISTINCT query), min(created), max(created) "
         f"FROM answers WHERE {_OF_SYSTEMS} GROUP BY 1, 2 ORDER BY 1, 6",
-        _of_systems(selection),
+        asdict(selection),
     )
     return [SystemRow(*row) for row in found]
 
@@ -293,16 +295,6 @@ _OF_SYSTEMS = (
     "(CAST(:system AS TEXT) IS NULL OR system = :system) "
     "AND (CAST(:before AS DOUBLE PRECISION) IS NULL OR created < :before)"
 )
-
-
-def _values(selection: Selection) -> dict[str, Any]:
-    """The values of `_CHOSEN`."""
-    return {name: value for name, value in asdict(selection).items() if name != "system"}
-
-
-def _of_systems(selection: Selection) -> dict[str, Any]:
-    """The values of `_OF_SYSTEMS`."""
-    return {"system": selection.system, "before": selection.before}
 
 
 def export(
@@ -326,7 +318,7 @@ def export(
             "Vectors are not exported: no judge replays them. To use them elsewhere, take the "
             "ledger's file."
         )
-    for entry in ledger.entries(_CHOSEN, _values(selection)):
+    for entry in ledger.entries(_CHOSEN, asdict(selection)):
         yield orjson.dumps(record_of(entry, messages=messages)) + b"\n"
 
 
@@ -342,18 +334,18 @@ def prune(ledger: Ledger, selection: Selection) -> int:
     Returns:
         The number of entries.
     """
-    gone = 0
+    gone, values = 0, asdict(selection)
     for table, entries in _tables(ledger).items() if selection.of_judges else ():
         gone += ledger.change(
             f"DELETE FROM {table} WHERE rowid IN "
             f"(SELECT id FROM ({entries}) AS entries WHERE {_CHOSEN})",
-            _values(selection),
+            values,
         )
     if selection.of_systems and ledger.has_table(ANSWERS_INDEX):
-        gone += ledger.change(f"DELETE FROM answers WHERE {_OF_SYSTEMS}", _of_systems(selection))
+        gone += ledger.change(f"DELETE FROM answers WHERE {_OF_SYSTEMS}", values)
     if selection.of_systems and ledger.has_table(FAILURES_INDEX):
         # They are no entries, but what stays of a system would tell of answers that are gone.
-        ledger.change(f"DELETE FROM failures WHERE {_OF_SYSTEMS}", _of_systems(selection))
+        ledger.change(f"DELETE FROM failures WHERE {_OF_SYSTEMS}", values)
     if gone:
         with contextlib.suppress(UsageError):
             ledger.shrink()
@@ -386,9 +378,7 @@ def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
     Returns:
         The number of parameters.
     """
-    return ledger.change(
-        "DELETE FROM rejected WHERE CAST(? AS TEXT) IS NULL OR model = ?", (model, model)
-    )
+    return ledger.change(f"DELETE FROM rejected {_OF_A_MODEL}", (model, model))
 
 
 def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
@@ -73,9 +73,18 @@ class LedgerFile:
         except UnicodeDecodeError as error:  # SQLite quotes what it found
             raise damaged(self._path, "it holds what is no text") from error
 
-    def transaction(self, connection: sqlite3.Connection) -> AbstractContextManager[None]:
+    @staticmethod
+    @contextmanager
+    def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         """All of the block is written, or nothing."""
-        return transaction(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:  # SQLite ends it by itself when the disk is full
+                connection.execute("ROLLBACK")
+            raise
 
     def has_table(self, connection: sqlite3.Connection, name: str) -> bool:
         """Whether there is a table of this name."""
@@ -160,7 +169,7 @@ def _find_place(path: Path, create: bool) -> None:
 
 def _prepare(connection: sqlite3.Connection, path: str) -> None:
     if _header(connection) != (APPLICATION, VERSION):
-        with transaction(connection):
+        with LedgerFile.transaction(connection):
             _check_and_make(connection, path)
     connection.execute("PRAGMA synchronous = FULL")
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
@@ -211,19 +220,6 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > give_up:
                 raise
             time.sleep(0.02)
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of the block is written, or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # SQLite ends it by itself when the disk is full
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | UsageError:

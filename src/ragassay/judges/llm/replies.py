@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -67,19 +67,13 @@ def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_
     if text is None or not text.strip():
         raise Unreadable(_CUT if cut else "the reply is empty")
     bare = text.strip().strip("\ufeff\u200b")
-    try:
-        return _valid(question, bare)
-    except _NotAnObject:
-        pass
+    answer = _whole(question, bare)
+    if answer is not None:
+        return answer
     answer_text = _without_thoughts(question, bare)
     if cut and not answer_text.strip().endswith(("}", "```")):
         raise Unreadable(_CUT)
-    if answer_text != bare:
-        try:
-            return _valid(question, answer_text)
-        except _NotAnObject:
-            pass
-    return _only_one(question, answer_text)
+    return _whole(question, answer_text) or _only_one(question, answer_text)
 
 
 def declines(text: str | None) -> bool:
@@ -93,20 +87,14 @@ def declines(text: str | None) -> bool:
 _CUT = "the reply was cut off before its end"
 
 
-class _NotAnObject(Exception):  # noqa: N818 - the other places are looked at then
-    """The text as a whole is no JSON object."""
-
-
-def _valid(question: Question[R_co], text: str) -> R_co:
-    """The answer, where the whole text is one JSON object."""
+def _whole(question: Question[R_co], text: str) -> R_co | None:
+    """The answer, where the whole text is one JSON object; else ``None``."""
     if not (text.startswith("{") and text.endswith("}")):
-        raise _NotAnObject
+        return None
     try:
         json.loads(text, object_pairs_hook=_once)
     except (json.JSONDecodeError, RecursionError):
-        raise _NotAnObject from None
-    except _TwiceError as error:
-        raise Unreadable(str(error)) from None
+        return None
     return _checked(question, text)
 
 
@@ -138,8 +126,7 @@ def _in_parts(question: Question[Any], shape: type[ReplyInParts], source: str) -
     except ValidationError as error:
         for one in error.errors(include_url=False, include_context=False, include_input=False):
             name, *place = one["loc"]
-            text = f"{one['msg'][:1].lower()}{one['msg'][1:]}"
-            faults.setdefault(str(name), f"{'.'.join(map(str, place))}: {text}" if place else text)
+            faults.setdefault(str(name), _problem(place, one["msg"]))
         reply = _read(shape, {name: one for name, one in given.items() if name not in faults})
     for name, fault in question.faults(reply).items():
         faults.setdefault(name, fault)
@@ -179,8 +166,6 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
     while (at := text.find("{", at)) >= 0 and in_vain < _MOST_IN_VAIN:
         try:
             body, end = decoder.raw_decode(text, at)
-        except _TwiceError as error:
-            raise Unreadable(str(error)) from None
         except RecursionError:
             raise Unreadable("the reply is nested too deeply") from None
         except json.JSONDecodeError as error:
@@ -191,15 +176,12 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
         at = end
 
 
-class _TwiceError(Exception):
-    """An object says the same key twice: which of the two is meant?"""
-
-
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object's pairs, each key once: of two values nobody knows which is meant."""
     body = dict(pairs)
     if len(body) < len(pairs):
         twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise _TwiceError(f"the key {twice!r} occurs twice")
+        raise Unreadable(f"the key {twice!r} occurs twice")
     return body
 
 
@@ -236,9 +218,11 @@ def _texts(data: Any) -> Iterator[str]:
 def _problems(error: ValidationError) -> str:
     """The first problems, in words that can be sent back."""
     errors = error.errors(include_url=False, include_context=False, include_input=False)
-    problems = []
-    for one in errors[:3]:
-        place = ".".join(str(piece) for piece in one["loc"]) or "the reply"
-        problems.append(f"{place}: {one['msg'][:1].lower()}{one['msg'][1:]}")
+    problems = [_problem(one["loc"] or ("the reply",), one["msg"]) for one in errors[:3]]
     more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""
     return "; ".join(problems) + more
+
+
+def _problem(place: Sequence[object], message: str) -> str:
+    where = f"{'.'.join(map(str, place))}: " if place else ""
+    return f"{where}{message[:1].lower()}{message[1:]}"

@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.errors import UsageError
-from ragassay.metrics.answer.references import ReferenceMetric, Tokens, coded, tokeniser
-from ragassay.metrics.answer.text import encode, ultrarag_normal
+from ragassay.metrics.answer.references import ReferenceMetric, Tokens, coded
+from ragassay.metrics.answer.text import encode, rouge_tokens
 from ragassay.metrics.core import Window, harmonic, param, part, register
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -39,7 +39,6 @@ def rouge(
     *,
     measures: Sequence[Measure] = MEASURES,
     stem: bool = True,
-    tokens: Tokens = "rouge",
 ) -> dict[str, PRF]:
     """ROUGE of a text against one reference, or against the best (by F) of several.
 
@@ -48,8 +47,6 @@ def rouge(
         reference: a text, or several of which any may match.
         measures: which of ``rouge1``, ``rouge2`` and ``rougeL``.
         stem: Porter stems for words of more than three characters.
-        tokens: ``rouge`` for rouge-score's own (the same bits), ``ultrarag`` for the same after
-            UltraRAG's normal form, ``unicode`` for words of any script.
 
     Returns:
         Precision, recall and F by measure; all 0 where either side has no tokens, or there is no
@@ -62,9 +59,7 @@ def rouge(
     if unknown:
         raise UsageError(f"{unknown[0]!r} is no ROUGE measure; there are {', '.join(MEASURES)}.")
     texts = [hypothesis, *([reference] if isinstance(reference, str) else reference)]
-    if tokens == "ultrarag":
-        texts = [ultrarag_normal(text) for text in texts]
-    answer, *references = encode(map(tokeniser(tokens, stem), texts))
+    answer, *references = encode(rouge_tokens(text, stem) for text in texts)
     if not references:
         return dict.fromkeys(measures, PRF(0.0, 0.0, 0.0))
     return {

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.errors import ArgumentError
-from ragassay.metrics.answer import MEASURES, PRF, rouge
+from ragassay.metrics.answer import MEASURES, rouge, sentence_bleu
 from ragassay.metrics.core import cosine_matrix, harmonic
 
 Embeddings = Sequence[Sequence[float]] | Sequence[NDArray[np.floating]] | NDArray[np.floating]
@@ -273,10 +273,7 @@ def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> floa
         return 0.0
     if not retrieved_chunk:
         return 0.0 if any(ground_truth_chunks) else 1.0
-    from sacrebleu import sentence_bleu
-
-    # sacrebleu's perfect score is 100 and some rounding error.
-    return min(float(sentence_bleu(retrieved_chunk, list(ground_truth_chunks)).score) / 100, 1.0)
+    return sentence_bleu(retrieved_chunk, ground_truth_chunks).value
 
 
 def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str]) -> float:
@@ -324,7 +321,7 @@ def rouge_score(
     Returns:
         Values from 0 to 1; all are 0 when either text is empty.
     """
-    values_of = _rouge(retrieved_chunk, ground_truth_chunk)
+    values_of = rouge(retrieved_chunk, ground_truth_chunk)
     if nested:
         return {
             kind: dict(zip(_FIGURES, values, strict=True)) for kind, values in values_of.items()
@@ -353,7 +350,7 @@ def corpus_rouge_scores(
         return totals
     _check_gold(ground_truth_chunks)
     for gold in ground_truth_chunks:
-        candidates = [_rouge(chunk, gold) for chunk in retrieved_chunks]
+        candidates = [rouge(chunk, gold) for chunk in retrieved_chunks]
         for kind, total in totals.items():
             best = max((values[kind] for values in candidates), key=lambda value: value.r)
             for figure, value in zip(total, best, strict=True):
@@ -364,10 +361,6 @@ def corpus_rouge_scores(
         kind: {figure: value / n for figure, value in total.items()}
         for kind, total in totals.items()
     }
-
-
-def _rouge(retrieved_chunk: str, ground_truth_chunk: str) -> dict[str, PRF]:
-    return rouge(retrieved_chunk, ground_truth_chunk, stem=True)
 
 
 def _near(

@@ -208,9 +208,7 @@ class SpanPrecision(_Matching):
     title = "Share of the first k passages that match a gold span, each another one"
     recommended_for = "how many of the passages carry evidence, whatever the chunking"
 
-    def value(self, match: NDArray[np.bool_]) -> float:
-        """Hits over k."""
-        return self.precision(match)
+    value = _Matching.precision
 
 
 @register
@@ -221,9 +219,7 @@ class SpanRecall(_Matching):
     title = "Share of the gold spans that some passage among the first k matches"
     recommended_for = "whether the evidence reached the context, whatever the chunking"
 
-    def value(self, match: NDArray[np.bool_]) -> float:
-        """Gold spans found over gold spans."""
-        return self.recall(match)
+    value = _Matching.recall
 
 
 @register

@@ -230,8 +230,9 @@ class _Lines:
         self._text = text
         self._starts = [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
         self._stops = [min(start - 1, end) for start in self._starts[1:]] + [end]
-        self._closed: dict[int, bool] = {}
-        self._opens: dict[int, int] = {}
+        lines = list(zip(self._starts, self._stops, strict=True))
+        self._opens = [_opening(text, start, stop) for start, stop in lines]
+        self._closed = [_ends_with_brackets(text[start:stop]) for start, stop in lines]
 
     def leads(self, mark: Mark) -> bool:
         """Whether a line begins with the citation and goes on with the text that it is cited
@@ -242,9 +243,9 @@ class _Lines:
         stop = self._stops[last]
         if not _WORDY.search(text, mark.end, stop) or text[mark.end] in ".,;!?":
             return False
-        if self._ends_with_brackets(last, mark.end):
+        if self._closed[last]:
             return False
-        start, opens = self._starts[line], self._opening(line)
+        start, opens = self._starts[line], self._opens[line]
         if opens >= mark.start:
             above = _last_sign(text, start)
             return not above.isalnum() or _last_sign(text, mark.start, start) != ""
@@ -252,25 +253,18 @@ class _Lines:
         ended = _last_sign(text, mark.start, start)
         return text[opens] in "[【［" and ended in tuple(".!?。！？")
 
-    def _ends_with_brackets(self, line: int, start: int) -> bool:
-        closed = self._closed.get(line)
-        if closed is None:
-            rest = self._text[start : self._stops[line]].rstrip(_STRAY)
-            closed = self._closed[line] = rest.endswith(("]", "】", "］"))
-        return closed
 
-    def _opening(self, line: int) -> int:
-        """The index of a line's first word, after its bullet."""
-        opening = self._opens.get(line)
-        if opening is None:
-            start, stop = self._starts[line], self._stops[line]
-            bullet = _BULLET.match(self._text, start, stop)
-            assert bullet is not None
-            opening = bullet.end()
-            while opening < stop and self._text[opening].isspace():
-                opening += 1
-            self._opens[line] = opening
-        return opening
+def _opening(text: str, start: int, stop: int) -> int:
+    """The index of a line's first word, after its bullet."""
+    bullet = _BULLET.match(text, start, stop)
+    opening = bullet.end() if bullet else start
+    while opening < stop and text[opening].isspace():
+        opening += 1
+    return opening
+
+
+def _ends_with_brackets(line: str) -> bool:
+    return line.rstrip(_STRAY).endswith(("]", "】", "］"))
 
 
 def _last_sign(text: str, end: int, start: int = 0) -> str:

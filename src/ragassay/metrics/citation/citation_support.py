@@ -175,8 +175,9 @@ class _Citation(JudgedMetric):
         """The statements of an answer that came as plain text: it is split after each citation."""
         return citation_parser.parts(text, passages)
 
+    @staticmethod
     @abstractmethod
-    def combine(self, statements: Cited) -> CitationScores:
+    def combine(statements: Cited) -> CitationScores:
         """The three scores."""
 
 
@@ -218,9 +219,7 @@ class Citation(_Citation):
     version = 2
     recommended_for = "whether readers can trust the citations"
 
-    def combine(self, statements: Cited) -> CitationScores:
-        """Precision over cited passages, recall over parts."""
-        return over_passages(statements)
+    combine = staticmethod(over_passages)
 
 
 @register
@@ -239,9 +238,7 @@ class CitationPairs(_Citation):
     }
     source = "our own, after Open RAG Eval"
 
-    def combine(self, statements: Cited) -> CitationScores:
-        """Precision over pairs, recall over parts."""
-        return over_pairs(statements)
+    combine = staticmethod(over_pairs)
 
 
 @register
@@ -266,7 +263,8 @@ class CitationOre(_Citation):
         """The parts of Open RAG Eval's loader; an empty answer has none."""
         return citation_parser.published_parts(text) if text.strip() else ()
 
-    def combine(self, statements: Cited) -> CitationScores:
+    @staticmethod
+    def combine(statements: Cited) -> CitationScores:
         """Precision over distinct passages, recall over parts."""
         return published_scores(statements) if statements else CitationScores(None, None, None)
 
@@ -291,9 +289,7 @@ class CitationTrec(_OfSentences):
         """Keeps the first citation of each sentence; the others are not asked about."""
         return tuple(Statement(one.text, one.citations[:1]) for one in statements)
 
-    def combine(self, statements: Cited) -> CitationScores:
-        """Precision over sentences that cite, recall over all."""
-        return first_citations(statements)
+    combine = staticmethod(first_citations)
 
 
 @register
@@ -314,6 +310,4 @@ class CitationSentences(_OfSentences):
     source = "our own, after Open RAG Eval and TREC"
     recommended_for = "whether each sentence is backed by what it cites"
 
-    def combine(self, statements: Cited) -> CitationScores:
-        """Precision over all citations, recall over sentences by their best citation."""
-        return best_citations(statements)
+    combine = staticmethod(best_citations)

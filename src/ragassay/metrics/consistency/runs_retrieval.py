@@ -91,9 +91,7 @@ class RunsOverlap(_RunsRetrieval):
     source = "our own; Jaccard 1912"
     recommended_for = "whether the same passages come back"
 
-    def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
-        """The Jaccard index of the two lists."""
-        return jaccard(one, other)
+    alike = staticmethod(jaccard)
 
 
 @register

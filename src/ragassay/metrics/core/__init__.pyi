@@ -17,6 +17,7 @@ from .metric import (
     Aggregate as Aggregate,
     Metric as Metric,
     Need as Need,
+    Remembering as Remembering,
     SampleMetric as SampleMetric,
     Window as Window,
     choices_of as choices_of,
@@ -26,9 +27,11 @@ from .metric import (
     not_applicable as not_applicable,
     param as param,
     part as part,
+    passage_texts as passage_texts,
     reached as reached,
     register as register,
     scored as scored,
+    textless_passage as textless_passage,
 )
 from .modelled import ModelMetric as ModelMetric
 from .naming import parse as parse

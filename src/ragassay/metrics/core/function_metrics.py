@@ -227,9 +227,44 @@ def metric(
         UsageError: a parameter that is no part of a sample and has no default, a name that another
             metric has, an impossible range.
     """
-    if function is None:
-        return lambda given: _made(given, name, title, low, high, higher_is_better, version)
-    return _made(function, name, title, low, high, higher_is_better, version)
+
+    def made(function: Callable[..., Any]) -> FunctionMetric:
+        called = name or str(getattr(function, "__name__", ""))
+        if not inspect.isroutine(function) or called == "<lambda>":
+            raise UsageError(
+                "@ragassay.metric makes a metric of a function with a name: "
+                "def politeness(answer): ..."
+            )
+        if low is not None and high is not None and not low < high:
+            raise UsageError(f"The metric {called}: low is {low}, which is not below high, {high}.")
+        needs, uses, taken, parameters = _signature_of(function, called)
+        doc = inspect.getdoc(function) or ""
+        first = " ".join(doc.partition("\n\n")[0].split())
+        body: dict[str, Any] = {
+            "__doc__": doc or f"The function {called}.",
+            "__module__": function.__module__,
+            "__qualname__": function.__qualname__,
+            "__annotations__": {key: type(value) for key, value in parameters.items()},
+            **{key: param(value, f"parameter of {called}") for key, value in parameters.items()},
+            "function": staticmethod(function),
+            "fields": taken,
+            "digest": _digest(function),
+            "place": _place(function),
+            "name": called,
+            "title": title or first.rstrip(".") or called.replace("_", " "),
+            "needs": needs,
+            "uses": uses,
+            "low": low,
+            "high": high,
+            "higher_is_better": higher_is_better,
+            "version": version,
+        }
+        if function.__annotations__.get("return") in (bool, "bool"):
+            body["says"] = "flag"
+        cls: type[FunctionMetric] = own.register(type(called, (FunctionMetric,), body))
+        return cls()
+
+    return made if function is None else made(function)
 
 
 def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
@@ -248,13 +283,16 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
     found: list[str] = []
     called: dict[str, type[Metric]] = {}
     for name in names:
-        rest = ""
+        place = rest = ""
         if not isinstance(name, str):
             one = as_metric(name)
             word = str(one)
         elif ":" in name.partition("(")[0]:
-            one, rest = _loaded(name, typed)
-            word = one.name
+            place, bracket, rest = name.partition("(")
+            if not is_python_word(place):
+                raise UsageError(f"{name!r} is no metric's name; a function's is module:function.")
+            one = as_metric(load_object(place, "metric", typed=typed))
+            word, rest = one.name, f"{bracket}{rest}"
         else:
             found.append(name)
             continue
@@ -263,7 +301,8 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
                 f"Two metrics are called {one.name!r}. Give one of them another name: "
                 "@ragassay.metric(name=...)."
             )
-        if isinstance(one, FunctionMetric) and naming.known().get(one.name) is not type(one):
+        own_metric = place or isinstance(one, FunctionMetric)
+        if own_metric and naming.known().get(one.name) is not type(one):
             own.register(type(one))  # another one had its name in the meantime
         found.append(f"{word}{rest}")
     return found
@@ -309,50 +348,6 @@ def part_of(sample: Sample, name: str) -> Any:
     if isinstance(value, tuple):
         return list(value) or None if name in ("references", "history") else list(value)
     return str(value) if name == "answerability" and value is not None else value
-
-
-def _made(
-    function: Callable[..., Any],
-    name: str | None,
-    title: str | None,
-    low: float | None,
-    high: float | None,
-    higher_is_better: bool | None,
-    version: int,
-) -> FunctionMetric:
-    called = name or str(getattr(function, "__name__", ""))
-    if not inspect.isroutine(function) or called == "<lambda>":
-        raise UsageError(
-            "@ragassay.metric makes a metric of a function with a name: def politeness(answer): ..."
-        )
-    if low is not None and high is not None and not low < high:
-        raise UsageError(f"The metric {called}: low is {low}, which is not below high, {high}.")
-    needs, uses, taken, parameters = _signature_of(function, called)
-    doc = inspect.getdoc(function) or ""
-    first = " ".join(doc.partition("\n\n")[0].split())
-    body: dict[str, Any] = {
-        "__doc__": doc or f"The function {called}.",
-        "__module__": function.__module__,
-        "__qualname__": function.__qualname__,
-        "__annotations__": {key: type(value) for key, value in parameters.items()},
-        **{key: param(value, f"parameter of {called}") for key, value in parameters.items()},
-        "function": staticmethod(function),
-        "fields": taken,
-        "digest": _digest(function),
-        "place": _place(function),
-        "name": called,
-        "title": title or first.rstrip(".") or called.replace("_", " "),
-        "needs": needs,
-        "uses": uses,
-        "low": low,
-        "high": high,
-        "higher_is_better": higher_is_better,
-        "version": version,
-    }
-    if function.__annotations__.get("return") in (bool, "bool"):
-        body["says"] = "flag"
-    made: type[FunctionMetric] = own.register(type(called, (FunctionMetric,), body))
-    return made()
 
 
 def _signature_of(
@@ -415,17 +410,6 @@ def _place(function: Callable[..., Any]) -> str:
     if module == "__main__" or "<locals>" in path or module not in sys.modules:
         return ""
     return f"{module}:{path}"
-
-
-def _loaded(name: str, typed: bool) -> tuple[Metric, str]:
-    """The metric of a function, and its parameters in parentheses."""
-    word, bracket, rest = name.partition("(")
-    if not is_python_word(word):
-        raise UsageError(f"{name!r} is no metric's name; a function's is module:function.")
-    one = as_metric(load_object(word, "metric", typed=typed))
-    if naming.known().get(one.name) is not type(one):
-        own.register(type(one))
-    return one, f"{bracket}{rest}"
 
 
 def _range(one: Metric) -> str:

@@ -93,7 +93,27 @@ def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
     )
 
 
-class Window:
+class Remembering:
+    """Remembers what is computed about it. A subclass makes ``_memo``, empty at first."""
+
+    _memo: dict[Hashable, Any]
+
+    def once(self, build: Callable[..., T], *args: Hashable) -> T:
+        """``build(self, *args)``, computed on the first call and remembered.
+
+        Args:
+            build: a function of this object and ``args``, or a class; the same one means the same
+                result.
+            *args: further arguments of ``build``; they are part of the key, so they must be
+                hashable.
+        """
+        key = (build, args)
+        if key not in self._memo:
+            self._memo[key] = build(self, *args)
+        return cast(T, self._memo[key])
+
+
+class Window(Remembering):
     """A bounded batch of samples, with everything computed about it so far.
 
     Metrics that share an intermediate result (tokens, a ranking with its grades, a table of common
@@ -119,7 +139,7 @@ class Window:
         self.asker = asker
         self.all_samples = all_samples or AllSamples(lambda: self.samples)
         self._models = models
-        self._memo: dict[Hashable, Any] = {}
+        self._memo = {}
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -136,20 +156,6 @@ class Window:
     def alone(self, at: int) -> Window:
         """A window of one of the samples, with nothing computed yet."""
         return Window([self.samples[at]], self.asker, self._models, self.all_samples)
-
-    def once(self, build: Callable[..., T], *args: Hashable) -> T:
-        """``build(window, *args)``, computed on the first call and remembered for this window.
-
-        Args:
-            build: a function of a window and ``args``, or a class; the same one means the same
-                result.
-            *args: further arguments of ``build``; they are part of the key, so they must be
-                hashable.
-        """
-        key = (build, args)
-        if key not in self._memo:
-            self._memo[key] = build(self, *args)
-        return cast(T, self._memo[key])
 
     def put(self, metric: Metric, outcomes: Sequence[Outcome]) -> None:
         """Stores outcomes that were computed elsewhere, as those of a judged metric are.
@@ -359,6 +365,19 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
             detail += f" (the system failed: {sample.failure})"
         return Unscored(reason, detail)
     return None
+
+
+def textless_passage(sample: Sample) -> Unscored | None:
+    """`Unscored` where a passage has no text; names the first by its rank."""
+    bare = next((n for n, one in enumerate(sample.passages or (), 1) if one.text is None), None)
+    if bare is None:
+        return None
+    return Unscored(Reason.MISSING_INPUT, f"passage {bare} has no text")
+
+
+def passage_texts(sample: Sample) -> tuple[str, ...]:
+    """The texts of a sample's passages, in rank order; empty for one without text."""
+    return tuple(passage.text or "" for passage in sample.passages or ())
 
 
 def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:

@@ -140,18 +140,14 @@ def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[M
         UsageError: there is no such metric.
     """
     try:
-        return [_class_of(each, local or {}) for each in _meant(text, local or {})]
+        metrics = [parse(each, local) for each in _meant(text, local or {})]
+        return [(type(one), str(one)) for one in metrics]
     except UsageError:
         match = _GRAMMAR.match(text.strip())
         if match is None or match["params"] or match["part"] or match["cut"]:
             raise
         cls = _resolve(match["name"], text, local or {})[0]
         return [(cls, cls.name)]
-
-
-def _class_of(text: str, local: Mapping[str, str]) -> tuple[type[Metric], str]:
-    metric = parse(text, local)
-    return type(metric), str(metric)
 
 
 def parameters(*metrics: Metric | type[Metric]) -> dict[str, dataclasses.Field[Any]]:

@@ -10,8 +10,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ragassay.metrics.citation import passage_keys, sentences, text_for_models
-from ragassay.metrics.core import ModelMetric, Window, missing, param, register
-from ragassay.metrics.mtrag import in_range, no_contexts, passage_texts, read, values_of
+from ragassay.metrics.core import (
+    ModelMetric,
+    Window,
+    missing,
+    param,
+    passage_texts,
+    register,
+    textless_passage,
+)
+from ragassay.metrics.mtrag import given_value, no_contexts
 from ragassay.models.classifiers import FOUNDATION, HHEM, HhemModel
 from ragassay.samples import Answer, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -32,18 +40,12 @@ class _Hhem(ModelMetric):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Unscored without an answer with text, passages, and the texts of the passages."""
-        lacking = missing(sample, self.needs)
+        lacking = missing(sample, self.needs) or textless_passage(sample) or no_contexts(sample)
         if lacking is not None:
             return lacking
-        assert sample.answer is not None
-        texts = passage_texts(sample)
-        if isinstance(texts, Unscored):
-            return texts
-        if (none := no_contexts(sample)) is not None:
-            return none
-        if not any(text.strip() for text in texts):
+        if not any(text.strip() for text in passage_texts(sample)):
             return Unscored(Reason.UNDEFINED, "the passages are empty texts")
-        if not text_for_models(sample.answer).strip():
+        if not text_for_models(_answer(sample)).strip():
             return Unscored(
                 Reason.UNDEFINED, "the answer is empty, so there is nothing to bear out"
             )
@@ -79,16 +81,14 @@ class Hhem(_Hhem):
     def read(self, sample: Sample) -> Outcome | None:
         """The record's value; `Unscored` where that is not valid, ``None`` where there is none."""
         for name in _NAMES if self.given else ():
-            values = values_of(sample, name)
-            if values is not None:
-                taken = in_range(self, name, values[:1])
-                return taken if isinstance(taken, Unscored) else read(taken[0])
+            if (outcome := given_value(self, sample, name)) is not None:
+                return outcome
         return None
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """One pair of source and answer a sample; the parts say how many characters were read."""
         model = window.models.use(HhemModel)
-        sources = [" ".join(_texts(window.samples[at])) for at in rows]
+        sources = [" ".join(passage_texts(window.samples[at])) for at in rows]
         pairs = [
             (source[: self.max_chars], text_for_models(_answer(window.samples[at])))
             for source, at in zip(sources, rows, strict=True)
@@ -144,7 +144,7 @@ class HhemWindows(_Hhem):
         return [*outcomes, *_scored(waiting, model)]
 
     def _pieces(self, sample: Sample, model: HhemModel) -> Iterator[_Piece]:
-        for at, text in enumerate(_texts(sample)):
+        for at, text in enumerate(passage_texts(sample)):
             for start, end in model.windows(text, self.window, self.window // 4):
                 if text[start:end].strip():
                     yield _Piece(at, start, end, text[start:end])
@@ -224,12 +224,6 @@ def _overflow() -> Unscored:
 def _answer(sample: Sample) -> Answer:
     assert sample.answer is not None
     return sample.answer
-
-
-def _texts(sample: Sample) -> tuple[str, ...]:
-    texts = passage_texts(sample)
-    assert not isinstance(texts, Unscored)
-    return texts
 
 
 def _sentences(sample: Sample) -> list[str]:

@@ -1,8 +1,7 @@
 from .mtrag_aggregate import ranking_score as ranking_score
 from .mtrag_given import (
     explained as explained,
-    in_range as in_range,
-    read as read,
+    given_value as given_value,
     values_of as values_of,
 )
 from .mtrag_idk_table import idk_condition as idk_condition
@@ -13,4 +12,4 @@ from .mtrag_judged import (
     UnderspecifiedEval as UnderspecifiedEval,
     conversation as conversation,
 )
-from .mtrag_overlap import no_contexts as no_contexts, passage_texts as passage_texts
+from .mtrag_overlap import no_contexts as no_contexts

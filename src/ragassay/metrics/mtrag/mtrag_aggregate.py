@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ragassay.errors import ArgumentError, CountedFact
 from ragassay.metrics.core import Metric, Window, missing, register, scored
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
-from ragassay.metrics.mtrag.mtrag_given import READ, impossible, in_range, read, values_of
+from ragassay.metrics.mtrag.mtrag_given import READ, given_value, impossible
 from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts
 from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Sample
@@ -199,11 +199,7 @@ class RBAgg(_Aggregate):
     def brought(self, sample: Sample) -> Outcome | None:
         """The record's ``RB_agg``; ``rb_agg`` of an InspectorRAGet file is the conditioned
         value."""
-        values = values_of(sample, "RB_agg") if self.given else None
-        if values is None:
-            return None
-        taken = in_range(self, "RB_agg", values[:1])
-        return taken if isinstance(taken, Unscored) else read(taken[0])
+        return given_value(self, sample, "RB_agg") if self.given else None
 
     def of(self, values: Shares) -> Score:
         """The aggregate, with its shares as parts."""

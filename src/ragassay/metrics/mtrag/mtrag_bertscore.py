@@ -32,10 +32,12 @@ from ragassay.metrics.core import (
     missing,
     param,
     part,
+    passage_texts,
     register,
+    textless_passage,
 )
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, impossible, in_range, read, values_of
-from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
+from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 from ragassay.models import Unavailable
 from ragassay.models.encoders import TokenMatch
 from ragassay.samples import Sample
@@ -73,12 +75,8 @@ def against_passages(
     Returns:
         For each sample one `TokenMatch` a passage; ``None`` where no token has any weight.
     """
-    groups = []
-    for sample in (window.samples[at] for at in rows):
-        texts = passage_texts(sample)
-        assert not isinstance(texts, Unscored)
-        groups.append((sample.answer_text, texts))
-    return grouped(window, scale, groups)
+    chosen = (window.samples[at] for at in rows)
+    return grouped(window, scale, ((one.answer_text, passage_texts(one)) for one in chosen))
 
 
 class _BertScore(ByBertScore, EncoderMetric):
@@ -207,5 +205,4 @@ class PassageBertScore(_BertScore):
             return missing(sample, ("answer",))
         if (none := no_contexts(sample)) is not None:
             return missing(sample, ("answer",)) or none
-        texts = passage_texts(sample)
-        return super().lacks(sample) or (texts if isinstance(texts, Unscored) else None)
+        return super().lacks(sample) or textless_passage(sample)

@@ -36,9 +36,9 @@ from ragassay.metrics.mtrag.mtrag_given import (
     GIVEN,
     READ,
     ROUNDING,
+    given_value,
     givers,
     impossible,
-    in_range,
     values_of,
 )
 from ragassay.metrics.mtrag.mtrag_idk_table import ABSTAINABLE, NO_LABEL, Rule, idk_cell
@@ -202,15 +202,11 @@ class _Conditioned(Metric):
         where it is not valid, ``None`` where there is none."""
         if sample.answerability is None or self.rule != "paper" or not self.given:
             return None
-        names = (*self.published, self.name)
-        values = values_of(sample, *names)
-        if values is None:
-            return None
-        taken = in_range(self, self.published[0], values[:1])
-        if isinstance(taken, Unscored):
-            return taken
-        by = givers(sample, *names)
-        return Score(taken[0], {}, f"the conditioned value, {READ}", given=True, by=by)
+        return given_value(self, sample, *self.published, self.name, made=self._read)
+
+    def _read(self, value: float, sample: Sample) -> Score:
+        by = givers(sample, *self.published, self.name)
+        return Score(value, {}, f"the conditioned value, {READ}", given=True, by=by)
 
     def _ignores_idk(self, label: Answerability) -> bool:
         return self.rule == "spec" and label is not Answerability.UNANSWERABLE

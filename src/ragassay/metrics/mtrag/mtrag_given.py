@@ -12,13 +12,13 @@ and what the table of `mtrag_idk_table` decides by it. A score that depends on a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ragassay.errors import CountedFact
 from ragassay.metrics.core import Metric
 from ragassay.samples import Sample
-from ragassay.scores import AND, RECORD, Reason, Score, Unscored
+from ragassay.scores import AND, RECORD, Outcome, Reason, Score, Unscored
 
 GIVEN = "take the value that the record brings, where it has one"
 """Help of the parameter ``given``."""
@@ -135,17 +135,28 @@ def read(value: float, **parts: Any) -> Score:
     return Score(value, parts, READ, given=True)
 
 
-def read_judged(value: float, sample: Sample, name: str) -> Score:
-    """The score of a judge's value that the record brings, with who gave it.
+def given_value(
+    metric: Metric,
+    sample: Sample,
+    *names: str,
+    made: Callable[[float, Sample], Score] = lambda value, _: read(value),
+) -> Outcome | None:
+    """The outcome by the value that the record brings.
 
     Args:
-        value: the record's value.
+        metric: the metric whose range counts.
         sample: the sample.
-        name: the value's name.
+        *names: names of the value; of several values under a name the first counts.
+        made: makes the score.
+
+    Returns:
+        `Unscored` where the value is not possible; ``None`` where there is none.
     """
-    by = givers(sample, name)
-    explanation = READ if RECORD in by else f"{READ}, where {AND.join(by)} gave it"
-    return Score(value, explanation=explanation, given=True, by=by)
+    values = values_of(sample, *names)
+    if values is None:
+        return None
+    taken = in_range(metric, names[0], values[:1])
+    return taken if isinstance(taken, Unscored) else made(taken[0], sample)
 
 
 def _number(text: str) -> float | str:

@@ -31,20 +31,23 @@ from ragassay.metrics.core import (
     missing,
     not_applicable,
     param,
+    passage_texts,
     register,
     scored,
+    textless_passage,
 )
 from ragassay.metrics.mtrag.mtrag_given import (
     GIVEN,
+    READ,
     explained,
+    given_value,
+    givers,
     impossible,
-    in_range,
-    read_judged,
     values_of,
 )
-from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
+from ragassay.metrics.mtrag.mtrag_overlap import no_contexts
 from ragassay.samples import Answerability, Sample
-from ragassay.scores import Outcome, Reason, Score, Unscored
+from ragassay.scores import AND, RECORD, Outcome, Reason, Score, Unscored
 
 
 def earlier_turns(sample: Sample) -> str:
@@ -88,17 +91,20 @@ class _Judged(JudgedMetric):
         if values is None:
             return explained(sample, self.published)
         if values[0] in self.verdicts:
-            return read_judged(float(values[0]), sample, self.published)
+            return self._read(float(values[0]), sample)
         if self.verdicts:
             return Unscored(
                 Reason.UNDEFINED,
                 f"the given {self.published} is {values[0]!r}, none of 0, 0.5 and 1: the judge's "
                 "reply was not understood",
             )
-        taken = in_range(self, self.published, values[:1])
-        if isinstance(taken, Unscored):
-            return taken
-        return read_judged(taken[0], sample, self.published)
+        return given_value(self, sample, self.published, made=self._read)
+
+    def _read(self, value: float, sample: Sample) -> Score:
+        """The score of a judge's value that the record brings, with who gave it."""
+        by = givers(sample, self.published)
+        explanation = READ if RECORD in by else f"{READ}, where {AND.join(by)} gave it"
+        return Score(value, explanation=explanation, given=True, by=by)
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many records bring an impossible value."""
@@ -217,24 +223,21 @@ class ReferencelessFaithfulness(_Judged):
         if self.brought(sample) is not None:
             return None
         lacking = missing(sample, ("query", "answer")) or no_contexts(sample)
-        texts = passage_texts(sample)
-        return lacking or (texts if isinstance(texts, Unscored) else None)
+        return lacking or textless_passage(sample)
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
         """One question about the claims, which say about as much as the answer."""
-        texts = passage_texts(sample)
-        if sample.answer is not None and not isinstance(texts, Unscored):
-            yield ClaimSupport((conversation(sample), sample.answer_text), texts)
+        if sample.answer is not None and textless_passage(sample) is None:
+            claims = (conversation(sample), sample.answer_text)
+            yield ClaimSupport(claims, passage_texts(sample))
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """Supported claims over all claims, with the claims and their support as parts."""
-        texts = passage_texts(sample)
-        assert not isinstance(texts, Unscored)
         extracted = await ask(ExtractClaims(conversation(sample), sample.answer_text))
         claims = tuple(claim for claim in extracted.claims if claim.strip())
         if not claims:
             return Unscored(Reason.UNDEFINED, "the answer makes no claim that could be supported")
-        supported = (await ask(ClaimSupport(claims, texts))).supported
+        supported = (await ask(ClaimSupport(claims, passage_texts(sample)))).supported
         n = sum(supported)
         explanation = f"{n} of {len(claims)} claims are supported by the passages"
         return Score(n / len(claims), {"claims": claims, "supported": supported}, explanation)
@@ -281,13 +284,11 @@ class ReferenceJudge(_Judged):
         lacking = super().lacks(sample)
         if lacking is not None or self.brought(sample) is not None:
             return lacking
-        texts = passage_texts(sample)
-        return texts if isinstance(texts, Unscored) else None
+        return textless_passage(sample)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """The rating divided by ten, with the judge's explanation."""
         texts = passage_texts(sample)
-        assert not isinstance(texts, Unscored)
         question = ReferenceRating(
             history=earlier_turns(sample),
             query=sample.query_text,

@@ -30,8 +30,10 @@ from ragassay.metrics.core import (
     missing,
     not_applicable,
     param,
+    passage_texts,
     register,
     scored,
+    textless_passage,
 )
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
@@ -49,15 +51,6 @@ def no_contexts(sample: Sample) -> Unscored | None:
         return None
     none = "the record has no contexts" if sample.passages is None else "nothing was retrieved"
     return not_applicable(f"{none}, so there is no passage to compare with")
-
-
-def passage_texts(sample: Sample) -> tuple[str, ...] | Unscored:
-    """The texts of the passages, none where no passages were recorded; `Unscored` where one lacks
-    its text."""
-    texts = [passage.text for passage in sample.passages or ()]
-    if None in texts:
-        return Unscored(Reason.MISSING_INPUT, f"passage {texts.index(None) + 1} has no text")
-    return tuple(text for text in texts if text is not None)
 
 
 @register
@@ -122,8 +115,8 @@ class _AgainstPassages(SampleMetric):
 
     def score_sample(self, sample: Sample) -> Outcome:
         """Unscored where a passage has no text."""
-        texts = passage_texts(sample)
-        return texts if isinstance(texts, Unscored) else self.against(sample.answer_text, texts)
+        lacking = textless_passage(sample)
+        return lacking or self.against(sample.answer_text, passage_texts(sample))
 
     @abstractmethod
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
@@ -219,7 +212,7 @@ class _Length(SampleMetric):
 
     @staticmethod
     @abstractmethod
-    def measure(text: str) -> int:
+    def measure(text: str, /) -> int:
         """The length of a text."""
 
 
@@ -245,7 +238,4 @@ class AnswerCharacters(_Length):
     title = "Characters in the answer (MT-RAG Length, as published)"
     source = "MT-RAG benchmark, scripts/evaluation"
 
-    @staticmethod
-    def measure(text: str) -> int:
-        """Code points."""
-        return len(text)
+    measure = staticmethod(len)

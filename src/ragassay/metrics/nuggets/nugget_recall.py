@@ -21,7 +21,7 @@ from ragassay.judges.questions import (
     NuggetImportance,
     RelevanceGrade,
 )
-from ragassay.metrics.core import JudgedMetric, missing, part, register
+from ragassay.metrics.core import JudgedMetric, missing, part, passage_texts, register
 from ragassay.metrics.nuggets.nugget_making import (
     NuggetOptions,
     batched,
@@ -30,7 +30,7 @@ from ragassay.metrics.nuggets.nugget_making import (
     placeholders,
 )
 from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score, published_nugget_score
-from ragassay.metrics.relevance import earlier_queries, textless, texts_of
+from ragassay.metrics.relevance import earlier_queries, textless
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -94,7 +94,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
         """As many rounds and nuggets as the limits allow."""
-        texts, earlier = texts_of(sample), earlier_queries(sample)
+        texts, earlier = passage_texts(sample), earlier_queries(sample)
         made_from: tuple[Hashable, ...] = texts, earlier, self.options
         if CONTEXT in context:
             made_from = (sample.id,)
@@ -111,7 +111,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
             return nuggets
         held = await ask.once(assign, sample.query_text, sample.answer_text, nuggets, self.batch)
         labels = [one.importance for one in nuggets]
-        value = self.combine(labels, held)
+        value = self.formula(self.part, labels, held)
         if value is None:
             return Unscored(Reason.UNDEFINED, f"none of {plural(len(nuggets), 'nugget')} is vital")
         return Score(
@@ -131,19 +131,17 @@ class _Nuggets(JudgedMetric, NuggetOptions):
         lacking = missing(sample, ("passages",)) or textless(sample)
         if lacking is not None:
             return lacking
-        texts, earlier = texts_of(sample), earlier_queries(sample)
+        texts, earlier = passage_texts(sample), earlier_queries(sample)
         return await ask.once(
             make_nuggets, sample.query_text, texts, self.options, earlier, self.always
         )
 
+    @staticmethod
     @abstractmethod
-    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
-        """The score; ``None`` where no nugget counts.
-
-        Args:
-            importance: the label of each nugget, ``vital`` or ``okay``.
-            held: how far the answer holds each nugget, in the same order.
-        """
+    def formula(
+        which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
+    ) -> float | None:
+        """The score; ``None`` where no nugget counts. See `nugget_score`."""
 
 
 @register
@@ -167,9 +165,7 @@ class Nuggets(_Nuggets):
     source = "Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page"
     recommended_for = "whether the answer is complete, without a reference answer"
 
-    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
-        """The published formulas."""
-        return nugget_score(self.part, importance, held)
+    formula = staticmethod(nugget_score)
 
 
 @register
@@ -186,9 +182,7 @@ class NuggetsOre(_Nuggets):
     source = "Open RAG Eval 0.3.0, AutoNuggetizer"
     always = True
 
-    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
-        """The published formulas with the tool's denominators."""
-        return published_nugget_score(self.part, importance, held)
+    formula = staticmethod(published_nugget_score)
 
 
 def _from_bank(sample: Sample, bank: Mapping[str, QueryNuggets]) -> tuple[Nugget, ...] | Unscored:

@@ -5,7 +5,6 @@ from .umbrela import (
     earlier_queries as earlier_queries,
     grades as grades,
     textless as textless,
-    texts_of as texts_of,
 )
 from .umbrela_ranking import (
     UmbrelaAP as UmbrelaAP,

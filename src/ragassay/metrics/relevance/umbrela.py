@@ -13,7 +13,7 @@ from ragassay.counts import either, share
 from ragassay.judges import Ask
 from ragassay.judges.questions import RelevanceGrade
 from ragassay.metrics.citation import passage_keys
-from ragassay.metrics.core import JudgedMetric, param, register
+from ragassay.metrics.core import JudgedMetric, param, passage_texts, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -60,11 +60,6 @@ def earlier_queries(sample: Sample) -> tuple[str, ...]:
     return tuple(turn.text for turn in sample.history if turn.speaker == "user")
 
 
-def texts_of(sample: Sample) -> tuple[str, ...]:
-    """The texts of a sample's passages, in rank order, where all have one (see `textless`)."""
-    return tuple(passage.text or "" for passage in sample.passages or ())
-
-
 @dataclass(frozen=True)
 class GradesMetric(JudgedMetric):
     """A metric of the grades of a sample's passages, which are asked for once for all of them."""
@@ -89,7 +84,7 @@ class GradesMetric(JudgedMetric):
             ask: asks the judge.
             depth: how many passages are graded; ``None`` for all.
         """
-        texts = texts_of(sample)[:depth]
+        texts = passage_texts(sample)[:depth]
         earlier = earlier_queries(sample)
         by_text = await ask.once(grades, sample.query_text, texts, self.shots, earlier)
         return [by_text[text] for text in texts]

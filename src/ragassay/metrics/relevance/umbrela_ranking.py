@@ -169,9 +169,7 @@ class UmbrelaMRR(_ByRelevance):
     title = "Reciprocal rank of the first relevant passage by UMBRELA grades"
     recommended_for = "how far down the first useful passage stands, without gold passages"
 
-    def of(self, relevant: Sequence[bool]) -> float:
-        """One over the rank of the first relevant passage; 0 without any."""
-        return reciprocal_rank(relevant)
+    of = staticmethod(reciprocal_rank)
 
 
 @register

@@ -8,18 +8,18 @@ ranks, the number of documents retrieved, and the grades of all judged documents
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.metrics.core import Remembering
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-T = TypeVar("T")
 
 
 class Relevant(NamedTuple):
@@ -41,7 +41,7 @@ class Relevant(NamedTuple):
 
 
 @dataclass(eq=False)
-class Rankings:
+class Rankings(Remembering):
     """Judged rankings of several queries.
 
     Args:
@@ -71,7 +71,7 @@ class Rankings:
         self.hit_grade = self.hit_grade[order]
         if self.largest_grade < 0:
             self.largest_grade = int(self.gold_grade.max(initial=0))
-        self._memo: dict[Hashable, Any] = {}
+        self._memo = {}
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -80,19 +80,6 @@ class Rankings:
     def in_run(self) -> Mask:
         """Which queries the run has results for, shape ``(n_queries,)``."""
         return self.n_retrieved > 0
-
-    def once(self, build: Callable[..., T], *args: Hashable) -> T:
-        """``build(rankings, *args)``, computed on the first call and remembered.
-
-        Args:
-            build: a function of these rankings and ``args``; the same one means the same result.
-            *args: further arguments of ``build``; they are part of the key, so they must be
-                hashable.
-        """
-        key = (build, args)
-        if key not in self._memo:
-            self._memo[key] = build(self, *args)
-        return cast(T, self._memo[key])
 
     def relevant(self, level: int) -> Relevant:
         """The retrieved documents with a grade of at least ``level`` (0 or more)."""

@@ -20,7 +20,7 @@ from ragassay.judges.questions import (
     ReportOnContext,
     Satisfaction,
 )
-from ragassay.metrics.core import JudgedMetric, Window, param, register, scored
+from ragassay.metrics.core import JudgedMetric, Window, param, passage_texts, register, scored
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 
@@ -73,7 +73,8 @@ class ReportMetric(JudgedMetric):
             return Unscored(Reason.MISSING_INPUT, f"{_sentence(absent)}.")
         if absent or "context" not in self.components:
             return None
-        bare = next((at for at, text in enumerate(_texts(sample), start=1) if text is None), None)
+        chunks = enumerate(sample.passages or (), start=1)
+        bare = next((at for at, chunk in chunks if chunk.text is None), None)
         if bare is None:
             return None
         return Unscored(Reason.MISSING_INPUT, f"chunk {bare} of the context has no text")
@@ -118,7 +119,7 @@ class _OnContext(ReportMetric):
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
         """The outcome by one field of the judge's report on the context."""
-        report = await ask(ReportOnContext(sample.query_text, _chunks(sample)))
+        report = await ask(ReportOnContext(sample.query_text, passage_texts(sample)))
         value = getattr(report, self.part)
         if value is None:
             lost = report.lost[self.part]
@@ -251,7 +252,7 @@ class ReportAttributionShare(_OnContext):
             report: not used.
             sample: the sample, for the number of its chunks.
         """
-        used, n = len(value), len(_texts(sample))
+        used, n = len(value), len(sample.passages or ())
         return scored(used / n, explanation, attributed=used, chunks=n)
 
 
@@ -273,7 +274,7 @@ class ReportFaithfulness(ReportMetric):
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
         """The judge's stars."""
-        reply = await ask(Contradiction(_chunks(sample), sample.answer_text))
+        reply = await ask(Contradiction(passage_texts(sample), sample.answer_text))
         return scored(reply.stars, reply.explanation)
 
 
@@ -308,26 +309,21 @@ def missing_components(sample: Sample, needed: Sequence[Component]) -> Mapping[C
     Returns:
         The reason by missing component; empty texts where none is known.
     """
-    absences: dict[Component, str] = {}
-    for component in needed:
-        if component == "user input":
-            absent, why = _blank(sample.query), "it is empty" if sample.query is not None else ""
-        elif component == "response":
-            absent, why = (
-                _blank(sample.answer_text),
-                "it is empty" if sample.answer is not None else "",
-            )
-            if sample.answer is None and sample.failure:
-                why = f"the system failed: {sample.failure}"
-        else:
-            absent, why = all(map(_blank, _texts(sample))), _about(sample)
-        if absent:
-            absences[component] = why
-    return absences
+    texts: Mapping[Component, tuple[str, ...]] = {
+        "user input": (sample.query_text,),
+        "context": passage_texts(sample),
+        "response": (sample.answer_text,),
+    }
+    return {one: _why(sample, one) for one in needed if not "".join(texts[one]).strip()}
 
 
-def _about(sample: Sample) -> str:
-    """Why a context has no text."""
+def _why(sample: Sample, component: Component) -> str:
+    """Why a component has no text; empty where that is not known."""
+    if component == "user input":
+        return "it is empty" if sample.query is not None else ""
+    if component == "response":
+        failed = f"the system failed: {sample.failure}" if sample.failure else ""
+        return "it is empty" if sample.answer is not None else failed
     if sample.passages is None:
         return ""
     return "no chunk has a text" if sample.passages else "nothing was retrieved"
@@ -338,16 +334,3 @@ def _sentence(absent: Mapping[Component, str]) -> str:
     names = [f"the {name} ({why})" if why else f"the {name}" for name, why in absent.items()]
     sentence = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
     return sentence[0].upper() + sentence[1:]
-
-
-def _blank(text: str | None) -> bool:
-    return text is None or not text.strip()
-
-
-def _texts(sample: Sample) -> tuple[str | None, ...]:
-    return tuple(passage.text for passage in sample.passages or ())
-
-
-def _chunks(sample: Sample) -> tuple[str, ...]:
-    """The texts, each in its place, so that the judge's numbers are the context's."""
-    return tuple(text or "" for text in _texts(sample))

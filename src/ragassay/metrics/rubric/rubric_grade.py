@@ -14,7 +14,7 @@ from ragassay.judges import Ask, Question
 from ragassay.judges.questions import Parts, RubricGrade
 from ragassay.judges.rubrics import Rubric, RubricPart, bundled
 from ragassay.metrics.answer import accepted
-from ragassay.metrics.core import JudgedMetric, own, register
+from ragassay.metrics.core import JudgedMetric, own, register, textless_passage
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -42,10 +42,7 @@ class RubricMetric(JudgedMetric):
             return lacking
         if not sample.passages:
             return Unscored(Reason.NOT_APPLICABLE, "nothing was retrieved")
-        bare = next((n for n, one in enumerate(sample.passages, 1) if one.text is None), None)
-        if bare is not None:
-            return Unscored(Reason.MISSING_INPUT, f"passage {bare} has no text")
-        return None
+        return textless_passage(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The judge's score; the parts also hold its position on the scale, 0 to 1."""

@@ -7,7 +7,6 @@ system had failed for good, has none of these.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -17,7 +16,6 @@ from ragassay.metrics.core import SampleMetric, Window, not_applicable, param, p
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
-_SOURCE = "recorded by ragassay ask"
 _OF_EARLIER_RUNS = {
     "failed_before": (
         "{n} {query|queries} had failed before and {was|were} asked again; error_rate counts the "
@@ -59,17 +57,25 @@ def _percentiles(name: str) -> Mapping[str, str]:
     return {f"{name}_p{at}": f"{name}(percentile={at})" for at in (50, 90, 95, 99)}
 
 
+class _Recorded(SampleMetric):
+    family = "serving"
+    source = "recorded by ragassay ask"
+    higher_is_better = False
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """The reason why a sample has no value by itself."""
+        outcome = self.score_sample(sample)
+        return outcome if isinstance(outcome, Unscored) else None
+
+
 @dataclass(frozen=True)
-class _Served(SampleMetric):
+class _Served(_Recorded):
     percentile: float | None = param(
         None, "this percentile of a run's values in place of their mean",
         minimum=0, maximum=100, exclusive=True,
     )  # fmt: skip
 
-    family: ClassVar[str] = "serving"
-    source: ClassVar[str] = _SOURCE
     high: ClassVar[float | None] = None
-    higher_is_better: ClassVar[bool | None] = False
 
     @property
     def aggregation(self) -> str:
@@ -94,14 +100,9 @@ class _Served(SampleMetric):
             return not_applicable(f"the system does not tell its {self.name.replace('_', ' ')}")
         return Score(value)
 
-    def lacks(self, sample: Sample) -> Unscored | None:
-        """The reason why a sample has no value."""
-        outcome = self.score_sample(sample)
-        return outcome if isinstance(outcome, Unscored) else None
-
-    @abstractmethod
     def measured(self, told: Mapping[str, Any]) -> float | None:
-        """The value of what was recorded; ``None`` where it is not told."""
+        """What was recorded under the metric's name; ``None`` where it is not told."""
+        return _number(told, self.name)
 
 
 @register
@@ -114,10 +115,6 @@ class Latency(_Served):
     title = "Seconds until the whole answer was there"
     recommended_for = "seeing what a better score costs in time"
 
-    def measured(self, told: Mapping[str, Any]) -> float | None:
-        """Seconds."""
-        return _number(told, "latency")
-
 
 @register
 class FirstToken(_Served):
@@ -127,10 +124,6 @@ class FirstToken(_Served):
     aliases: ClassVar[Mapping[str, str]] = _percentiles("first_token")
     title = "Seconds until the first words of the answer"
     recommended_for = "how long a user looks at an empty page"
-
-    def measured(self, told: Mapping[str, Any]) -> float | None:
-        """Seconds."""
-        return _number(told, "first_token")
 
 
 @register
@@ -167,13 +160,9 @@ class Cost(_Served):
     title = "US dollars that an answer cost"
     recommended_for = "seeing what a better score costs in money"
 
-    def measured(self, told: Mapping[str, Any]) -> float | None:
-        """US dollars."""
-        return _number(told, "cost")
-
 
 @register
-class ErrorRate(SampleMetric):
+class ErrorRate(_Recorded):
     """1 where the system gave no answer (a timeout, a lost connection, an error), else 0. An answer
     that says that there is none is an answer. What was not asked is unscored.
 
@@ -185,16 +174,8 @@ class ErrorRate(SampleMetric):
     name = "error_rate"
     version = 2
     title = "Share of queries that the system failed to answer"
-    family = "serving"
-    source = _SOURCE
-    higher_is_better = False
     says = "flag"
     recommended_for = "systems whose other means leave failed queries out"
-
-    def lacks(self, sample: Sample) -> Unscored | None:
-        """The reason why a sample has no value by itself."""
-        outcome = self.score_sample(sample)
-        return outcome if isinstance(outcome, Unscored) else None
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many queries had failed before: asking again until all is answered would leave no

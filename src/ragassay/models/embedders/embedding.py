@@ -3,7 +3,6 @@ failed."""
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.models.encoders import ByteCache
+from ragassay.models.encoders import ByteCache, text_key
 from ragassay.scores import Reason
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class Embedder(ABC):
             vectors: dict[str, Embedded] = {}
             missing = []
             for text in wanted:
-                vector = self._cache.get(_name(text))
+                vector = self._cache.get(text_key(text))
                 if vector is None:
                     missing.append(text)
                 else:
@@ -77,7 +76,7 @@ class Embedder(ABC):
                 for text, embedded in zip(missing, self._embed(missing), strict=True):
                     vectors[text] = embedded
                     if not isinstance(embedded, Unembedded):
-                        self._cache.put(_name(text), embedded, embedded.nbytes + _ROW)
+                        self._cache.put(text_key(text), embedded, embedded.nbytes + _ROW)
         return vectors
 
     @abstractmethod
@@ -104,8 +103,3 @@ def is_blank(text: str) -> bool:
 
 _ROW = 300
 """Bytes that a vector takes beside its numbers: the array, the digest, its place in the cache."""
-
-
-def _name(text: str) -> bytes:
-    """A key that replaces the text, so that the text need not be kept."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -27,7 +27,6 @@ from ragassay.scores import Reason
 from ragassay.transport import (
     BACKOFF_S,
     INTERRUPTED,
-    Breaker,
     Budget,
     Limiter,
     Price,
@@ -66,7 +65,7 @@ class EndpointEmbedder(Embedder):
         label: its name in outputs; made from URL and model by default.
         dimensions: components of a vector, where the model lets one choose.
         prefix: put before each text.
-        limiter, breaker, budget, price, timeout, backoff: see `Sender`.
+        limiter, budget, price, timeout, backoff: see `Sender`.
         batch: most texts in a request.
         renew: ask again for what the ledger holds.
         cache_mib: see `Embedder`.
@@ -87,7 +86,6 @@ class EndpointEmbedder(Embedder):
         dimensions: int | None = None,
         prefix: str = "",
         limiter: Limiter | None = None,
-        breaker: Breaker | None = None,
         budget: Budget | None = None,
         price: Price | None = None,
         timeout: float = TIMEOUT_S,
@@ -109,7 +107,7 @@ class EndpointEmbedder(Embedder):
         self._store = VectorStore(ledger, endpoint.url, model, dimensions)
         self._width = dimensions or self._store.width()
         self._sender = Sender(
-            endpoint, limiter, breaker, budget, price, timeout=timeout, backoff=backoff
+            endpoint, limiter, budget=budget, price=price, timeout=timeout, backoff=backoff
         )
         known = ledger.rejected(endpoint.url, model)
         self._encoding = None if ENCODING in known else "base64"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
+from hashlib import blake2b
 from typing import Generic, Protocol, TypeVar
 
 V = TypeVar("V")
@@ -22,6 +23,11 @@ class BackingStore(Protocol[V]):
             key: identifies the value.
             value: the value.
         """
+
+
+def text_key(text: str) -> bytes:
+    """A key that replaces a text, so that the text need not be kept."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class ByteCache(Generic[V]):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 
 from ragassay.counts import either, share
+from ragassay.models.encoders.memory import text_key
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights import Weights, label_of
 
@@ -33,7 +33,7 @@ class ReadTexts:
             texts: each with whether it was cut.
             longest: most tokens of a text that the model reads.
         """
-        complete = {_name(text): not cut for text, cut in dict(texts).items()}
+        complete = {text_key(text): not cut for text, cut in dict(texts).items()}
         with self._lock:
             self._longest = longest
             self._complete.update(complete)
@@ -51,8 +51,3 @@ class ReadTexts:
             f"tokens that {label} reads: BERTScore compares "
             f"{either(cut, 'its beginning', 'their beginnings')}.",
         )
-
-
-def _name(text: str) -> bytes:
-    """A key that replaces the text, so that the text need not be kept."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

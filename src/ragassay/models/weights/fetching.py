@@ -25,6 +25,7 @@ from ragassay.models.weights.weight_files import (
     folder_of,
     place_of,
 )
+from ragassay.transport.endpoints import causes
 
 TOKENIZERS = (
     *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
@@ -235,15 +236,12 @@ def _explained(error: Exception, weights: Weights) -> Exception:
 def _network(error: BaseException) -> bool:
     """Whether an error, or its cause, is a connection's; the library that the hub's client uses has
     changed more than once."""
-    seen: BaseException | None = error
-    while seen is not None:
-        module = type(seen).__module__.split(".")[0]
-        if module in ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3"):
-            return True
-        if isinstance(seen, ConnectionError | TimeoutError):
-            return True
-        seen = seen.__cause__ or seen.__context__
-    return False
+    clients = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3")
+    return any(
+        isinstance(one, ConnectionError | TimeoutError)
+        or type(one).__module__.split(".")[0] in clients
+        for one in causes(error)
+    )
 
 
 def readable(size: int) -> str:

@@ -12,6 +12,7 @@ from .endpoint import (
     counted as counted,
 )
 from .endpoint_errors import (
+    causes as causes,
     from_status as from_status,
     redirected as redirected,
     retry_after as retry_after,

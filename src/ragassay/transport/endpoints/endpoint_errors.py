@@ -138,17 +138,17 @@ def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
         url: the endpoint's, for the sentence.
         key: is blanked out.
     """
-    causes = list(_causes(error))
-    if any(isinstance(one, UnicodeError) or _ILLEGAL.search(str(one)) for one in causes):
+    every = list(causes(error))
+    if any(isinstance(one, UnicodeError) or _ILLEGAL.search(str(one)) for one in every):
         # These quote the header; and what cannot be sent now cannot be sent later.
         detail = f"{url} cannot be asked: a header of the request holds what no header may hold."
         return EndpointError(Reason.CONNECTION, detail, free=True, sent=False)
-    free = any(type(one).__name__ in _NEVER_SENT for one in causes)
-    names = [type(one).__name__ for one in causes if type(one) is not TimeoutError]
+    free = any(type(one).__name__ in _NEVER_SENT for one in every)
+    names = [type(one).__name__ for one in every if type(one) is not TimeoutError]
     if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
         detail = f"{url} did not answer in time"
         return EndpointError(Reason.TIMEOUT, detail, again=True, free=free, sent=not free)
-    cause = causes[-1]
+    cause = every[-1]
     said = system_problem(cause) if isinstance(cause, OSError) else str(cause)
     shown = key.hidden_in(said or type(cause).__name__)
     detail = f"{url} cannot be reached: {shown}"
@@ -231,7 +231,7 @@ def _is_form(name: str) -> bool:
     return _table()["words"]["form"].fullmatch(name) is not None
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def causes(error: BaseException) -> Iterator[BaseException]:
     """An error, what it came from, what that came from."""
     current: BaseException | None = error
     while current is not None:

@@ -115,9 +115,9 @@ def numbers(text: str, counted: frozenset[str] = frozenset()) -> Iterator[Number
             people"), as a number with a unit is none ("a height of 1900 metres").
     """
     each = tokens(text)
-    parts = _parts_of_names(text)
+    in_names = {match[1] for match in _NAMED.finditer(text)}
     for at, token in enumerate(each):
-        if not is_number(token) or token in parts or _beside_month(each, at):
+        if not is_number(token) or token in in_names or _beside_month(each, at):
             continue
         unit = "%" if token.endswith("%") else ""
         after = each[at + 1 : at + 2 + _REACH]
@@ -126,10 +126,6 @@ def numbers(text: str, counted: frozenset[str] = frozenset()) -> Iterator[Number
             unit, after = following, after[1:]
         if unit or following in counted or not _is_year(each, at):
             yield Number(token, unit, after[:_REACH])
-
-
-def _parts_of_names(text: str) -> frozenset[str]:
-    return frozenset(match[1] for match in _NAMED.finditer(text))
 
 
 def _beside_month(each: Sequence[str], at: int) -> bool:
