@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +11,7 @@ from cyclopts import Parameter
 from ragassay.cli import show
 from ragassay.cli.flags import Switch
 from ragassay.cli.golden import golden
-from ragassay.cli.serve import listening, needs_service
+from ragassay.cli.serve import listening, needs_service, run_server
 from ragassay.counts import plural
 from ragassay.errors import InputError, UsageError
 
@@ -244,8 +243,6 @@ def _in_words(one: Agreement) -> str:
 
 def _serve(store: ReviewStore, reviewer: str, port: int, labels: AnswerLabels | None) -> None:
     needs_service()
-    import uvicorn
-
     from ragassay.review import create_review_app
 
     app = create_review_app(store, reviewer, labels)
@@ -256,8 +253,4 @@ def _serve(store: ReviewStore, reviewer: str, port: int, labels: AnswerLabels | 
             show.lines(f"{plural(n, 'question')} about answers: labels go into {labels.path}.")
             url += "/answers"
         show.lines(f"The review of {store.folder} is at {url}. Ctrl-C ends it.")
-        config = uvicorn.Config(
-            app, log_level="warning", server_header=False, timeout_graceful_shutdown=5
-        )
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run([socket])
+        run_server(app, socket)

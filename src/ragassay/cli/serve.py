@@ -9,7 +9,7 @@ import signal
 import socket
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -69,8 +69,6 @@ def serve(
         sample: Begin with a project of bundled data and two finished reports (once).
     """
     needs_service()
-    import uvicorn
-
     from ragassay.service import ServiceOptions, create_app, create_sample
     from ragassay.service.worker import Worker, WorkerOptions
 
@@ -93,12 +91,7 @@ def serve(
         show.lines(f"ragassay serves {url} from {opened.where}. Ctrl-C ends it.")
         if options.mcp is not None:
             show.lines(f"Agents use {url}/mcp.")
-        config = uvicorn.Config(
-            app, log_level="warning", server_header=False,
-            timeout_graceful_shutdown=5,  # streams of events may never end by themselves
-        )  # fmt: skip
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run([open_socket])
+        run_server(app, open_socket)
 
 
 def worker(
@@ -176,6 +169,23 @@ def listening(host: str, port: int) -> socket.socket:
         why = str(error.strerror).partition(" (while")[0]  # create_server adds the address
         problem = f"the service cannot listen at {host}:{port} ({why}); choose another --{key}"
         raise OptionError(key, problem) from error
+
+
+def run_server(app: Any, open_socket: socket.socket) -> None:
+    """Serves an application until Ctrl-C.
+
+    Args:
+        app: of ASGI.
+        open_socket: see `listening`.
+    """
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="warning", server_header=False,
+        timeout_graceful_shutdown=5,  # streams of events may never end by themselves
+    )  # fmt: skip
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run([open_socket])
 
 
 def _opened(folder: Path | None, store: str | None) -> tuple[Store, Path]:

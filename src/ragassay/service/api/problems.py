@@ -95,14 +95,6 @@ def problem(
 def answer_with_problems(app: FastAPI) -> None:
     """Makes an application answer every error with a problem."""
 
-    @app.exception_handler(NotThere)
-    def not_there(request: Request, error: NotThere) -> JSONResponse:
-        return problem(404, str(error))
-
-    @app.exception_handler(Conflict)
-    def conflict(request: Request, error: Conflict) -> JSONResponse:
-        return problem(409, str(error))
-
     @app.exception_handler(StoreUnavailable)
     def unavailable(request: Request, error: StoreUnavailable) -> JSONResponse:
         # Which database it is, and where, is the server's.
@@ -120,7 +112,8 @@ def answer_with_problems(app: FastAPI) -> None:
     def refused(request: Request, error: RagassayError) -> JSONResponse:
         if isinstance(error, InputError):
             return problem(422, str(error), field=error.field, line=error.line)
-        return problem(422, str(error))
+        status = {NotThere: 404, Conflict: 409}.get(type(error), 422)
+        return problem(status, str(error))
 
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -6,6 +6,7 @@ from .imports import (
 )
 from .jobs import (
     BEAT_S as BEAT_S,
+    CANCELLED as CANCELLED,
     LEASE_S as LEASE_S,
     Job as Job,
     Progress as Progress,

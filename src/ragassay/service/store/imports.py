@@ -75,9 +75,8 @@ def preview_upload(
         InputError: no format fits the file.
         UsageError: an unknown format or field.
     """
-    with upload_on_disk(store, key) as (upload, path), _named(upload, path):
-        reader = formats.get(format) if format is not None else formats.detect(path)
-        mapper = _PreviewMapper(path, _separator(store, upload), columns)
+    with _opened(store, key, format) as (upload, path, reader, separator):
+        mapper = _PreviewMapper(path, separator, columns)
         samples: list[Sample] = []
         problem: InputError | None = None
         try:
@@ -132,9 +131,7 @@ def import_upload(
         UsageError: an unknown format or field.
     """
     now = time.time()
-    with upload_on_disk(store, key) as (upload, path), _named(upload, path):
-        reader = formats.get(format) if format is not None else formats.detect(path)
-        separator = _separator(store, upload)
+    with _opened(store, key, format) as (upload, path, reader, separator):
 
         def samples() -> Iterator[Sample]:
             mapper = ServiceMapper(path, separator=separator, columns=columns)
@@ -182,10 +179,6 @@ class _PreviewMapper(PlacingMapper, ServiceMapper):
         return unread
 
 
-def _separator(store: Store, upload: Upload) -> str | None:
-    return get_task(store, upload.task_id).options.separator
-
-
 def _cut(value: Any) -> Any:
     if isinstance(value, str) and len(value) > MOST_SHOWN:
         return f"{value[:MOST_SHOWN]}…"
@@ -195,12 +188,17 @@ def _cut(value: Any) -> Any:
 
 
 @contextmanager
-def _named(upload: Upload, path: Path) -> Iterator[None]:
-    """Errors name the file as its owner does; where it lies is the server's."""
-    try:
-        yield
-    except InputError as error:
-        raise _told(error, upload, path) from error
+def _opened(
+    store: Store, key: str, kind: str | None
+) -> Iterator[tuple[Upload, Path, formats.Format, str | None]]:
+    """An upload, its file, what reads that, and the separator of its task. Errors name the file as
+    its owner does; where it lies is the server's."""
+    with upload_on_disk(store, key) as (upload, path):
+        try:
+            reader = formats.get(kind) if kind is not None else formats.detect(path)
+            yield upload, path, reader, get_task(store, upload.task_id).options.separator
+        except InputError as error:
+            raise _told(error, upload, path) from error
 
 
 def _told(error: InputError, upload: Upload, path: Path) -> InputError:

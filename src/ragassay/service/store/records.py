@@ -10,13 +10,13 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import orjson
 from pydantic import BaseModel, Field
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, update
 
 from ragassay.errors import InputError
 from ragassay.formats import from_records, map_records, to_record
@@ -32,6 +32,10 @@ SEARCHED = 500
 
 PAGE = 1_000
 """Records that are read or written by one statement: databases limit its parameters."""
+
+
+_PLACE = tuple_(records.c.timestamp, records.c.number)
+"""Where a record stands in the order of time."""
 
 
 class Ingested(BaseModel):
@@ -63,17 +67,6 @@ class StoredRecord(BaseModel):
     record: dict[str, Any] = Field(description="in the native format (docs/formats.md)")
 
 
-@dataclass(frozen=True)
-class _Incoming:
-    """A record on its way into the store."""
-
-    identity: Identity
-    timestamp: float
-    hash: bytes
-    search: str
-    body: str
-
-
 def add_records(
     store: Store, task_id: str, batch: Iterable[Sample], *, received: float | None = None
 ) -> Ingested:
@@ -93,7 +86,7 @@ def add_records(
     """
     now = time.time() if received is None else received
     dropped = repeated = 0
-    incoming: dict[Identity, _Incoming] = {}
+    incoming: dict[Identity, dict[str, Any]] = {}
     for sample in batch:
         if sample.id in (".", ".."):
             raise InputError(
@@ -103,7 +96,7 @@ def add_records(
         repeated += sample.identity in incoming
         kept, empty = _without_empty_chunks(sample)
         dropped += empty
-        incoming[sample.identity] = _incoming(kept, now)
+        incoming[sample.identity] = _row(kept, now)
     get_task(store, task_id)
     done = Counter[str](empty_chunks=dropped, unchanged=repeated)
     with store.writing() as connection:
@@ -111,7 +104,7 @@ def add_records(
             # Writers of one task come one after the other, as they do in SQLite: two of them may
             # bring the same new record.
             connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(task_id))))
-        left = iter(incoming.values())
+        left = iter(incoming.items())
         while page := list(islice(left, PAGE)):
             done.update(_store(connection, task_id, page, now))
     return Ingested(**done)
@@ -208,13 +201,7 @@ def read_page(
     if text:
         chosen = chosen.where(records.c.search.contains(text.lower(), autoescape=True))
     if after is not None:
-        moment, number = after
-        chosen = chosen.where(
-            or_(
-                records.c.timestamp < moment,
-                and_(records.c.timestamp == moment, records.c.number < number),
-            )
-        )
+        chosen = chosen.where(_PLACE < tuple_(*after))
     order = (records.c.timestamp.desc(), records.c.number.desc())
     rows = store.rows(chosen.order_by(*order).limit(limit + 1))
     page = [_stored(row) for row in rows[:limit]]
@@ -276,13 +263,7 @@ def _pages(
             _within(task_id, start, end)
         )
         if after is not None:
-            moment, number = after
-            chosen = chosen.where(
-                or_(
-                    records.c.timestamp > moment,
-                    and_(records.c.timestamp == moment, records.c.number > number),
-                )
-            )
+            chosen = chosen.where(_PLACE > tuple_(*after))
         chosen = chosen.order_by(records.c.timestamp, records.c.number).limit(PAGE)
         page = store.rows(chosen)
         if not page:
@@ -292,7 +273,10 @@ def _pages(
 
 
 def _store(
-    connection: Connection, task_id: str, batch: Sequence[_Incoming], now: float
+    connection: Connection,
+    task_id: str,
+    batch: Sequence[tuple[Identity, dict[str, Any]]],
+    now: float,
 ) -> dict[str, int]:
     """Stores records of different identities; how many are new, changed, unchanged."""
     # All versions are read: with a condition on the latest, SQLite goes through all records of the
@@ -300,33 +284,19 @@ def _store(
     chosen = select(
         *(records.c[name] for name in ("number", "id", "system", "repeat", "version", "hash")),
         records.c.is_latest,
-    ).where(records.c.task_id == task_id, records.c.id.in_([one.identity[0] for one in batch]))
+    ).where(records.c.task_id == task_id, records.c.id.in_([key for (key, *_), _ in batch]))
     known = {
         (row.id, row.system, row.repeat): row for row in connection.execute(chosen) if row.is_latest
     }
     rows, changed = [], []
-    for one in batch:
-        old = known.get(one.identity)
-        if old is not None and old.hash == one.hash:
+    for identity, row in batch:
+        old = known.get(identity)
+        if old is not None and old.hash == row["hash"]:
             continue
         if old is not None:
             changed.append(old.number)
-        key, system, repeat = one.identity
-        rows.append(
-            {
-                "task_id": task_id,
-                "id": key,
-                "system": system,
-                "repeat": repeat,
-                "version": 1 if old is None else old.version + 1,
-                "is_latest": True,
-                "timestamp": one.timestamp,
-                "received": now,
-                "hash": one.hash,
-                "search": one.search,
-                "body": one.body,
-            }
-        )
+        version = 1 if old is None else old.version + 1
+        rows.append({**row, "task_id": task_id, "version": version, "received": now})
     if changed:
         connection.execute(
             update(records).where(records.c.number.in_(changed)).values(is_latest=False)
@@ -345,17 +315,24 @@ def _without_empty_chunks(sample: Sample) -> tuple[Sample, int]:
     return (replace(sample, passages=kept), dropped) if dropped else (sample, 0)
 
 
-def _incoming(sample: Sample, now: float) -> _Incoming:
+def _row(sample: Sample, now: float) -> dict[str, Any]:
+    """What the table has of a record, but its task and version."""
     body = to_record(sample)
     moment = sample.timestamp if sample.timestamp is not None else now
-    digest = hashlib.blake2b(
-        orjson.dumps(body, option=orjson.OPT_SORT_KEYS), digest_size=16
-    ).digest()
+    digest = hashlib.blake2b(orjson.dumps(body, option=orjson.OPT_SORT_KEYS), digest_size=16)
     body["timestamp"] = moment
     answer = "" if sample.answer is None else sample.answer.text
     parts = (sample.id, sample.system, (sample.query or "")[:SEARCHED], answer[:SEARCHED])
-    search = "\n".join(parts).lower().replace("\0", "")
-    return _Incoming(sample.identity, moment, digest, search, orjson.dumps(body).decode())
+    return {
+        "id": sample.id,
+        "system": sample.system,
+        "repeat": sample.repeat,
+        "is_latest": True,
+        "timestamp": moment,
+        "hash": digest.digest(),
+        "search": "\n".join(parts).lower().replace("\0", ""),
+        "body": orjson.dumps(body).decode(),
+    }
 
 
 def _stored(row: Any) -> StoredRecord:

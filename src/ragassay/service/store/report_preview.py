@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay.engine.config import make_config
-from ragassay.engine.plan import CallPlan, Range, preview
+from ragassay.engine.plan import CallPlan, preview
 from ragassay.engine.run import prepare
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
@@ -24,6 +24,8 @@ MOST_WALKED = 256
 
 class PreviewRange(BaseModel):
     """From ``low`` to ``high``; exact where they are equal."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     low: float
     high: float
@@ -82,8 +84,8 @@ def preview_report(
     samples = list(islice(read_samples(store, task_id, start, end), MOST_LOOKED_AT))
     if not samples:
         return ReportPreview(
-            n_records=0, n_looked_at=0, metrics={}, parts={}, lacking={}, absent={}, judge=None,
-            calls=None, held=None, cost=None, seconds=None, budget=None, notes=[],
+            n_records=0, n_looked_at=0, metrics={}, parts={}, lacking={}, absent={}, notes=[],
+            **_asked(None),
         )  # fmt: skip
     config = make_config(**{**chosen, "ledger": store.ledger(task.project_id)})
     n = count_records(store, task_id, start, end)
@@ -107,13 +109,9 @@ def _asked(plan: CallPlan | None) -> dict[str, Any]:
     total = plan.total
     return {
         "judge": plan.judge,
-        "calls": _previewed(total.calls),
-        "held": _previewed(total.held),
-        "cost": None if total.cost is None else _previewed(total.cost),
-        "seconds": _previewed(plan.seconds),
+        "calls": total.calls,
+        "held": total.held,
+        "cost": total.cost,
+        "seconds": plan.seconds,
         "budget": None if plan.budget is None else plan.budget.verdict,
     }
-
-
-def _previewed(ends: Range) -> PreviewRange:
-    return PreviewRange(low=ends.low, high=ends.high)

@@ -25,6 +25,7 @@ from ragassay.formats import write
 from ragassay.samples import Sample
 from ragassay.service.store import (
     BEAT_S,
+    CANCELLED,
     LEASE_S,
     Job,
     Progress,
@@ -44,9 +45,6 @@ from ragassay.service.views import Views
 
 POLL_S = 1.0
 """Seconds between two looks into an empty queue."""
-
-SWEEP_S = 60.0
-"""Seconds between two looks for ledgers of projects that were deleted."""
 
 GRACE_S = 120.0
 """Seconds that a report process has to end: what is in flight is paid, and kept."""
@@ -135,7 +133,7 @@ class Worker:
             elif self._stopped.is_set():
                 self._persist(lambda: self._queue.give_back(job.id))
             else:
-                self._fail(job, "It was cancelled.")
+                self._fail(job, CANCELLED)
         except StoreUnavailable as problem:
             # It is no fault of the job's: it begins again when the store is back.
             _log(f"job {job.id}: {problem}")
