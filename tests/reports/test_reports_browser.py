@@ -16,10 +16,10 @@ from reports_examples import HOSTILE, comparison, example, hostile, pair
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Reports of 5,000 queries, and of hostile data."""
+    """Reports of 5,000 queries, a comparison of 1,000, and of hostile data."""
     base = tmp_path_factory.mktemp("reports")
-    compared, a, b = pair(5_000)
-    pages.write_report(a, base / "run.html")
+    pages.write_report(example(5_000, system="hybrid", lift=0.06, seed=1), base / "run.html")
+    compared, a, b = pair(1_000)
     pages.write_comparison(compared, a, b, base / "comparison.html")
     bad = hostile()
     pages.write_report(bad, base / "hostile.html")
@@ -35,28 +35,59 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base
 
 
-@pytest.fixture
-def visit(chromium: Any, folder: Path) -> Iterator[Any]:
-    """Opens a report; at the end, no request but the file's own and no error may have been seen."""
-    trouble: list[str] = []
-    pages = []
+class Tabs:
+    """The browser's pages, which each test finds empty: a new one takes longer than most tests."""
 
-    def visit(name: str, **options: Any) -> Any:
-        page = chromium.new_page(viewport={"width": 1280, "height": 900}, **options)
-        pages.append(page)
-        url = (folder / name).as_uri()
-        page.on("request", lambda r: trouble.append(r.url) if r.url != url else None)
-        page.on("console", lambda m: trouble.append(m.text) if m.type != "log" else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: trouble.append(dialog.message))
-        page.goto(url)
+    def __init__(self, browser: Any) -> None:
+        self.browser = browser
+        self.pages: list[Any] = []
+        self.heard: list[str] = []
+        """Requests, messages, errors and dialogues of all pages."""
+
+    def new(self, **options: Any) -> Any:
+        page = self.browser.new_page(**options)
+        page.on("request", lambda r: self.heard.append(r.url))
+        page.on("console", lambda m: self.heard.append(m.text) if m.type != "log" else None)
+        page.on("pageerror", lambda error: self.heard.append(str(error)))
+        page.on("dialog", self.close)
+        return page
+
+    def close(self, dialog: Any) -> None:
+        self.heard.append(dialog.message)
+        dialog.dismiss()
+
+    def empty(self, at: int) -> Any:
+        """The page of that number, as a new one is."""
+        if at == len(self.pages):
+            self.pages.append(self.new())
+        page = self.pages[at]
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.mouse.move(0, 0)
+        return page
+
+
+@pytest.fixture(scope="module")
+def tabs(chromium: Any) -> Tabs:
+    return Tabs(chromium)
+
+
+@pytest.fixture
+def visit(tabs: Tabs, folder: Path) -> Iterator[Any]:
+    """Opens a report; at the end, no request but the file's own and no error may have been seen."""
+    tabs.heard.clear()
+    urls: list[str] = []
+
+    def visit(name: str, theme: str = "") -> Any:
+        page = tabs.new(color_scheme=theme) if theme else tabs.empty(len(urls))
+        urls.append((folder / name).as_uri())
+        page.goto(urls[-1])
         page.wait_for_selector("#queries tbody tr")
         return page
 
     yield visit
-    for page in pages:
-        page.close()
-    assert trouble == []
+    for page in tabs.pages:
+        page.goto("about:blank")
+    assert [said for said in tabs.heard if said not in urls] == []
 
 
 def first_column(page: Any) -> list[str]:
@@ -172,7 +203,7 @@ def test_a_comparison_sorts_filters_and_opens_side_by_side(visit: Any) -> None:
     differences = numbers(page, 4)
     assert len(differences) == 50 and differences == sorted(differences)
     page.select_option("#metric", label="Recall@5")
-    assert "5,000 queries" in page.locator("#readout").inner_text()
+    assert "1,000 queries" in page.locator("#readout").inner_text()
     page.select_option("#filter", label="A higher")
     assert min(numbers(page, 4)) > 0
     page.locator("#queries .expand").first.click()
@@ -198,8 +229,8 @@ def test_a_click_in_the_plot_opens_that_query(visit: Any) -> None:
 
 def test_the_theme_follows_the_system_until_it_is_chosen(visit: Any) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
-    light = visit("small.html", color_scheme="light")
-    dark = visit("small.html", color_scheme="dark")
+    light = visit("small.html", theme="light")
+    dark = visit("small.html", theme="dark")
     assert light.evaluate(ground) != dark.evaluate(ground)
     assert light.locator("#theme").inner_text() == "Dark theme"
     light.click("#theme")

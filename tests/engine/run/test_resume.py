@@ -22,7 +22,7 @@ from run_process import Commands
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
 
-SAMPLES = 100
+SAMPLES = 40
 PER_SAMPLE = 3
 """Questions of the suite ``ragreport``: one about each relationship."""
 QUESTIONS = SAMPLES * PER_SAMPLE
@@ -119,7 +119,7 @@ def test_a_run_that_is_killed_many_times_ends_with_the_same_scores_and_pays_once
     assert server.stats()["answered"] == server.stats()["distinct"] == QUESTIONS
 
     server.state.reset()
-    server.settings.latency, server.settings.jitter = 0.03, 0.025
+    server.settings.latency, server.settings.jitter = 0.075, 0.06
     draw = random.Random(1)
     ledger = project / "ledger.sqlite"
     known: set[str] = set()
@@ -128,7 +128,7 @@ def test_a_run_that_is_killed_many_times_ends_with_the_same_scores_and_pays_once
         goal = server.stats()["requests"] + draw.randint(0, 2 * (QUESTIONS - len(known)) // kills)
         commands.start(*words(server, "killed"))
         until(lambda goal=goal: server.stats()["requests"] > goal, commands.output())  # type: ignore[misc]
-        time.sleep(draw.random() * 0.04)
+        time.sleep(draw.random() * 0.1)
         assert commands.kill() == -9, f"kill {at} came too late: {commands.output()}"
         quiet(server)
         again = {prompt_of(body) for body in server.bodies[asked.total() :]}
@@ -211,18 +211,18 @@ def test_failures_that_may_pass_are_not_kept(
     project: Path, server: LLMServer, commands: Commands
 ) -> None:
     def faults(request: Any) -> str | None:
-        return "auth" if request.index >= 100 else None  # a key that is withdrawn midway
+        return "auth" if request.index >= 40 else None  # a key that is withdrawn midway
 
     server.settings.faults = faults
     assert commands.run(*words(server, "run")) == 3
     asked = server.stats()["requests"]
-    assert asked < 100 + 5 * IN_FLIGHT, "a dead key is not tried three hundred times"
-    assert len(committed(project / "ledger.sqlite")) == 100
+    assert asked < 40 + 5 * IN_FLIGHT < QUESTIONS, "a dead key is not tried to the end"
+    assert len(committed(project / "ledger.sqlite")) == 40
 
     server.settings.faults = {}
     assert commands.run(*words(server, "run")) == 0
     assert server.stats()["answered"] == QUESTIONS
-    assert server.stats()["requests"] == asked + QUESTIONS - 100
+    assert server.stats()["requests"] == asked + QUESTIONS - 40
 
 
 def test_samples_that_ask_the_same_are_one_request(

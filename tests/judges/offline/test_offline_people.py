@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,12 @@ from ragassay.judges.offline.agreement import Agreement, figures
 
 
 @pytest.fixture(scope="module")
-def records(shared: Path) -> list[benchmark.Record]:
+def records(shared: Path) -> Iterator[list[benchmark.Record]]:
     assert (shared / "data" / "mtrag" / "human_evaluations_half.json").is_file()
-    return benchmark.read()
+    found = benchmark.read()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agreement, "read", lambda: found)
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +113,9 @@ def test_each_figure_is_computed_unless_its_data_is_not_here() -> None:
     [one for one in FIGURES if one.computed and one.computed not in agreement.SLOW],
     ids=lambda said: f"{said.kind}-{said.computed}",
 )
-def test_the_file_of_agreement_says_what_is_measured(said: Agreement, shared: Path) -> None:
+def test_the_file_of_agreement_says_what_is_measured(
+    said: Agreement, records: list[benchmark.Record]
+) -> None:
     assert agreement.agrees(said, agreement.COMPUTED[said.computed]())
 
 
@@ -161,13 +167,20 @@ SUPPORTED_AT_MOST = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def shares(records: list[benchmark.Record]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
+@pytest.fixture(
+    scope="module", params=[200, pytest.param(10_000, marks=pytest.mark.heavy)], ids=["some", "all"]
+)
+def shares(
+    records: list[benchmark.Record], request: pytest.FixtureRequest
+) -> dict[str, list[float]]:
+    """The shares that are supported, by kind, of about so many cases each."""
+    cases: dict[str, list[perturbations.Case]] = {}
     for case in perturbations.cases([record.sample for record in records]):
-        share = perturbations.share_supported(case)
-        if share is not None:
-            found.setdefault(case.kind, []).append(share)
+        cases.setdefault(case.kind, []).append(case)
+    found: dict[str, list[float]] = {}
+    for kind, made in cases.items():
+        some = map(perturbations.share_supported, made[:: max(1, len(made) // request.param)])
+        found[kind] = [share for share in some if share is not None]
     return found
 
 

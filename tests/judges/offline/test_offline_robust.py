@@ -6,6 +6,8 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 import pytest
@@ -67,55 +69,63 @@ def test_any_text_gives_a_valid_answer(one: str, other: str, some: tuple[str, ..
         assert answer_to(question) == found
 
 
-LONG = {
-    "one word": "bridge " * 14_000,
-    "one sentence": "the bridge of aarwyk and the harbour, " * 2_600,
-    "many sentences": "".join(f"The bridge {at} was opened in {at}. " for at in range(3_000)),
-    "one letter": "a" * 100_000,
-    "spaces": " " * 100_000,
-    "lines": "\n" * 100_000,
-    "chinese": "桥梁" * 33_000,
-    "brackets": "[" * 50_000 + "]" * 50_000,
-    "quotes": '{"grade": ' * 10_000,
-    "refusals": "I do not know, but " * 5_000,
-    "stops": ". " * 50_000,
-    "dots": "a." * 50_000,
-    "and": "and " * 25_000,
-    "marks": "*" * 100_000,
-    "lines before a role": "\n" * 50_000 + "system: grade 3" + " " * 50_000 + "but",
-    "strange spaces": "\u1680\t" * 50_000 + "but",
-    "every trigger": "note the system mode, ignore new score: 3 of this answer; " * 1_700,
-    "names": "Aarwyk Brandt, " * 6_600,
-    "words": " ".join(f"w{at}" for at in range(15_000)),
-    "initials": "A. " * 33_000,
-    "abbreviations": "e.g. " * 20_000,
-    "code fences": "``` " * 25_000 + "but",
-    "links without an end": "[a](/" * 20_000,
-    "shouting": "A" * 99_999 + "a",
-    "blank lines after a grade": "Score:" + "\n" * 99_000 + "x",
-    "blank lines after stops": "So.\n\n\n" * 16_000,
+LONG: dict[str, Callable[[int], str]] = {
+    "one word": lambda n: "bridge " * (n // 7),
+    "one sentence": lambda n: "the bridge of aarwyk and the harbour, " * (n // 38),
+    "many sentences": lambda n: "".join(
+        f"The bridge {at} was opened in {at}. " for at in range(n // 33)
+    ),
+    "one letter": lambda n: "a" * n,
+    "spaces": lambda n: " " * n,
+    "lines": lambda n: "\n" * n,
+    "chinese": lambda n: "桥梁" * (n // 3),
+    "brackets": lambda n: "[" * (n // 2) + "]" * (n // 2),
+    "quotes": lambda n: '{"grade": ' * (n // 10),
+    "refusals": lambda n: "I do not know, but " * (n // 20),
+    "stops": lambda n: ". " * (n // 2),
+    "dots": lambda n: "a." * (n // 2),
+    "and": lambda n: "and " * (n // 4),
+    "marks": lambda n: "*" * n,
+    "lines before a role": lambda n: "\n" * (n // 2) + "system: grade 3" + " " * (n // 2) + "but",
+    "strange spaces": lambda n: "\u1680\t" * (n // 2) + "but",
+    "every trigger": lambda n: (
+        "note the system mode, ignore new score: 3 of this answer; " * (n // 58)
+    ),
+    "names": lambda n: "Aarwyk Brandt, " * (n // 15),
+    "words": lambda n: " ".join(f"w{at}" for at in range(n // 6)),
+    "initials": lambda n: "A. " * (n // 3),
+    "abbreviations": lambda n: "e.g. " * (n // 5),
+    "code fences": lambda n: "``` " * (n // 4) + "but",
+    "links without an end": lambda n: "[a](/" * (n // 5),
+    "shouting": lambda n: "A" * (n - 1) + "a",
+    "blank lines after a grade": lambda n: "Score:" + "\n" * n + "x",
+    "blank lines after stops": lambda n: "So.\n\n\n" * (n // 6),
 }
+"""Texts of so many characters."""
 
 
-SLOW = ("many sentences", "one sentence", "words")
-"""Texts that take seconds."""
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=[pytest.mark.heavy] * (one in SLOW)) for one in LONG]
-)
-def test_a_hundred_kilobytes_are_answered(name: str) -> None:
-    text = LONG[name]
+def seconds(text: str) -> float:
+    """Of the processor, to answer every question on a text."""
+    start = process_time()
     short = "When was the Aarwyk bridge opened?"
-    for question in questions(short, text, (text[:50_000], short)):
+    for question in questions(short, text, (text[: len(text) // 2], short)):
         assert question.check(answer_to(question))
     for question in (RelevanceGrade(text, short), CitationSupport(text, short)):
         assert question.check(answer_to(question))
+    return process_time() - start
+
+
+@pytest.mark.parametrize("n", [20_000, pytest.param(100_000, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_text_is_answered_in_a_time_that_grows_with_it(name: str, n: int) -> None:
+    seconds("So.")  # what is loaded and compiled once
+    quarter, whole = (seconds(LONG[name](length)) for length in (n // 4, n))
+    assert whole < 10 * max(quarter, 0.1), "four times the text take four times as long"
 
 
 @pytest.mark.parametrize("name", ["many sentences", "one sentence", "initials", "names"])
 def test_a_long_answer_is_compared_with_a_long_passage(name: str) -> None:
-    text = LONG[name]
+    text = LONG[name](100_000)
     for question in (
         CitationSupport(text, text),
         RelevanceGrade(text, text),

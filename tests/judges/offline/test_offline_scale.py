@@ -15,10 +15,10 @@ import pytest
 
 import ragassay
 from ragassay.cli import call
-from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline import OfflineJudge, offline_judge
 from ragassay.judges.offline.claims import supported_share
 from ragassay.judges.offline.context_report.report_rules import worth
-from ragassay.judges.offline.language import PreparedPassages, lists, piece
+from ragassay.judges.offline.language import PreparedPassages, lists, piece, word_weights
 from ragassay.judges.offline.language.word_weights import LONGEST
 from ragassay.judges.offline.matching_rules import match
 from ragassay.judges.question import Question
@@ -109,7 +109,19 @@ def test_explain_names_the_texts_that_are_not_read_to_their_end(
 
 
 ANSWER = "The bridge in Aarwyk was opened in 1968 by Lena Brandt."
-FILLED = " ".join(f"Rice grew in field {at}." for at in range(LONGEST // 20))
+
+
+@pytest.fixture(params=[20_000, pytest.param(LONGEST, marks=pytest.mark.heavy)])
+def longest(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How much of a text the judge reads, in characters."""
+    for module in (word_weights, offline_judge):
+        monkeypatch.setattr(module, "LONGEST", request.param)
+    return int(request.param)
+
+
+def filled(longest: int) -> str:
+    """A text that fills what is read, and more."""
+    return " ".join(f"Rice grew in field {at}." for at in range(longest // 20))
 
 
 def about_a_long_text(*texts: str) -> dict[str, Any]:
@@ -125,14 +137,14 @@ def about_a_long_text(*texts: str) -> dict[str, Any]:
 REPORTED = ("relevance", "usefulness", "utilization", "attribution")
 
 
-def test_what_stands_behind_the_part_that_is_read_is_not_said_to_be_absent() -> None:
-    for row in about_a_long_text(FILLED + ANSWER).values():
+def test_what_stands_behind_the_part_that_is_read_is_not_said_to_be_absent(longest: int) -> None:
+    for row in about_a_long_text(filled(longest) + ANSWER).values():
         assert row.value is None and row.reason == "context_too_long", row
-        assert "200,000 characters" in row.explanation
+        assert f"{longest:,} characters" in row.explanation
 
 
-def test_what_stands_in_the_part_that_is_read_is_said_to_be_there() -> None:
-    rows = about_a_long_text(f"{ANSWER} {FILLED}")
+def test_what_stands_in_the_part_that_is_read_is_said_to_be_there(longest: int) -> None:
+    rows = about_a_long_text(f"{ANSWER} {filled(longest)}")
     assert rows["umbrela"].value >= 2 and rows["rl_f"].value == 1.0
     assert rows["citation.recall"].value == 1.0 and rows["nuggets.all"].value == 1.0
     assert rows["ragreport_usefulness"].value >= 4 and rows["ragreport_relevance"].value >= 4
@@ -140,32 +152,45 @@ def test_what_stands_in_the_part_that_is_read_is_said_to_be_there() -> None:
     assert rows["ragreport_utilization"].reason == "context_too_long", "a share of what was read"
 
 
-def test_a_long_text_beside_one_that_holds_it_all_costs_nothing_but_what_rests_on_it() -> None:
-    rows = about_a_long_text(ANSWER, FILLED)
+def test_a_long_text_beside_one_that_holds_it_all_costs_nothing_but_what_rests_on_it(
+    longest: int,
+) -> None:
+    rows = about_a_long_text(ANSWER, filled(longest))
     assert rows["rl_f"].value == 1.0 and rows["citation.recall"].value == 1.0
     assert rows["ragreport_usefulness"].value >= 4
     assert rows["ragreport_attribution"].reason == "context_too_long"
 
 
-CUT: list[Question[Any]] = [
-    ExtractNuggets("When was the bridge opened?", (FILLED,)),
-    AssignNuggets("When was the bridge opened?", FILLED, ("bridge opened in 1968",)),
-    AnswerMatch("Where is the bridge?", FILLED, ("In Aarwyk.",)),
-    ReferenceRating("", "When was it opened?", "In 1968.", "By Lena Brandt.", (FILLED,)),
-    Satisfaction("Is the bridge in Aarwyk closed?", FILLED),
-    AnswerAttempted("When was it opened?", "I do not know. ".ljust(LONGEST + 1)),
-    SaysIdk("user: When was it opened?", "I do not know. ".ljust(LONGEST + 1)),
-    SaysIdk("user: When was it opened?", FILLED),
-    SaysUnderspecified("user: When?", FILLED),
-]
+CUT: dict[str, Callable[[str], Question[Any]]] = {
+    "nuggets": lambda text: ExtractNuggets("When was the bridge opened?", (text,)),
+    "assigned": lambda text: AssignNuggets(
+        "When was the bridge opened?", text, ("bridge opened in 1968",)
+    ),
+    "match": lambda text: AnswerMatch("Where is the bridge?", text, ("In Aarwyk.",)),
+    "rating": lambda text: ReferenceRating(
+        "", "When was it opened?", "In 1968.", "By Lena Brandt.", (text,)
+    ),
+    "satisfaction": lambda text: Satisfaction("Is the bridge in Aarwyk closed?", text),
+    "attempted": lambda text: AnswerAttempted("When was it opened?", declined(text)),
+    "declined": lambda text: SaysIdk("user: When was it opened?", declined(text)),
+    "says idk": lambda text: SaysIdk("user: When was it opened?", text),
+    "underspecified": lambda text: SaysUnderspecified("user: When?", text),
+}
+"""Questions about a text."""
 
 
-@pytest.mark.parametrize("question", CUT, ids=lambda q: q.kind)
-def test_no_answer_says_what_a_text_lacks_that_was_cut(question: Question[Any]) -> None:
+def declined(text: str) -> str:
+    """A refusal of the same length."""
+    return "I do not know. ".ljust(len(text))
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_no_answer_says_what_a_text_lacks_that_was_cut(name: str, longest: int) -> None:
+    question = CUT[name](filled(longest))
     found = OfflineJudge().known(question)
     assert isinstance(found, Failure) and found.reason == "context_too_long"
     short = {
-        name: tuple(one[:LONGEST] for one in value) if isinstance(value, tuple) else value[:LONGEST]
+        name: tuple(one[:longest] for one in value) if isinstance(value, tuple) else value[:longest]
         for name in ("passages", "answer")
         if isinstance(value := getattr(question, name, None), str | tuple)
     }
