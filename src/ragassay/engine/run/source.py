@@ -140,9 +140,7 @@ def _columns(
     """
     if config.references is None or not config.columns:
         return config.columns, None
-    asked = expected_answers.columns_held(
-        Path(config.references), config.columns, config.encoding
-    )
+    asked = expected_answers.columns_held(Path(config.references), config.columns, config.encoding)
     named = paths_of(data)
     looked = []
     if named is not None:
