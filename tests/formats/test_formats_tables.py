@@ -101,6 +101,28 @@ def test_a_broken_list_in_a_cell_is_an_error(tmp_path: Path, cell: str) -> None:
         load(path)
 
 
+@pytest.mark.parametrize("column", ["contexts", "retrieved_ids", "gold", "gold_ids"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("['a x' 'b'\n 'c']", "[1 2 3]", "[ 1\n 10]", "array(['a'], dtype=object)"),
+        *("[array(['a'])]", "[np.str_('a'), np.str_('b')]", "[np.int64(1)]", "('a', 'b')"),
+    ],
+)
+def test_what_numpy_or_python_prints_is_not_one_passage(
+    tmp_path: Path, cell: str, column: str
+) -> None:
+    path = written(tmp_path, f'id,query,{column}\n1,a,"{cell}"\n')
+    with pytest.raises(InputError, match=rf"line 2, field '{column}': .*\.tolist\(\)"):
+        load(path)
+
+
+@pytest.mark.parametrize("cell", ["('Hello there')", "(a, b)", "[1] 2 3", "array(1) is", "[1 a]"])
+def test_a_passage_in_brackets_stays_a_passage(tmp_path: Path, cell: str) -> None:
+    path = written(tmp_path, f'id,query,contexts\n1,a,"{cell}"\n')
+    assert load(path)[0].passages == (Passage(cell),)
+
+
 def test_an_empty_cell_is_not_given(tmp_path: Path) -> None:
     (sample,) = load(written(tmp_path, "id,query,answer,contexts,domain\n1,a,,,\n"))
     assert (sample.answer, sample.passages, sample.metadata) == (None, None, {"domain": None})

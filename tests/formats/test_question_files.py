@@ -129,6 +129,21 @@ def test_references_come_from_a_file_of_any_format(
     assert result.summary.metrics["covers_answer"].n_scored == 1
 
 
+@pytest.mark.parametrize("of_references", ["cp1252", "utf-8"])
+@pytest.mark.parametrize("head", ["question,reference", "query,expected_answer"])
+@pytest.mark.parametrize("columns", [{}, {"answer": "Antwort"}])
+def test_references_are_read_in_the_encoding_of_the_data_unless_they_are_utf8(
+    tmp_path: Path, head: str, of_references: str, columns: dict[str, str]
+) -> None:
+    answers, references = tmp_path / "a.csv", tmp_path / "r.csv"
+    name = columns.get("answer", "answer")
+    answers.write_text(f"id,question,{name}\n1,Größe?,Fünf\n", encoding="cp1252")
+    references.write_text(f"{head}\nGröße?,Fünf\n", encoding=of_references)
+    given = {"references": str(references), "encoding": "cp1252", "columns": columns}
+    result = ragassay.evaluate(str(answers), "em", **given)
+    assert [row.value for row in result.scores] == [1.0]
+
+
 def test_a_file_without_references_is_refused(tmp_path: Path) -> None:
     runs = write(tmp_path / "r.jsonl", run("r1", EMMA))
     with pytest.raises(InputError, match="no record in it has references"):

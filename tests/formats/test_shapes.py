@@ -21,6 +21,7 @@ from ragassay.cli import call
 from ragassay.engine.config import make_config
 from ragassay.engine.run.source import open_source
 from ragassay.formats import Notes, from_records, load, place
+from ragassay.samples import Passage
 
 ROWS = [
     {"id": "1", "question": "Who wrote Emma?", "contexts": ["By Austen."], "answer": "Austen"},
@@ -563,16 +564,18 @@ def test_texts_that_programs_write_for_missing_values_are_told_once(tmp_path: Pa
     """They stay texts: an answer may be "None"."""
     table = tmp_path / "t.csv"
     table.write_text(
-        "question,response,reference\nWho?,Ann,nan\nWhen?,NaN,1965\n"
-        "Why?,N/A ,None\nHow?,none of it,x\n"
+        "question,response,reference,contexts\nWho?,Ann,nan,nan\nWhen?,NaN,1965,a\n"
+        "Why?,N/A ,None,None\nHow?,none of it,x,b\n"
     )
     notes = Notes()
     found = load(table, notes=notes)
     assert [one.answer_text for one in found] == ["Ann", "NaN", "N/A ", "none of it"]
     assert found[0].references == ("nan",)
     told = [one for one in notes if "say only 'nan'" in one]
+    assert found[0].passages == (Passage("nan"),)
     assert [one.partition(". ")[0] for one in told] == [
         "references that say only 'nan', 'N/A', 'None' or the like: 2 (first: line 2)",
+        "passages that say only 'nan', 'N/A', 'None' or the like: 2 (first: line 2)",
         "answers that say only 'nan', 'N/A', 'None' or the like: 2 (first: line 3)",
     ]
     assert all("leave the cell empty (null in JSON)" in one for one in told)

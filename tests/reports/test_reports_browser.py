@@ -25,6 +25,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages.write_report(bad, base / "hostile.html")
     pages.write_comparison(comparison(bad, bad), bad, bad, base / "hostile-comparison.html")
     pages.write_report(example(12), base / "small.html")
+    compared, a, b = pair(12)
+    pages.write_comparison(compared, a, b, base / "compared.html")
     said = "a\x1b[2Jb\x9bc\x7fd\u202ee"
     records = [
         {"id": f"{n}{said}", "query": f"q{said}", "answer": said, "metadata": {said: f"{n}{said}"}}
@@ -450,6 +452,44 @@ def test_columns_of_a_comparison_can_be_added(visit: Any) -> None:
     page.locator("#columns input").nth(2).check()
     assert page.locator("#queries thead th").count() == before + 1
     assert page.locator("#queries thead th").last.inner_text().startswith("A − B, AP")
+
+
+def test_on_a_phone_a_metrics_interval_is_seen_without_scrolling(visit: Any) -> None:
+    page = visit("small.html")
+    interval = page.locator("table.summary").get_by_text(re.compile(r"^\[0\.\d+, 0\.\d+\]$"))
+    wide = sum(one.is_visible() for one in interval.all())
+    page.set_viewport_size({"width": 400, "height": 900})
+    seen = [one.bounding_box() for one in interval.all() if one.is_visible()]
+    assert len(seen) == wide > 3
+    assert all(box["x"] + box["width"] <= 400 for box in seen)
+
+
+@pytest.mark.parametrize("name", ["small.html", "compared.html"])
+def test_on_a_phone_two_slices_are_seen_and_the_metric_stays_beside_them(
+    visit: Any, name: str
+) -> None:
+    page = visit(name)
+    page.set_viewport_size({"width": 400, "height": 900})
+    table = page.locator(".scroll:has(table.slices)").first
+    row = table.locator("tbody tr").first
+    second = row.locator("td").nth(1).bounding_box()
+    assert second["x"] + second["width"] <= 400
+    table.evaluate("box => { box.scrollLeft = 60 }")
+    assert row.locator("th").bounding_box()["x"] >= table.bounding_box()["x"]
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("name", ["small.html", "compared.html"])
+def test_each_column_stands_under_its_head(visit: Any, name: str, width: int) -> None:
+    page = visit(name)
+    page.set_viewport_size({"width": width, "height": 900})
+    counts = page.evaluate(
+        "[...document.querySelectorAll('.scroll > table')].map((table) => {"
+        " const shown = (row) => [...row.cells].filter((cell) => cell.offsetWidth).length;"
+        " return [table.tHead.rows[0], table.querySelector('tbody tr:not(.family, .detail)')]"
+        ".map(shown); })"
+    )
+    assert len(counts) > 3 and all(head == body for head, body in counts), counts
 
 
 @pytest.mark.parametrize("name", ["small.html", "hostile.html"])

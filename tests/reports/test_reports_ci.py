@@ -219,12 +219,33 @@ def test_a_comparison_leaves_a_test_case_for_each_gate(
         one.get("name"): one.get("value") for one in found["no drop em>0.3"].iter("property")
     }
     assert (figures["a_mean"], figures["b_mean"], figures["n"]) == ("0.25", "0.9", "20")
+    assert (figures["value"], figures["limit"]) == ("0.65", "0.3")
+    low, high = float(figures["low"] or "nan"), float(figures["high"] or "nan")
+    assert 0.3 < low < 0.65 < high < 1
+    assert (drop.get("message") or "").endswith("; a drop of 0.6500 where 0.3 is allowed")
     assert found["no drop f1>0.7"].find("error") is not None, "undecided"
     worse = found["--fail-if-worse"].find("failure")
     assert worse is not None and worse.get("message") == "gate --fail-if-worse: FAILED, worse: em"
     assert found["a metric is compared"].find("error") is None
     suite = ElementTree.parse(tmp_path / "junit.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "2", "1")
+
+
+def test_the_drop_of_a_metric_where_lower_is_better_is_its_rise(tmp_path: Path) -> None:
+    for name, wrong in (("new", 15), ("old", 2)):
+        slow = [
+            {"id": f"q{n:02}", "query": "Which?", "answer": "a"}
+            | {"metadata": {"asked": {"latency": 2.0 if n < wrong else 1.0}}}
+            for n in range(20)
+        ]
+        ragassay.evaluate(slow, metrics="latency", output=str(tmp_path / name))
+    words = ["compare", str(tmp_path / "new"), str(tmp_path / "old"), "--fail-if-drop"]
+    assert call([*words, "latency>0.3", "--junit", str(tmp_path / "x.xml")]) == 1
+    found = cases(tmp_path / "x.xml")["no drop latency>0.3"].iter("property")
+    figures = {one.get("name"): float(one.get("value") or "nan") for one in found
+               if one.get("name") in ("value", "limit", "low", "high")}  # fmt: skip
+    assert (figures["value"], figures["limit"]) == (0.65, 0.3)
+    assert 0.3 < figures["low"] < 0.65 < figures["high"]
 
 
 def test_a_comparison_of_nothing_is_an_error(two_runs: tuple[str, str], tmp_path: Path) -> None:

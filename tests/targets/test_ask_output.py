@@ -74,6 +74,15 @@ def test_the_table_fits_and_shows_names_whole(width: int) -> None:
     assert all(name in names for name in LONG)
 
 
+@pytest.mark.parametrize("columns", range(40, 130, 3))
+def test_a_head_is_not_broken_inside_a_word_over_short_names(
+    monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    head = str(ask("q.jsonl", {"fn": str.upper})).splitlines()[1]
+    assert head.split()[0] == "system"
+
+
 def test_the_example_refuses_a_folder_without_documents(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "blank.md").write_text("# A title alone\n")

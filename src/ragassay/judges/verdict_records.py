@@ -41,7 +41,7 @@ def about_of(data: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(value, str):
             about[name] = short(value)
         elif isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
-            about[f"{name} ({len(value)})"] = short("; ".join(short(one) for one in value[:9]))
+            about[f"{name} ({len(value)})"] = short(" | ".join(short(one) for one in value[:9]))
     return about
 
 

@@ -51,6 +51,24 @@ def test_many_levels_are_told_by_their_ends() -> None:
     assert said in " ".join(footnotes.comparison_notes(found))
 
 
+def test_where_nothing_is_shown_the_notes_say_what_the_intervals_exclude() -> None:
+    """ "No difference shown" on few queries is easily read as "equal"."""
+    new, old = arrays()
+    found = compare_arrays(["same"], new[1:], old[1:])
+    (only,) = found.differences
+    assert only.verdict == "no difference shown" and only.low is not None and only.high is not None
+    margin = wording.number(max(-only.low, only.high))
+    said = f"the intervals exclude only a true difference of more than {margin} in same."
+    assert footnotes.comparison_notes(found)[0].endswith(said)
+    many = np.concatenate([new[1:] * factor for factor in range(1, 20_001, 2_500)])
+    told = footnotes.comparison_notes(compare_arrays([f"m{at}" for at in range(8)], many, 0 * many))
+    assert re.search(r"more than 0\.0\d+ to \d[\d,.]+, by metric", told[0])
+    few = footnotes.comparison_notes(compare_arrays(["few"], new[:1, :2], old[:1, :2]))
+    assert few[0].endswith("there is none: 1 metric without an interval excludes nothing.")
+    for with_one in (compare_arrays(NAMES, new, old), compare_arrays(["better"], new[:1], old[:1])):
+        assert not any("exclude only" in note for note in footnotes.comparison_notes(with_one))
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 160])
 def test_no_heading_of_a_table_states_one_level_for_all(width: int) -> None:
     found = compare_arrays(NAMES, *arrays(), correction="holm")

@@ -1,4 +1,4 @@
-from . import gates as gates
+from . import drops as drops, gates as gates
 from .comparability import (
     OWN_NUGGETS as OWN_NUGGETS,
     differing_queries as differing_queries,

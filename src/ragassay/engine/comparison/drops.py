@@ -57,6 +57,26 @@ def metric_of(gate: GateResult) -> str | None:
     return parse(gate.gate.removeprefix(_GATE)).metric if gate.gate.startswith(_GATE) else None
 
 
+def figures(gate: GateResult, difference: Difference) -> dict[str, float | None]:
+    """What a gate that `decide` decided rests on, as a drop: above 0 for the worse.
+
+    Args:
+        gate: the gate.
+        difference: of its metric.
+
+    Returns:
+        ``value`` (the observed drop), ``limit`` (the largest that is allowed), and the bounds ``low``
+        and ``high`` of the drop, in the metric's own unit.
+    """
+    falls = difference.higher_is_better is False
+    low, high = (gate.low, gate.high) if falls else (gate.high, gate.low)
+    value, low, high = (
+        one if one is None or falls else 0.0 - one for one in (difference.diff, low, high)
+    )
+    limit = parse(gate.gate.removeprefix(_GATE)).size
+    return {"value": value, "limit": limit, "low": low, "high": high}
+
+
 def resolve(
     texts: str | Sequence[str],
     named: Callable[[str], Sequence[str]],

@@ -10,7 +10,7 @@ from pathlib import Path
 from ragassay import formats
 from ragassay.counts import either, plural
 from ragassay.errors import InputError, warn_user
-from ragassay.formats import delimited
+from ragassay.formats import delimited, opening
 from ragassay.samples import Sample
 
 _ID, _QUERY, _EXPECTED = "query_id", "query", "expected_answer"
@@ -20,6 +20,7 @@ def with_references(
     samples: Iterable[Sample],
     path: str | Path,
     columns: Mapping[str, Sequence[str]] | None = None,
+    encoding: str | None = None,
 ) -> Iterator[Sample]:
     """The samples with the references that a file holds for them.
 
@@ -33,15 +34,17 @@ def with_references(
         samples: any.
         path: the file.
         columns: field -> columns of the file, for names that are not known.
+        encoding: of the samples; the file's text is in it, too, unless it is UTF-8.
 
     Raises:
         InputError: the file cannot be read, holds nothing that is expected, or has two answers for
             one query.
     """
-    if not columns and _is_table(Path(path)):
-        yield from _of_table(samples, path)
+    encoding = _encoding(Path(path), encoding)
+    if not columns and _is_table(Path(path), encoding):
+        yield from _of_table(samples, path, encoding)
         return
-    questions = formats.Questions(Path(path), _questions(Path(path), columns))
+    questions = formats.Questions(Path(path), _questions(Path(path), columns, encoding))
     for sample in samples:
         yield questions.joined(sample)
     _tell_joined(path, questions.n_by_id, questions.n_by_query)
@@ -49,11 +52,26 @@ def with_references(
     _tell_lacking(path, questions.n_reworded, "another query than the question of their id in it")
 
 
-def _is_table(path: Path) -> bool:
+def _encoding(path: Path, encoding: str | None) -> str | None:
+    """The encoding to read a file of references in, where the samples' is ``encoding``.
+
+    The two files may come from two programs: text beyond ASCII that is UTF-8 is read as that, since
+    text in another encoding is hardly ever UTF-8 by chance.
+    """
+    if encoding is None:
+        return None
+    try:
+        text = opening.read_all(path).decode()
+    except (InputError, UnicodeDecodeError):
+        return encoding
+    return encoding if text.isascii() else None
+
+
+def _is_table(path: Path, encoding: str | None) -> bool:
     """Whether a file is Open RAG Eval's table of queries, by all of its own names."""
     if not {".csv", ".tsv"} & {suffix.lower() for suffix in path.suffixes}:
         return False
-    columns = delimited.header(path)
+    columns = delimited.header(path, encoding)
     return _EXPECTED in columns and (_ID in columns or _QUERY in columns)
 
 
@@ -63,32 +81,39 @@ _WHAT_IS_EXPECTED = frozenset(
 )
 
 
-def columns_held(path: Path, columns: formats.Columns) -> formats.Looked:
+def columns_held(
+    path: Path, columns: formats.Columns, encoding: str | None = None
+) -> formats.Looked:
     """Which of the chosen columns a file of references has, of those that are read from it.
 
     Args:
         path: the file.
         columns: the user's choice.
+        encoding: as of `with_references`.
 
     Raises:
         InputError: the file cannot be opened, or no format fits it.
         UsageError: an unknown field.
     """
-    looked = formats.look((formats.detect(path), path), {"columns": columns})
+    encoding = _encoding(path, encoding)
+    options: formats.MapperOptions = {"columns": columns, "encoding": encoding}
+    looked = formats.look((formats.detect(path, encoding), path), options)
     wanted = _JOINING | _WHAT_IS_EXPECTED
     held = {one: names for one, names in looked.held.items() if one in wanted}
     return replace(looked, held=held)
 
 
-def _questions(path: Path, columns: Mapping[str, Sequence[str]] | None) -> list[Sample]:
+def _questions(
+    path: Path, columns: Mapping[str, Sequence[str]] | None, encoding: str | None
+) -> list[Sample]:
     """The records of a file of questions.
 
     Raises:
         InputError: they cannot be read, expect nothing, or have neither ids nor queries.
     """
-    chosen = columns or None
+    chosen: formats.MapperOptions = {"columns": columns or None, "encoding": encoding}
     try:
-        expected = formats.load(path, columns=chosen, notes=formats.Notes())
+        expected = formats.load(path, **chosen, notes=formats.Notes())
     except InputError as error:
         if error.problem.startswith("no column is known"):
             raise _unknown(path, chosen) from None
@@ -96,7 +121,7 @@ def _questions(path: Path, columns: Mapping[str, Sequence[str]] | None) -> list[
     if not any(one.references or one.gold or one.answerability is not None for one in expected):
         raise _unknown(path, chosen)
     if all(one.query is None for one in expected):
-        placement = formats.place(path, columns=chosen)
+        placement = formats.place(path, **chosen)
         if placement.placed and "id" not in placement.placed:
             raise InputError(
                 "there is no column 'id', 'query' or another known name of what says which sample "
@@ -107,9 +132,9 @@ def _questions(path: Path, columns: Mapping[str, Sequence[str]] | None) -> list[
     return expected
 
 
-def _unknown(path: Path, columns: Mapping[str, Sequence[str]] | None) -> InputError:
+def _unknown(path: Path, chosen: formats.MapperOptions) -> InputError:
     """The error for a file in which nothing is known as what is expected."""
-    placement = formats.place(path, columns=columns)
+    placement = formats.place(path, **chosen)
     if not placement.placed.keys().isdisjoint(_WHAT_IS_EXPECTED):
         return InputError(
             "no record in it has references",
@@ -143,8 +168,10 @@ def _naming(columns: Mapping[str, str]) -> str:
     return f"Name the columns of this file, for example {named}."
 
 
-def _of_table(samples: Iterable[Sample], path: str | Path) -> Iterator[Sample]:
-    by_id, answers = _read(Path(path))
+def _of_table(
+    samples: Iterable[Sample], path: str | Path, encoding: str | None
+) -> Iterator[Sample]:
+    by_id, answers = _read(Path(path), encoding)
     joined = lacking = 0
     for sample in samples:
         expected = answers.get((sample.id if by_id else sample.query) or "")
@@ -171,11 +198,11 @@ def _tell_lacking(path: str | Path, n: int, what: str) -> None:
         warn_user(f"{path}: {n:,} of the samples {either(n, 'has', 'have')} {what}.")
 
 
-def _read(path: Path) -> tuple[bool, dict[str, str]]:
+def _read(path: Path, encoding: str | None) -> tuple[bool, dict[str, str]]:
     """Whether rows belong to samples by id, and the expected answers."""
     answers: dict[str, str] = {}
     key = _ID
-    for line, row in delimited.rows(path):
+    for line, row in delimited.rows(path, encoding):
         key = _ID if _ID in row else _QUERY
         delimited.demand(row, (_EXPECTED, key), path, f"{_EXPECTED}, and {_ID} or {_QUERY}")
         name, expected = row[key], row[_EXPECTED]

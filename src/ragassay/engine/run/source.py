@@ -121,7 +121,7 @@ def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -
     if config.references is not None:
         source.references = Path(config.references)
         source.samples = expected_answers.with_references(
-            source.samples, source.references, of_references
+            source.samples, source.references, of_references, config.encoding
         )
     if config.golden is not None:
         source.golden = Path(config.golden)
@@ -140,7 +140,7 @@ def _columns(
     """
     if config.references is None or not config.columns:
         return config.columns, None
-    asked = expected_answers.columns_held(Path(config.references), config.columns)
+    asked = expected_answers.columns_held(Path(config.references), config.columns, config.encoding)
     named = paths_of(data)
     looked = []
     if named is not None:

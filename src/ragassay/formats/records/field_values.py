@@ -23,6 +23,19 @@ from ragassay.formats.sources import refuse_repeats, unexpected
 
 _LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]]|(?:None|nan|null)\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")
+_PRINTED = re.compile(
+    r"""\s*(?:
+        \[\s*-?\d[\d.]*(?:\s+-?\d[\d.]*)+\s*\]  # [1 2 3]
+        | \[?\s*array\(\s*\[.*\)\s*\]?          # array(['a'], dtype=object), a list of them
+        | \[\s*np\.\w+\(.*\)\s*\]               # [np.str_('a'), np.str_('b')]
+        | \(\s*['"].*['"]\s*,?\s*\)              # ('a', 'b')
+    )\s*""",
+    re.DOTALL | re.VERBOSE,
+)
+_AS_JSON = (
+    'Write lists as JSON: ["first", "second"]. In pandas, df["column"].map(json.dumps) writes '
+    "them so before to_csv; arrays need .map(lambda one: json.dumps(one.tolist()))."
+)
 _EXACT = 2**53  # a JSON reader that holds numbers as doubles knows every integer below it
 FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0
 """Seconds since 1970 of the first and the last second that a date can name: years 1 to 9999."""
@@ -207,7 +220,34 @@ def unpack(value: Any, field: str) -> Any:
     raise InputError(
         f"the cell begins like a list but is none: {value[:60]!r}",
         field=field,
-        hint='Write lists as JSON: ["first", "second"].',
+        hint='Write lists as JSON: ["first", "second"].' if parsed is None else _AS_JSON,
+    )
+
+
+def refuse_printed(value: Any, field: str) -> None:
+    """Refuses a text that is wholly what numpy or Python prints for an array or a tuple: it would
+    count as one passage, or as one id.
+
+    Args:
+        value: what the record holds; anything but a text passes.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is such a text.
+    """
+    if type(value) is not str or value.lstrip()[:1] not in "[(a" or not _PRINTED.fullmatch(value):
+        return
+    if value.lstrip()[0] == "(":  # a passage may stand in brackets and quotes
+        try:
+            is_tuple = isinstance(ast.literal_eval(value.strip()), tuple)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            is_tuple = False
+        if not is_tuple:
+            return
+    raise InputError(
+        f"the text holds a list as numpy or Python prints it: {value[:60]!r}",
+        field=field,
+        hint=_AS_JSON,
     )
 
 

@@ -444,7 +444,7 @@ class Mapper:
                 parts["metadata"] = {
                     key: one for key, one in metadata.items() if key != plan.golden_name
                 }
-        self._tell_missing_words(query, answer, parts.get("references", ()), line)
+        self._tell_missing_words(query, answer, parts, line)
         return Sample(
             id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
@@ -487,7 +487,7 @@ class Mapper:
         return {**record, **opened} if opened else record
 
     def _tell_missing_words(
-        self, query: str | None, answer: Answer | None, references: Sequence[str], line: int
+        self, query: str | None, answer: Answer | None, parts: Mapping[str, Any], line: int
     ) -> None:
         """Notes texts that say only what programs write for a missing value. They stay texts: an
         answer may be ``None``."""
@@ -495,7 +495,9 @@ class Mapper:
         for called, texts in (
             ("queries", (query,)),
             ("answers", (own,)),
-            ("references", references),
+            ("references", parts.get("references", ())),
+            ("passages", [one.text for one in parts.get("passages") or ()]),
+            ("gold passages", [one.text for one in parts.get("gold") or ()]),
         ):
             for one in texts:
                 if one and len(one) < _LONGEST_MISSING and one.strip().casefold() in _MISSING:
@@ -628,6 +630,9 @@ class Mapper:
         """The retrieved or gold passages, with the ids of another column."""
         ids, read, join = _WITH_IDS[field]
         listed = None
+        for key in (keys.get(field), keys.get(ids)):
+            if key is not None:
+                field_values.refuse_printed(record[key], key)
         if (key := keys.get(field)) is not None:
             value = record[key]
             if isinstance(value, str):

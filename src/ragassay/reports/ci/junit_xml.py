@@ -10,7 +10,7 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from ragassay import files, printable
-from ragassay.engine.comparison import GatedComparison, gates
+from ragassay.engine.comparison import GatedComparison, drops, gates
 from ragassay.engine.results import (
     Difference,
     GateResult,
@@ -96,7 +96,7 @@ def write_junit_of_comparisons(compared: Sequence[GatedComparison], path: Path) 
             _gate_case(
                 class_name,
                 gate,
-                _compared_figures(one.on(gate)),
+                _compared_figures(gate, one.on(gate)),
                 () if gate.passed else one.worst(gate, WORST),
             )
             for gate in one.gates
@@ -116,8 +116,10 @@ def _gate_case(
     if gate.passed:
         return _Case(class_name, gate.gate, facts)
     outcome: Literal["failure", "error"] = "failure" if gate.passed is False else "error"
-    text = "\n".join([gate.sentence, *worst])
-    return _Case(class_name, gate.gate, facts, outcome, gate.sentence, text)
+    message = gate.sentence
+    if isinstance(drop := facts["value"], float) and isinstance(limit := facts.get("limit"), float):
+        message += f"; a drop of {wording.number(drop)} where {limit:g} is allowed"
+    return _Case(class_name, gate.gate, facts, outcome, message, "\n".join([message, *worst]))
 
 
 def _state_case(class_name: str, name: str, missing: str, warnings: Iterable[str]) -> _Case:
@@ -177,12 +179,15 @@ def _figures(metric: MetricSummary | None) -> dict[str, object]:
     }
 
 
-def _compared_figures(differences: Sequence[Difference]) -> dict[str, object]:
-    """Those of the one metric that a gate is on."""
+def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> dict[str, object]:
+    """Those of the one metric that a gate is on; of a drop in place of the difference that the gate
+    is decided by, where it limits one."""
     if len(differences) != 1:
         return {}
     d = differences[0]
+    drop = drops.figures(gate, d) if drops.metric_of(gate) else {}
     return {
+        **drop,
         "a_mean": d.a_mean,
         "b_mean": d.b_mean,
         "difference": d.diff,

@@ -109,8 +109,10 @@ def fitted(
     }
     names = [wording.one_line(row[0]) for row in rows]
     widest = max(map(cell_len, [heads[0], *names]))
-    # Names are shown whole in up to a third of the width; the head over them may break.
+    # Names are shown whole in up to a third of the width; the head over them may break between its
+    # words.
     least = min(max(map(cell_len, names)), max(_LEAST_NAME, width // 3))
+    least = max(least, Name(Text(heads[0])).least)
     cells = {head: _aligned(texts, plain) for head, texts in columns.items() if head != words}
     sizes = {head: max(map(cell_len, [head, *texts])) for head, texts in cells.items()}
     if words in columns:

@@ -325,6 +325,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     """Which test, how many resamples, which correction, and what the means run over."""
     n_tested = sum(d.p_adjusted is not None for d in comparison.differences)
     notes = [
+        *_nothing_shown(comparison),
         f"A (new) = {comparison.a}; B (old) = {comparison.b}. Each mean runs over the queries that "
         f"both runs scored: n, of {comparison.n_common:,} in common.",
         f"p_value: two-sided paired sign-flip test, {comparison.n_resamples:,} random patterns, "
@@ -360,6 +361,26 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if missing:
         notes.append(f"Left out: {' and '.join(missing)}.")
     return notes
+
+
+def _nothing_shown(comparison: Comparison) -> list[str]:
+    """What may still be there where no metric shows a difference: the further end of each interval."""
+    verdicts = {d.verdict for d in comparison.differences}
+    if verdicts & {"better", "worse", "different"} or "no difference shown" not in verdicts:
+        return []
+    unshown = [d for d in comparison.differences if d.verdict == "no difference shown"]
+    margins = [
+        (max(-d.low, d.high), d.name) for d in unshown if d.low is not None and d.high is not None
+    ]
+    told = ", ".join(f"{wording.number(margin)} in {name}" for margin, name in margins)
+    if len(margins) > MOST_LABELS:
+        ends = (wording.number(of(margins)[0]) for of in (min, max))
+        told = f"{' to '.join(ends)}, by metric (the further end of its interval)"
+    said = [f"the intervals exclude only a true difference of more than {told}"] * bool(margins)
+    if without := len(unshown) - len(margins):
+        which = wording.plural(without, "metric")
+        said.append(f"{which} without an interval {either(without, 'excludes', 'exclude')} nothing")
+    return [f"No difference shown does not mean that there is none: {'; '.join(said)}."]
 
 
 def gate_notes(comparison: Comparison) -> list[str]:

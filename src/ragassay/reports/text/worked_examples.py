@@ -190,7 +190,7 @@ def _given(metric: Metric, example: Mapping[str, Any]) -> str:
     if isinstance(metric, OfMetric):
         reads |= {"of", "references"}
     used = [name for name in example if _FIELD.get(name, name) in reads]
-    return "; ".join(f"{name}: {_shown(example[name])}" for name in used)
+    return "; ".join(f"{name}: {dumps(example[name]).decode()}" for name in used)
 
 
 def _because(explanation: str, parts: Mapping[str, Any]) -> str:
