@@ -125,19 +125,13 @@ def _loaded(
         except InputError as error:
             unreadable[name] = error
             continue
-        try:
-            if document.id in found:
-                raise InputError(
-                    f"has the same name as {found[document.id].path} but for its end",
-                    path=path,
-                    hint="Rename one of them: a document is named without its suffix.",
-                )
-            if document.text in texts:
-                raise InputError(
-                    f"holds the same text as {texts[document.text]}", path=path, hint="Keep one."
-                )
-        except InputError as error:
-            wrong.append(error)
+        if document.id in found:
+            problem = f"has the same name as {found[document.id].path} but for its end"
+            hint = "Rename one of them: a document is named without its suffix."
+            wrong.append(InputError(problem, path=path, hint=hint))
+        elif document.text in texts:
+            problem = f"holds the same text as {texts[document.text]}"
+            wrong.append(InputError(problem, path=path, hint="Keep one."))
         else:
             found[document.id] = document
             texts[document.text] = document.path
