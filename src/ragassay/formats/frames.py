@@ -54,7 +54,9 @@ def _each(records: Any) -> Iterator[Any]:
     elif hasattr(records, "iloc") and hasattr(records, "columns"):  # pandas
         names = _distinct([str(name) for name in records.columns])
         if any(name is not None for name in records.index.names):
-            yield from _each(_with_index(records, names))
+            # It is often the id.
+            _distinct([*(str(name) for name in records.index.names if name is not None), *names])
+            yield from _each(records.reset_index())
             return
         for start in range(0, len(records), _SLICE):
             for row in records.iloc[start : start + _SLICE].itertuples(index=False, name=None):
@@ -97,13 +99,6 @@ def _of_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]
         )
     for row in zip(*columns.values(), strict=True):
         yield dict(zip(columns, row, strict=True))
-
-
-def _with_index(frame: Any, names: list[str]) -> Any:
-    """A frame of pandas with its named index as columns: it is often the id."""
-    index = [str(name) for name in frame.index.names if name is not None]
-    _distinct([*index, *names])
-    return frame.reset_index()
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -22,6 +22,12 @@ from ragassay.formats.records import (
 )
 from ragassay.samples import Sample
 
+_EXPECTED = (
+    *("references", "reference_groups", "negative_references"),
+    *("gold", "answerability"),
+)
+"""Fields that say what is expected of the answer to a question."""
+
 
 class Questions:
     """What is expected, by the ids of questions and by their texts.
@@ -42,7 +48,7 @@ class Questions:
             first = self._by_id.setdefault(one.id, one)
             if first is one and one.query is not None:
                 by_query.setdefault(_folded(one.query), []).append(one)
-            elif _expected(first) != _expected(one):
+            elif any(getattr(first, name) != getattr(one, name) for name in _EXPECTED):
                 raise InputError(
                     f"the question {one.id!r} stands in it twice, with different references, gold "
                     "or labels",
@@ -137,17 +143,6 @@ class Questions:
 
 def _folded(query: str) -> str:
     return " ".join(query.split()).casefold()
-
-
-def _expected(question: Sample) -> tuple[object, ...]:
-    """All that is expected of the answer to a question."""
-    return (
-        question.references,
-        question.reference_groups,
-        question.negative_references,
-        question.gold,
-        question.answerability,
-    )
 
 
 def _with_expected(sample: Sample, question: Sample) -> Sample:

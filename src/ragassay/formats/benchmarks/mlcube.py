@@ -32,13 +32,11 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a row cannot be read, or a row names the answer or the system twice.
     """
     mapper.cells = True
-    with opening.opened(path, mapper.encoding) as stream:
-        is_json = stream.read(64).lstrip()[:1] in (b"{", b"[")
     rows: Iterator[tuple[int, Any]] = (
         json_files.json_records(
             path, mapper.note, mapper.encoding, nested=True, is_record=mapper.reaches_into
         )
-        if is_json
+        if opening.is_json(path, mapper.encoding)
         else delimited.rows(path, mapper.encoding)
     )
     for line, row in rows:

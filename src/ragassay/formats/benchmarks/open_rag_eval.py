@@ -51,7 +51,11 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 
 def _rows(path: Path, encoding: str | None) -> Iterator[Numbered]:
-    return (_checked(line, row, path) for line, row in delimited.rows(path, encoding))
+    for line, row in delimited.rows(path, encoding):
+        delimited.demand(row, _COLUMNS, path, ", ".join((*_OPTIONAL, *_COLUMNS)))
+        if row["query"] is None:
+            raise InputError("the query is empty", path=path, line=line, field="query")
+        yield line, row
 
 
 def _group_key(numbered: Numbered) -> _Key:
@@ -150,13 +154,6 @@ def _passages(rows: list[Numbered], mapper: Mapper) -> tuple[Passage, ...] | Non
     if not passages and any(row["passage_id"] in _NO_PASSAGE for _, row in rows):
         return None
     return tuple(passages)
-
-
-def _checked(line: int, row: Row, path: Path) -> Numbered:
-    delimited.demand(row, _COLUMNS, path, ", ".join((*_OPTIONAL, *_COLUMNS)))
-    if row["query"] is None:
-        raise InputError("the query is empty", path=path, line=line, field="query")
-    return line, row
 
 
 def _sniff(head: Head) -> int:

@@ -184,9 +184,7 @@ def _expected(assertions: Any) -> list[str] | None:
 
 
 def _sniff(head: Head) -> int:
-    results = head.record.get("results")
-    listed = results.get("results") if isinstance(results, dict) else results
-    first = listed[0] if isinstance(listed, list) and listed else head.record
+    first = next(iter(_results(head.record) or ()), None)
     fits = (
         isinstance(first, dict)
         and isinstance(first.get("vars"), dict)
