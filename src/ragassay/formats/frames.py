@@ -65,7 +65,11 @@ def _each(records: Any) -> Iterator[Any]:
         _distinct(records.schema.names)
         for batch in records.to_batches(max_chunksize=_SLICE):
             yield from batch.to_pylist()
-    elif _is_column_wise(records):
+    elif (
+        isinstance(records, Mapping)
+        and records
+        and all(isinstance(column, list | tuple) for column in records.values())
+    ):
         yield from _of_columns(records)
     elif isinstance(records, Mapping) or not hasattr(records, "__iter__"):
         raise InputError(f"{kind(records)} was given where records are expected", hint=_HOW)
@@ -80,14 +84,6 @@ def _fields(record: Any) -> Any:
     if is_dataclass(record) and not isinstance(record, type):
         return {one.name: getattr(record, one.name) for one in fields(record)}
     return record
-
-
-def _is_column_wise(records: Any) -> bool:
-    return (
-        isinstance(records, Mapping)
-        and bool(records)
-        and all(isinstance(column, list | tuple) for column in records.values())
-    )
 
 
 def _of_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:

@@ -70,12 +70,13 @@ class Questions:
         """The questions that no sample had."""
         return [one for name, one in self._by_id.items() if name not in self._met]
 
-    def joined(self, sample: Sample) -> Sample:
+    def joined(self, sample: Sample, mapper: Mapper | None = None) -> Sample:
         """A sample with what is expected of its question: that with its id, else the only one with
         its query. A sample without such a question stays unchanged, and is counted.
 
         Args:
             sample: of a system.
+            mapper: takes a note that it was joined, and how; none where left out.
 
         Raises:
             InputError: the sample has the id of one question and the query of another one.
@@ -103,23 +104,13 @@ class Questions:
         by_id = named is not None and not has_made_id(sample)
         self.n_by_id += by_id
         self.n_by_query += not by_id
-        return _with_expected(sample, question)
-
-    def tell_joined(self, sample: Sample, mapper: Mapper) -> None:
-        """Notes that a sample was joined, and how, where it was.
-
-        Args:
-            sample: as it was given to `joined`.
-            mapper: takes the note.
-        """
-        known = sample.id in self._by_id
-        by_id = known and not has_made_id(sample)
-        if known or (sample.query is not None and _folded(sample.query) in self._by_query):
+        if mapper is not None:
             mapper.note(
                 f"samples joined by {'id' if by_id else 'query'} with their questions in "
                 f"{self.path}",
                 "The references, gold and labels of those count.",
             )
+        return _with_expected(sample, question)
 
     def tell_rest(self, mapper: Mapper) -> None:
         """Notes which samples have no question, and which questions no sample.
@@ -316,8 +307,7 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
         mapper.columns = ChosenColumns(columns_of_data(columns, data, others))
     for sample in mapper.of_files([files[at] for at in rest], several=True):
         for one in known:
-            one.tell_joined(sample, mapper)
-            sample = one.joined(sample)
+            sample = one.joined(sample, mapper)
         yield sample
     for at, one in zip(asked, known, strict=True):
         if len(one.unmet) < len(one):

@@ -249,12 +249,11 @@ class ReviewStore:
                 told = "edit"
             if calibration:
                 right = (told == "reject") == (item.status == "rejected")
-                made = Review(**given, decision=told, changes=changes, applied=False,
-                              calibration=True, right=right)  # fmt: skip
+                more: dict[str, Any] = {"applied": False, "calibration": True, "right": right}
             elif decision == "tag":
                 if set(changes) - {"tags"}:
                     raise UsageError("A change of more than tags is accepted or rejected.")
-                made = Review(**given, decision="tag", changes=changes)
+                more = {}
             else:
                 (state,) = self.states([item], reviewer)
                 final = state in ("done", "disagreement")
@@ -265,7 +264,8 @@ class ReviewStore:
                     if told == "edit" and wanted.origin == "synthetic":
                         wanted.origin = "edited"
                     changes = changes_of(item, wanted)
-                made = Review(**given, decision=told, changes=changes, applied=applied, final=final)
+                more = {"applied": applied, "final": final}
+            made = Review(**given, decision=told, changes=changes, **more)
             if made.applied and changes:
                 self._replace(golden, wanted)
             append(self.folder / LOG, made.to_record())

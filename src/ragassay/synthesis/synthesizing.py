@@ -455,18 +455,13 @@ def _opened(wish: Wish, documents: dict[str, Document]) -> GoldenSet:
     golden = GoldenSet.open(wish.output)
     known = golden.known_documents()
     changed = [key for key in known if key not in documents or documents[key].sha256 != known[key]]
+    hint = f"Find its spans again first: ragassay golden anchor {wish.output}."
     if changed:
-        raise InputError(
-            f"was made from other documents than {wish.documents}: {changed[0]} differs",
-            path=wish.output,
-            hint=f"Find its spans again first: ragassay golden anchor {wish.output}.",
-        )
+        problem = f"was made from other documents than {wish.documents}: {changed[0]} differs"
+        raise InputError(problem, path=wish.output, hint=hint)
     for (then, now), names in golden.read_otherwise(documents).items():
-        raise InputError(
-            f"was made from {names[0]} as {then} read it, and {now} may read it otherwise",
-            path=wish.output,
-            hint=f"Find its spans again first: ragassay golden anchor {wish.output}.",
-        )
+        problem = f"was made from {names[0]} as {then} read it, and {now} may read it otherwise"
+        raise InputError(problem, path=wish.output, hint=hint)
     return golden
 
 

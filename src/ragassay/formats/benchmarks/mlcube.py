@@ -40,7 +40,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         else delimited.rows(path, mapper.encoding)
     )
     for line, row in rows:
-        models = [key for key in row if _is_model(key)]
+        models = [key for key in row if all(key.partition("@"))]
         shared = {key: value for key, value in row.items() if key not in models}
         if not models:
             yield mapper.sample(shared, line)
@@ -56,11 +56,6 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
                 )
         for model in models:
             yield mapper.sample({**shared, "system": model, "answer": row[model]}, line)
-
-
-def _is_model(column: str) -> bool:
-    name, at, version = column.partition("@")
-    return bool(name and at and version)
 
 
 def has_names(columns: Iterable[str]) -> bool:

@@ -49,9 +49,11 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
                 raise InputError("the result is no object", path=path, line=where)
             with shaped("promptfoo", path, where):
                 record = _record(one, prompts, mapper)
-                beside = _beside(one, mapper)
+                # In the record a response would be an answer, and the answer the reference.
+                around = {"vars": _given(one), "response": one.get("response") or {}}
             key = (str(record.get("id")), str(record.get("system")))
             repeat = seen[key] = seen.get(key, -1) + 1
+            beside = around if mapper.columns else None
             yield mapper.sample({**record, "repeat": repeat}, where, beside)
 
 
@@ -137,12 +139,6 @@ def _record(
         record["passages"] = retrieved.within(output) or record.get("passages")
     record["metadata"] = {k: v for k, v in record["metadata"].items() if v is not None}
     return mapper.unchosen(record)
-
-
-def _beside(one: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
-    """What chosen columns may reach into. In the record a response would be an answer, and the
-    answer beside it the reference."""
-    return {"vars": _given(one), "response": one.get("response") or {}} if mapper.columns else {}
 
 
 def _given(one: Mapping[str, Any]) -> Mapping[str, Any]:

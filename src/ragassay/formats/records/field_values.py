@@ -129,14 +129,11 @@ def timestamp(value: Any, field: str) -> float | None:
         try:
             value = float(value)
         except ValueError:
-            try:
+            with suppress(ValueError):
                 value = datetime.fromisoformat(value.strip())
-            except ValueError:
-                value = None
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and FIRST_TIME <= value <= LAST_TIME:
+    if is_number(value) and FIRST_TIME <= value <= LAST_TIME:
         return float(value)
     raise InputError(
         "this is no point in time",
