@@ -151,7 +151,7 @@ def _whole(
     if wrong:
         raise InputError(
             f"{len(wrong)} documents cannot be taken. Mend them or move them out{otherwise}:"
-            f"{listed(wrong)}",
+            f"{fault_lines(wrong)}",
             path=folder,
         )
     if not found and n_left_out:
@@ -162,7 +162,7 @@ def _whole(
     return found
 
 
-def listed(wrong: Sequence[InputError]) -> str:
+def fault_lines(wrong: Sequence[InputError]) -> str:
     """Faults as lines of an error: the first ones, and the number of the others.
 
     Args:

@@ -334,7 +334,7 @@ class ReviewStore:
         mine = sum(reviewer in given for given in standing.of_item.values())
         mine += sum(one.reviewer == reviewer for one in standing.final.values())
         counts = {"done": done, "total": len(items), "mine": mine, "left": left}
-        return {**counts, **times(standing.seconds, left)}
+        return {**counts, **time_needed(standing.seconds, left)}
 
     def _agreed(
         self, item: str, reviewer: str, told: str, changes: Mapping[str, tuple[Any, Any]]
@@ -370,7 +370,7 @@ class ReviewStore:
         return value
 
 
-def times(seconds: Mapping[str, Sequence[float]], left: int) -> dict[str, float | None]:
+def time_needed(seconds: Mapping[str, Sequence[float]], left: int) -> dict[str, float | None]:
     """``seconds``, the median of a review or label (``None`` before the first), and
     ``seconds_left``, of those that are missing.
 

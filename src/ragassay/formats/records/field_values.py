@@ -107,7 +107,7 @@ def score(value: Any, field: str) -> float | None:
         return value
     if value is None:
         return None
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if is_number(value) and math.isfinite(value):
         return float(value)
     hint = "Scores are finite numbers, without quotes; leave the score out if there is none."
     raise unexpected(value, "a score", field, hint)
