@@ -24,12 +24,8 @@ def detect(path: Path, formats: Mapping[str, Format], encoding: str | None = Non
         InputError: the file cannot be opened, or none fits.
     """
     start = head(path, encoding)
-    ranked = sorted(
-        ((one.sniff(start), start.suffix in one.suffixes, one) for one in formats.values()),
-        key=lambda item: item[:2],
-        reverse=True,
-    )
-    fit, _, best = ranked[0]
+    ranked = ((one.sniff(start), start.suffix in one.suffixes, one) for one in formats.values())
+    fit, _, best = max(ranked, key=lambda item: item[:2])
     if not fit:
         if start.container == "folder":
             raise opening.folder(path)

@@ -54,7 +54,9 @@ def _each(records: Any) -> Iterator[Any]:
     elif hasattr(records, "iloc") and hasattr(records, "columns"):  # pandas
         names = _distinct([str(name) for name in records.columns])
         if any(name is not None for name in records.index.names):
-            yield from _each(_with_index(records, names))
+            # It is often the id.
+            _distinct([*(str(name) for name in records.index.names if name is not None), *names])
+            yield from _each(records.reset_index())
             return
         for start in range(0, len(records), _SLICE):
             for row in records.iloc[start : start + _SLICE].itertuples(index=False, name=None):
@@ -63,7 +65,11 @@ def _each(records: Any) -> Iterator[Any]:
         _distinct(records.schema.names)
         for batch in records.to_batches(max_chunksize=_SLICE):
             yield from batch.to_pylist()
-    elif _is_column_wise(records):
+    elif (
+        isinstance(records, Mapping)
+        and records
+        and all(isinstance(column, list | tuple) for column in records.values())
+    ):
         yield from _of_columns(records)
     elif isinstance(records, Mapping) or not hasattr(records, "__iter__"):
         raise InputError(f"{kind(records)} was given where records are expected", hint=_HOW)
@@ -80,14 +86,6 @@ def _fields(record: Any) -> Any:
     return record
 
 
-def _is_column_wise(records: Any) -> bool:
-    return (
-        isinstance(records, Mapping)
-        and bool(records)
-        and all(isinstance(column, list | tuple) for column in records.values())
-    )
-
-
 def _of_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     lengths = {name: len(column) for name, column in columns.items()}
     if len({*lengths.values()}) > 1:
@@ -97,13 +95,6 @@ def _of_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]
         )
     for row in zip(*columns.values(), strict=True):
         yield dict(zip(columns, row, strict=True))
-
-
-def _with_index(frame: Any, names: list[str]) -> Any:
-    """A frame of pandas with its named index as columns: it is often the id."""
-    index = [str(name) for name in frame.index.names if name is not None]
-    _distinct([*index, *names])
-    return frame.reset_index()
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -175,9 +175,7 @@ def packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
 
 
 def _sniff(head: Head) -> int:
-    if head.container != "json":
-        return NO
-    return CONTAINER
+    return CONTAINER if head.container == "json" else NO
 
 
 FORMAT = Format(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -52,14 +52,9 @@ class QueryNuggets:
     def to_record(self) -> dict[str, Any]:
         """The JSON object of the line."""
         record: dict[str, Any] = {"qid": self.id, "query": self.query}
-        record["nuggets"] = [
-            {"text": nugget.text, "importance": nugget.importance} for nugget in self.nuggets
-        ]
-        if self.failure is not None:
-            record["failure"] = {
-                "reason": str(self.failure.reason),
-                "detail": self.failure.detail,
-            }
+        record["nuggets"] = list(map(asdict, self.nuggets))
+        if (why := self.failure) is not None:
+            record["failure"] = {"reason": str(why.reason), "detail": why.detail}
         return record
 
 

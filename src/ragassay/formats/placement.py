@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -100,11 +101,8 @@ def place(
     reader = reading.get(format) if format else reading.detect(file, options.get("encoding"))
     options["notes"] = Notes()
     mapper = PlacingMapper(file, **options)
-    try:
-        for _ in islice(reader.read(file, mapper), _LOOKED_AT):
-            pass
-    except InputError:
-        pass  # whoever reads all of the file tells it
+    with suppress(InputError):  # whoever reads all of the file tells it
+        list(islice(reader.read(file, mapper), _LOOKED_AT))
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
     taken = set(mapper.placed.values()) | mapper.columns.joined(columns)
     unplaced = [key for key in columns if key not in taken]

@@ -22,6 +22,12 @@ from ragassay.formats.records import (
 )
 from ragassay.samples import Sample
 
+_EXPECTED = (
+    *("references", "reference_groups", "negative_references"),
+    *("gold", "answerability"),
+)
+"""Fields that say what is expected of the answer to a question."""
+
 
 class Questions:
     """What is expected, by the ids of questions and by their texts.
@@ -42,7 +48,7 @@ class Questions:
             first = self._by_id.setdefault(one.id, one)
             if first is one and one.query is not None:
                 by_query.setdefault(_folded(one.query), []).append(one)
-            elif _expected(first) != _expected(one):
+            elif any(getattr(first, name) != getattr(one, name) for name in _EXPECTED):
                 raise InputError(
                     f"the question {one.id!r} stands in it twice, with different references, gold "
                     "or labels",
@@ -64,12 +70,13 @@ class Questions:
         """The questions that no sample had."""
         return [one for name, one in self._by_id.items() if name not in self._met]
 
-    def joined(self, sample: Sample) -> Sample:
+    def joined(self, sample: Sample, mapper: Mapper | None = None) -> Sample:
         """A sample with what is expected of its question: that with its id, else the only one with
         its query. A sample without such a question stays unchanged, and is counted.
 
         Args:
             sample: of a system.
+            mapper: takes a note that it was joined, and how; none where left out.
 
         Raises:
             InputError: the sample has the id of one question and the query of another one.
@@ -97,23 +104,13 @@ class Questions:
         by_id = named is not None and not has_made_id(sample)
         self.n_by_id += by_id
         self.n_by_query += not by_id
-        return _with_expected(sample, question)
-
-    def tell_joined(self, sample: Sample, mapper: Mapper) -> None:
-        """Notes that a sample was joined, and how, where it was.
-
-        Args:
-            sample: as it was given to `joined`.
-            mapper: takes the note.
-        """
-        known = sample.id in self._by_id
-        by_id = known and not has_made_id(sample)
-        if known or (sample.query is not None and _folded(sample.query) in self._by_query):
+        if mapper is not None:
             mapper.note(
                 f"samples joined by {'id' if by_id else 'query'} with their questions in "
                 f"{self.path}",
                 "The references, gold and labels of those count.",
             )
+        return _with_expected(sample, question)
 
     def tell_rest(self, mapper: Mapper) -> None:
         """Notes which samples have no question, and which questions no sample.
@@ -137,17 +134,6 @@ class Questions:
 
 def _folded(query: str) -> str:
     return " ".join(query.split()).casefold()
-
-
-def _expected(question: Sample) -> tuple[object, ...]:
-    """All that is expected of the answer to a question."""
-    return (
-        question.references,
-        question.reference_groups,
-        question.negative_references,
-        question.gold,
-        question.answerability,
-    )
 
 
 def _with_expected(sample: Sample, question: Sample) -> Sample:
@@ -321,8 +307,7 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
         mapper.columns = ChosenColumns(columns_of_data(columns, data, others))
     for sample in mapper.of_files([files[at] for at in rest], several=True):
         for one in known:
-            one.tell_joined(sample, mapper)
-            sample = one.joined(sample)
+            sample = one.joined(sample, mapper)
         yield sample
     for at, one in zip(asked, known, strict=True):
         if len(one.unmet) < len(one):

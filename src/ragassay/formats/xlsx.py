@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     for sheet in book.worksheets:
         # Some programs write a size that is too small, beyond which nothing would be read.
         sheet.reset_dimensions()
-    with_content = [sheet for sheet in book.worksheets if _has_a_row(sheet)]
+    # More than a header.
+    with_content = [one for one in book.worksheets if len(list(islice(_told(one), 2))) == 2]
     if mapper.sheet is not None:
         with_content = [sheet for sheet in with_content if sheet.title == mapper.sheet]
         if not with_content:
@@ -91,22 +92,19 @@ def _check_size(path: Path) -> None:
             )
 
 
-def _has_a_row(sheet: Any) -> bool:
-    """Whether a sheet holds more than a header."""
-    rows = sheet.iter_rows(values_only=True)
-    told = (row for row in rows if any(cell not in (None, "") for cell in row))
-    return len(list(islice(told, 2))) == 2
-
-
-def _filled(cells: tuple[Any, ...]) -> list[Any]:
+def _filled(cells: Iterable[Any]) -> list[Any]:
     return [cell for cell in cells if cell not in (None, "")]
+
+
+def _told(sheet: Any) -> Iterator[list[Any]]:
+    """The cells that hold something, of each row with any."""
+    return filter(None, map(_filled, sheet.iter_rows(values_only=True)))
 
 
 def _titles(sheet: Any) -> int:
     """How many rows with one cell, which names no field, stand above a row of several texts, which
     then is the header: a title, a date."""
-    told = (row for row in map(_filled, sheet.iter_rows(values_only=True)) if row)
-    for count, row in enumerate(islice(told, _MOST_TITLES)):
+    for count, row in enumerate(islice(_told(sheet), _MOST_TITLES)):
         if len(row) > 1:
             return count if all(isinstance(cell, str) for cell in row) else 0
         if isinstance(row[0], str) and folded(row[0]) in FIELD_OF:
@@ -132,11 +130,7 @@ def _rows(sheet: Any, path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[st
             header, at = _checked(cells, path, line), line
             continue
         with placed(path, line):
-            if _filled(cells[len(header) :]) or any(
-                cell not in (None, "")
-                for cell, name in zip(cells, header, strict=False)
-                if not name
-            ):
+            if _filled(cell for cell, name in zip_longest(cells, header) if not name):
                 raise InputError(
                     "a cell stands in a column without a name",
                     hint=f"Name the column in the header, line {at} of the sheet {sheet.title!r}. "

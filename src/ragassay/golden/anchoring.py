@@ -115,10 +115,8 @@ def _place(
         told = everywhere[0] if len(everywhere) == 1 else _told(exact, span)
         if told is not None:
             document, at = told
-            moved: Found = "moved"
-            if (document, at) == (span.document, span.start):
-                moved = "unchanged"
-            return moved, (document, at, at + len(span.text)), 0.0, []
+            found: Found = "unchanged" if told == (span.document, span.start) else "moved"
+            return found, (document, at, at + len(span.text)), 0.0, []
         if exact:
             return _open([(name, at) for _, name, at in exact])
         changed = _changed(span, among)
@@ -211,10 +209,7 @@ def _regions(text: str, span: GoldSpan) -> Iterator[tuple[int, int]]:
 def _ends(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, int] | None:
     """The distance, the start and the end of an edited span in a part of a document."""
     ends = aligned(span.text, span.before, span.after, text, start, end)
-    if ends is None:
-        return None
-    distance = Levenshtein.normalized_distance(span.text, text[ends[0] : ends[1]])
-    return (distance, *ends) if distance <= MOST_CHANGED else None
+    return None if ends is None else _all(text, span, *ends)
 
 
 def _all(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, int] | None:

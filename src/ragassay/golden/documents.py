@@ -125,19 +125,13 @@ def _loaded(
         except InputError as error:
             unreadable[name] = error
             continue
-        try:
-            if document.id in found:
-                raise InputError(
-                    f"has the same name as {found[document.id].path} but for its end",
-                    path=path,
-                    hint="Rename one of them: a document is named without its suffix.",
-                )
-            if document.text in texts:
-                raise InputError(
-                    f"holds the same text as {texts[document.text]}", path=path, hint="Keep one."
-                )
-        except InputError as error:
-            wrong.append(error)
+        if document.id in found:
+            problem = f"has the same name as {found[document.id].path} but for its end"
+            hint = "Rename one of them: a document is named without its suffix."
+            wrong.append(InputError(problem, path=path, hint=hint))
+        elif document.text in texts:
+            problem = f"holds the same text as {texts[document.text]}"
+            wrong.append(InputError(problem, path=path, hint="Keep one."))
         else:
             found[document.id] = document
             texts[document.text] = document.path
@@ -157,7 +151,7 @@ def _whole(
     if wrong:
         raise InputError(
             f"{len(wrong)} documents cannot be taken. Mend them or move them out{otherwise}:"
-            f"{listed(wrong)}",
+            f"{fault_lines(wrong)}",
             path=folder,
         )
     if not found and n_left_out:
@@ -168,7 +162,7 @@ def _whole(
     return found
 
 
-def listed(wrong: Sequence[InputError]) -> str:
+def fault_lines(wrong: Sequence[InputError]) -> str:
     """Faults as lines of an error: the first ones, and the number of the others.
 
     Args:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rapidfuzz.distance import Postfix, Prefix
+
 from ragassay.golden.golden_item import GoldenItem
 
 
@@ -80,9 +82,6 @@ def differing(old: str, new: str) -> tuple[str, str]:
         old: a text.
         new: another one.
     """
-    shorter = min(len(old), len(new))
-    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
-    tail = next(
-        (at for at in range(shorter - head) if old[-1 - at] != new[-1 - at]), shorter - head
-    )
+    head = Prefix.similarity(old, new)
+    tail = Postfix.similarity(old[head:], new[head:])
     return excerpt(old, head, len(old) - tail), excerpt(new, head, len(new) - tail)

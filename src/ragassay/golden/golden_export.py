@@ -281,20 +281,21 @@ def _first_reference(item: GoldenItem, name: str, default: str | None = None) ->
     return {} if default is None else {name: default}
 
 
-def _grades(item: GoldenItem) -> dict[str, int]:
-    """The highest grade of a span in each document."""
-    grades: dict[str, int] = {}
-    for span in item.gold or ():
-        grades[span.document] = max(span.grade, grades.get(span.document, 0))
-    return grades
+def _judged(items: _Items) -> list[tuple[str, str, int]]:
+    """Query, document and the highest grade of a span in it."""
+    grades: dict[tuple[str, str], int] = {}
+    for item in items:
+        for span in item.gold or ():
+            key = item.id, span.document
+            grades[key] = max(span.grade, grades.get(key, 0))
+    return [(*key, grade) for key, grade in grades.items()]
 
 
 def _qrels(items: _Items, documents: object) -> Exported:
+    # White space separates the columns.
     lines = [
-        # White space separates the columns.
-        f"{'_'.join(item.id.split())} 0 {'_'.join(name.split())} {grade}\n"
-        for item in items
-        for name, grade in _grades(item).items()
+        f"{'_'.join(query.split())} 0 {'_'.join(name.split())} {grade}\n"
+        for query, name, grade in _judged(items)
     ]
     return Exported({"": "".join(lines).encode()}, len(lines))
 
@@ -303,9 +304,7 @@ _ONE_CELL = re.compile(r"[^\t\r\n]+")
 
 
 def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exported:
-    judged = [
-        [item.id, name, str(grade)] for item in items for name, grade in _grades(item).items()
-    ]
+    judged = _judged(items)
     if not judged:
         return Exported({}, 0)
     # A title is a part of the text already.
@@ -323,7 +322,7 @@ def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exp
         "queries.jsonl": _json_lines({"_id": item.id, "text": item.query} for item in items),
         # Its readers know no quotes.
         "qrels/test.tsv": "".join(
-            "\t".join(row) + "\n" for row in (["query-id", "corpus-id", "score"], *judged)
+            "\t".join(map(str, row)) + "\n" for row in (("query-id", "corpus-id", "score"), *judged)
         ).encode(),
     }
     return Exported(files, len(judged))

@@ -15,7 +15,7 @@ from ragassay.counts import few
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.formats import FIELD_OF, Columns, FieldKeys, Mapper, field_values, folded
 from ragassay.golden.chunk_alignment import MOST_SIGHTED, Likeness, TextFinder
-from ragassay.golden.documents import Document, listed
+from ragassay.golden.documents import Document, fault_lines
 from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_record
 from ragassay.samples import Answerability, GoldPassage, Identity, Sample
 
@@ -459,6 +459,6 @@ def _joined(wrong: Sequence[InputError], path: Path) -> InputError:
     """One error that tells several."""
     if len(wrong) == 1:
         return wrong[0]
-    told = listed([one.but(hint=None) for one in wrong])
+    told = fault_lines([one.but(hint=None) for one in wrong])
     problem = f"{len(wrong)} gold passages do not stand where they say:{told}"
     return InputError(problem, path=path, hint=wrong[0].hint)

@@ -77,6 +77,11 @@ class Utterance(_Part):
     speaker: Literal["user", "agent"]
     text: str
 
+    @classmethod
+    def of(cls, turn: Turn) -> Utterance:
+        """A turn of a sample; what no agent says, a user does."""
+        return cls(speaker="agent" if turn.speaker == "agent" else "user", text=turn.text)
+
 
 class GoldenItem(BaseModel):
     """One query of a golden set. The order of the fields is that of its line."""
@@ -167,10 +172,7 @@ class GoldenItem(BaseModel):
         record = {
             "id": sample.id,
             "query": sample.query_text,
-            "history": [
-                Utterance(speaker="agent" if one.speaker == "agent" else "user", text=one.text)
-                for one in sample.history
-            ],
+            "history": list(map(Utterance.of, sample.history)),
             "references": list(sample.references),
             "negative_references": [
                 {"text": text, **more}

@@ -180,18 +180,18 @@ def _earlier(
 ) -> int:
     """The place where a span begins whose first words are not those at the aligned place."""
     at = first
-    while at > 0 and not _begins(text, theirs[at].start):
+    while at > 0 and not _is_start(text[max(0, theirs[at].start - 8) : theirs[at].start]):
         at -= 1
     words = [one.word for one in theirs[at:first]]
     wanted = [one.word for one in head]
     for n in range(min(_KNOWN, len(wanted)), 0, -1):
-        if (found := _last_of(words, wanted[:n])) is not None:
-            return theirs[at + found].start
+        if found := _places(words, wanted[:n]):
+            return theirs[at + found[-1]].start
     known = [one.word for one in _tokens(before, 0, len(before))][-_KNOWN:]
     if _is_start(before) or (at == 0 and _follows(text[: theirs[0].start], before)):
         return theirs[at].start
-    if known and (found := _last_of(words, known)) is not None:
-        return theirs[min(at + found + len(known), first)].start
+    if known and (found := _places(words, known)):
+        return theirs[min(at + found[-1] + len(known), first)].start
     return theirs[first].start
 
 
@@ -205,29 +205,21 @@ def _later(
     words = [one.word for one in theirs[last + 1 : at + 1]]
     wanted = [one.word for one in tail]
     for n in range(min(_KNOWN, len(wanted)), 0, -1):
-        if (found := _first_of(words, wanted[-n:])) is not None:
-            return theirs[last + found + n].end
+        if found := _places(words, wanted[-n:]):
+            return theirs[last + found[0] + n].end
     known = [one.word for one in _tokens(after, 0, len(after))][:_KNOWN]
-    if known and (found := _first_of(words, known)) is not None:
-        return theirs[last + found].end
+    if known and (found := _places(words, known)):
+        return theirs[last + found[0]].end
     is_end = at == len(theirs) - 1 and _precedes(text[theirs[at].end :], after)
     if not known or is_end or tail[-1].word in _ENDS or _starts_line(after):
         return theirs[at].end
     return theirs[last].end
 
 
-def _last_of(words: Sequence[str], wanted: Sequence[str]) -> int | None:
-    for at in range(len(words) - len(wanted), -1, -1):
-        if words[at : at + len(wanted)] == wanted:
-            return at
-    return None
-
-
-def _first_of(words: Sequence[str], wanted: Sequence[str]) -> int | None:
-    for at in range(len(words) - len(wanted) + 1):
-        if words[at : at + len(wanted)] == wanted:
-            return at
-    return None
+def _places(words: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """Where some words stand among others."""
+    ends = range(len(wanted), len(words) + 1)
+    return [end - len(wanted) for end in ends if words[end - len(wanted) : end] == wanted]
 
 
 def _follows(text: str, before: str) -> bool:
@@ -242,12 +234,8 @@ def _precedes(text: str, after: str) -> bool:
     return bool(wanted) and text.lstrip().startswith(wanted)
 
 
-def _begins(text: str, at: int) -> bool:
-    """Whether a sentence or a line begins at a place."""
-    return _is_start(text[max(0, at - 8) : at])
-
-
 def _is_start(before: str) -> bool:
+    """Whether a sentence or a line begins after a text."""
     bare = before.rstrip()
     if not bare or "\n" in before[len(bare) :]:
         return True

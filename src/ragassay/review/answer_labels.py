@@ -15,7 +15,7 @@ from ragassay.review.label_calibration import CALIBRATION, Known, known_answers
 from ragassay.review.label_forms import CANNOT_TELL
 from ragassay.review.label_log import LABELS, LabelLog, Record
 from ragassay.review.review_log import append, now
-from ragassay.review.review_store import ReviewSettings, ReviewStore, mark_of, times
+from ragassay.review.review_store import ReviewSettings, ReviewStore, mark_of, time_needed
 from ragassay.samples import Sample
 
 LabelState = Literal["todo", "waiting", "disagreement", "done"]
@@ -265,7 +265,7 @@ class AnswerLabels:
             left = sum(missing.values())
             done = sum(not n for n in missing.values())
             counts = {"done": done, "total": len(questions), "mine": mine, "left": left}
-            return {**counts, **times(self._log.seconds, left)}
+            return {**counts, **time_needed(self._log.seconds, left)}
 
     def _state(
         self, question: Question[Any], sample: Sample, reviewer: str, settings: ReviewSettings

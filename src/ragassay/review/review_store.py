@@ -249,12 +249,11 @@ class ReviewStore:
                 told = "edit"
             if calibration:
                 right = (told == "reject") == (item.status == "rejected")
-                made = Review(**given, decision=told, changes=changes, applied=False,
-                              calibration=True, right=right)  # fmt: skip
+                more: dict[str, Any] = {"applied": False, "calibration": True, "right": right}
             elif decision == "tag":
                 if set(changes) - {"tags"}:
                     raise UsageError("A change of more than tags is accepted or rejected.")
-                made = Review(**given, decision="tag", changes=changes)
+                more = {}
             else:
                 (state,) = self.states([item], reviewer)
                 final = state in ("done", "disagreement")
@@ -265,7 +264,8 @@ class ReviewStore:
                     if told == "edit" and wanted.origin == "synthetic":
                         wanted.origin = "edited"
                     changes = changes_of(item, wanted)
-                made = Review(**given, decision=told, changes=changes, applied=applied, final=final)
+                more = {"applied": applied, "final": final}
+            made = Review(**given, decision=told, changes=changes, **more)
             if made.applied and changes:
                 self._replace(golden, wanted)
             append(self.folder / LOG, made.to_record())
@@ -334,7 +334,7 @@ class ReviewStore:
         mine = sum(reviewer in given for given in standing.of_item.values())
         mine += sum(one.reviewer == reviewer for one in standing.final.values())
         counts = {"done": done, "total": len(items), "mine": mine, "left": left}
-        return {**counts, **times(standing.seconds, left)}
+        return {**counts, **time_needed(standing.seconds, left)}
 
     def _agreed(
         self, item: str, reviewer: str, told: str, changes: Mapping[str, tuple[Any, Any]]
@@ -370,7 +370,7 @@ class ReviewStore:
         return value
 
 
-def times(seconds: Mapping[str, Sequence[float]], left: int) -> dict[str, float | None]:
+def time_needed(seconds: Mapping[str, Sequence[float]], left: int) -> dict[str, float | None]:
     """``seconds``, the median of a review or label (``None`` before the first), and
     ``seconds_left``, of those that are missing.
 

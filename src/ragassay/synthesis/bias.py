@@ -18,14 +18,12 @@ from ragassay.golden import code_of, language_of, word_lists
 from ragassay.judges.offline.language import content, sentences, tokens
 from ragassay.stats import Ratio, holm, rate_ratio, share_ratio
 from ragassay.synthesis.draft import Draft
-from ragassay.synthesis.sections import THIRDS, Corpus, part_of
+from ragassay.synthesis.sections import NAME, THIRDS, Corpus, part_of
 
 FEWEST = 5
 """Sentences that must mention something, on both sides together, before it is tested."""
 NOTABLE = 0.05
 """The corrected p-value below which a difference is told."""
-
-_NAME = re.compile(r"(?<=[a-z,;:)] )[A-ZÀ-ÖØ-Þ][\w’'-]+(?: [A-ZÀ-ÖØ-Þ][\w’'-]+)*")
 
 
 @dataclass(frozen=True)
@@ -164,7 +162,7 @@ def _favoured_names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[
     names = {
         name
         for text in texts
-        for name in _NAME.findall(text)
+        for name in NAME.findall(text)
         if not titles.intersection(tokens(name))
     }
     if not names:

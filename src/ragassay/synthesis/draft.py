@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ragassay.golden import GoldenItem, GoldSpan, NegativeReference, Utterance
+from ragassay.judges import Failure
 from ragassay.samples import Answerability
 from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.sections import Section
@@ -69,6 +70,7 @@ class Draft:
         source: where the query comes from.
         name: id of a query that was given; empty: it follows from the text.
         evidence: ids of the judges' verdicts that it rests on.
+        repeat: how often the same was wanted before.
     """
 
     query: str
@@ -82,6 +84,7 @@ class Draft:
     name: str = ""
     evidence: tuple[str, ...] = field(default=())
     nearly: Nearly | None = None
+    repeat: int = field(default=0, compare=False)
 
     @property
     def wanted(self) -> dict[str, str]:
@@ -166,6 +169,19 @@ class Rejection:
     detail: str
     draft: Draft
     passing: bool = False
+
+    @classmethod
+    def of(cls, failure: Failure, why: Why, asked: str, draft: Draft) -> Rejection:
+        """The rejection of a draft about which there is no answer.
+
+        Args:
+            failure: in place of the answer.
+            why: the kind of reason.
+            asked: who was asked, the generator or the checker.
+            draft: what was written, as far as it was.
+        """
+        detail = f"the {asked} gave no answer: {failure.detail}"
+        return cls(why, detail, draft, failure.reason.passing)
 
     def to_record(self, made: dict[str, Any]) -> dict[str, Any]:
         """A line of ``rejected.jsonl``.

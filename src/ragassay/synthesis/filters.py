@@ -175,19 +175,19 @@ class Checks:
         verdict = await ask.verdict(AnswerFromPassages(draft.conversation, passages))
         if isinstance(verdict, Failure):
             if verdict.reason != Reason.UNSUPPORTED:
-                return _failed(draft, verdict)
+                return Rejection.of(verdict, "not-checked", "checker", draft)
             self.not_tried[ELSEWHERE_BY_WORDS] += 1
             listed = word_lists().get(language_of(draft.query))
-            if listed is not None and not listed.has_spaces:
-                detail = "no spaces part its words, and the checker cannot tell more"
-                return Rejection("answered-elsewhere", detail, draft)
-            if self._corpus.lacks(draft.query):
-                return None
-            detail = "every word of it stands in the documents, and the checker cannot tell more"
-            return Rejection("answered-elsewhere", detail, draft)
-        if not verdict.answer.answer.strip():
+            what = "no spaces part its words"
+            if listed is None or listed.has_spaces:
+                if self._corpus.lacks(draft.query):
+                    return None
+                what = "every word of it stands in the documents"
+            detail = f"{what}, and the checker cannot tell more"
+        elif verdict.answer.answer.strip():
+            detail = f"the checker found an answer: {verdict.answer.answer!r}"
+        else:
             return None
-        detail = f"the checker found an answer: {verdict.answer.answer!r}"
         return Rejection("answered-elsewhere", detail, draft)
 
     async def _ungrounded(self, draft: Draft, ask: Ask) -> Rejection | None:
@@ -201,7 +201,7 @@ class Checks:
             claims = claims[:1]
         asked = await ask.verdict(ClaimSupport(claims, self._spans(draft)))
         if isinstance(asked, Failure):
-            return _failed(draft, asked)
+            return Rejection.of(asked, "not-checked", "checker", draft)
         if all(asked.answer.supported):
             return None
         wrong = claims[asked.answer.supported.index(False)]
@@ -213,7 +213,7 @@ class Checks:
         if isinstance(with_spans, Failure):
             if with_spans.reason == Reason.UNSUPPORTED:
                 return self._by_words(draft)
-            return _failed(draft, with_spans)
+            return Rejection.of(with_spans, "not-checked", "checker", draft)
         if with_spans is not None:
             said = repr(with_spans) if with_spans else "nothing"
             detail = f"from the gold spans alone the checker answered {said}"
@@ -222,7 +222,7 @@ class Checks:
             return None  # half of all guesses are right
         without = await self._right(draft, (), ask)
         if isinstance(without, Failure):
-            return _failed(draft, without)
+            return Rejection.of(without, "not-checked", "checker", draft)
         if without is not None:
             return None
         return Rejection("known-without", "the checker knows the answer without the spans", draft)
@@ -296,11 +296,6 @@ def _leak(draft: Draft) -> str:
         if held and held <= asked:
             return f"the query holds its answer {reference!r}"
     return ""
-
-
-def _failed(draft: Draft, failure: Failure) -> Rejection:
-    detail = f"the checker gave no answer: {failure.detail}"
-    return Rejection("not-checked", detail, draft, failure.reason.passing)
 
 
 def _named(text: str) -> frozenset[str]:

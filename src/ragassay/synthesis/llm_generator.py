@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragassay.errors import UsageError
 from ragassay.golden import GoldenItem, GoldSpan, NegativeReference, Utterance
@@ -47,27 +47,6 @@ _SHAPE = {
 }
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What a model is to write.
-
-    Attributes:
-        kind: of the item.
-        sections: passages.
-        repeat: how often the same was wanted before.
-        query: a given one, which only needs an answer; empty: it is written.
-        name: id of the given query.
-        history: its earlier turns.
-    """
-
-    kind: Kind
-    sections: tuple[Section, ...]
-    repeat: int = 0
-    query: str = ""
-    name: str = ""
-    history: tuple[Utterance, ...] = ()
-
-
 class LLMGenerator:
     """Draws passages and has queries and answers written.
 
@@ -93,8 +72,9 @@ class LLMGenerator:
         self._corpus, self._seed, self._guide = corpus, seed, guide
         self._examples, self._answers, self._words = examples, answers, words
 
-    def wanted(self, kinds: Sequence[Kind]) -> Iterator[Wanted]:
-        """For each kind the passages to write from: every document and part in turn.
+    def wanted(self, kinds: Sequence[Kind]) -> Iterator[Draft]:
+        """For each kind a draft without a query, with the passages to write from: every document
+        and part in turn.
 
         Args:
             kinds: of the items.
@@ -123,34 +103,32 @@ class LLMGenerator:
                 at_single += 1
             repeat = seen.get((kind, sections), 0)
             seen[kind, sections] = repeat + 1
-            yield Wanted(kind, sections, repeat)
+            yield Draft("", kind, sections, repeat=repeat)
 
-    def given(self, samples: Iterable[Sample]) -> Iterator[Wanted]:
+    def given(self, samples: Iterable[Sample]) -> Iterator[Draft]:
         """Queries that are there already, with the passages that match them best.
 
         Args:
             samples: their query and history count.
         """
         for one in samples:
-            turns = tuple(
-                Utterance(speaker="agent" if turn.speaker == "agent" else "user", text=turn.text)
-                for turn in one.history
-            )
+            turns = tuple(map(Utterance.of, one.history))
             sections = tuple(self._corpus.found(one.query_text))
             kind = (("answerability", "answerable" if sections else "unanswerable"),)
-            yield Wanted(kind, sections, 0, one.query_text, one.id, turns)
+            name = one.id if one.query else ""
+            yield Draft(one.query_text, kind, sections, history=turns, name=name)
 
-    async def draft(self, wanted: Wanted, ask: Ask) -> Draft | Rejection:
+    async def draft(self, wanted: Draft, ask: Ask) -> Draft | Rejection:
         """What the model writes.
 
         Args:
-            wanted: what is to be written.
+            wanted: what is to be written: a query and its answer, or the answer to a given query.
             ask: asks the generator.
         """
-        draft = Draft(wanted.query, wanted.kind, wanted.sections, history=wanted.history)
+        draft = replace(wanted)
         if wanted.query:
-            draft.source, draft.name = "given", wanted.name
-        elif dict(wanted.kind).get("shape") == "follow-up":
+            draft.source = "given"
+        elif wanted.wanted.get("shape") == "follow-up":
             first = await self.draft(replace(wanted, kind=_first_turn(wanted.kind)), ask)
             if isinstance(first, Rejection):
                 return first
@@ -161,9 +139,9 @@ class LLMGenerator:
                 Utterance(speaker="agent", text=first.references[0]),
             )
         if not wanted.query:
-            query = await ask.verdict(self.question(wanted, draft), wanted.repeat)
+            query = await ask.verdict(self.question(draft), draft.repeat)
             if isinstance(query, Failure):
-                return _failed(draft, query)
+                return Rejection.of(query, "not-written", "generator", draft)
             draft.query = " ".join(query.answer.query.split())
             if not draft.query:
                 return Rejection("not-written", "the generator wrote an empty query", draft)
@@ -171,14 +149,13 @@ class LLMGenerator:
                 return Rejection("form", detail, draft)
         return await self._answered(draft, ask)
 
-    def question(self, wanted: Wanted, draft: Draft) -> WriteQuery:
+    def question(self, draft: Draft) -> WriteQuery:
         """The question by which a query is written.
 
         Args:
-            wanted: what is to be written.
             draft: as far as it is known.
         """
-        words = dict(wanted.kind)
+        words = draft.wanted
         lines = [
             _TYPES.get(words.get("type", ""), ""),
             _COMPLEXITY.get(words.get("complexity", ""), ""),
@@ -190,12 +167,12 @@ class LLMGenerator:
             self._guide,
         ]
         history = "\n".join(f"{one.speaker}: {one.text}" for one in draft.history)
-        passages = tuple(one.shown for one in wanted.sections)
-        return WriteQuery("\n".join(filter(None, lines)), passages, history, self._shots(wanted))
+        passages = tuple(one.shown for one in draft.sections)
+        return WriteQuery("\n".join(filter(None, lines)), passages, history, self._shots(draft))
 
-    def _shots(self, wanted: Wanted) -> tuple[str, ...]:
+    def _shots(self, draft: Draft) -> tuple[str, ...]:
         """Example queries of the same type first; none whose answer stands in the passages."""
-        kind = dict(wanted.kind).get("type")
+        kind = draft.wanted.get("type")
         apart = [
             one
             for one in self._examples
@@ -204,10 +181,10 @@ class LLMGenerator:
                 and span.start < section.end
                 and section.start < span.end
                 for span in one.gold or ()
-                for section in wanted.sections
+                for section in draft.sections
             )
         ]
-        place = random.Random(f"{self._seed} {wanted.sections[0].start} {wanted.repeat}")
+        place = random.Random(f"{self._seed} {draft.sections[0].start} {draft.repeat}")
         place.shuffle(apart)
         apart.sort(key=lambda one: one.type != kind)
         return tuple(one.query for one in apart[:SHOTS])
@@ -226,7 +203,7 @@ class LLMGenerator:
         asked = WriteAnswer(draft.conversation, passages, self._guide)
         verdict = await ask.verdict(asked)
         if isinstance(verdict, Failure):
-            return _failed(draft, verdict)
+            return Rejection.of(verdict, "not-written", "generator", draft)
         written = verdict.answer
         draft.references = (written.answer.strip(),)
         draft.evidence = ask.evidence
@@ -285,8 +262,3 @@ def _first_turn(kind: Kind) -> Kind:
     """The kind of a conversation's first turn: a single query with an answer."""
     first = {"shape": "single", "answerability": "answerable"}
     return tuple((part, first.get(part, value)) for part, value in kind)
-
-
-def _failed(draft: Draft, failure: Failure) -> Rejection:
-    detail = f"the generator gave no answer: {failure.detail}"
-    return Rejection("not-written", detail, draft, failure.reason.passing)

@@ -15,22 +15,6 @@ FREE = ("style", "language")
 LENGTHS: Mapping[str, tuple[int, int]] = {"short": (1, 8), "medium": (9, 16), "long": (17, 35)}
 """Fewest and most words of a query of each wanted length."""
 
-KNOWN: Mapping[str, tuple[str, ...]] = {
-    "type": ("factual", "comparison", "summary", "reasoning", "procedural", "yes-no"),
-    "complexity": ("direct", "several-facts", "several-steps"),
-    "answerability": ("answerable", "unanswerable", "partial"),
-    "length": tuple(LENGTHS),
-    "shape": ("single", "across", "follow-up"),
-    "question_type": (
-        "directly_answerable",
-        "reasoning_required",
-        "unanswerable",
-        "partially_answerable",
-    ),
-}
-"""The values of the other parts of a mix. ``shape``: from one passage, across two documents, or
-a further turn of a conversation."""
-
 JOINT = "question_type"
 """A part that sets two others: Open RAG Eval's four types of query."""
 
@@ -41,6 +25,17 @@ EXPANDED: Mapping[str, Mapping[str, str]] = {
     "partially_answerable": {"type": "factual", "answerability": "partial"},
 }
 """What they set."""
+
+KNOWN: Mapping[str, tuple[str, ...]] = {
+    "type": ("factual", "comparison", "summary", "reasoning", "procedural", "yes-no"),
+    "complexity": ("direct", "several-facts", "several-steps"),
+    "answerability": ("answerable", "unanswerable", "partial"),
+    "length": tuple(LENGTHS),
+    "shape": ("single", "across", "follow-up"),
+    "question_type": tuple(EXPANDED),
+}
+"""The values of the other parts of a mix. ``shape``: from one passage, across two documents, or
+a further turn of a conversation."""
 
 DEFAULT: Mapping[str, Mapping[str, float]] = {
     "type": {"factual": 3, "yes-no": 1},

@@ -15,9 +15,9 @@ from typing import Any
 
 from ragassay.errors import UsageError
 from ragassay.golden import GoldSpan, NegativeReference
-from ragassay.judges.offline.language import stem
+from ragassay.judges.offline.language import lists, stem
 from ragassay.synthesis.draft import Draft, Nearly
-from ragassay.synthesis.mix import Kind, Mix
+from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.sections import Corpus, Section
 from ragassay.yaml_files import value_of
 
@@ -36,34 +36,8 @@ CAN = {
 READS = ("en", "")
 """Languages of the documents that it reads; empty: the words do not tell it."""
 
-_WORDS = [
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-    "sixty",
-    "seventy",
-    "eighty",
-    "ninety",
-]
+_WORDS = [word for value, word, *_ in lists.groups("numerals") if 2 <= int(value) <= 90]
+"""Numbers in words, in their order."""
 _NUMBER = rf"(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})"
 _VALUE = re.compile(
     rf"(?<![\w.,:-])(?P<number>{_NUMBER}) "
@@ -117,8 +91,6 @@ class OfflineGenerator:
         seed: of the choice of wrong values.
     """
 
-    label = LABEL
-
     def __init__(self, corpus: Corpus, seed: int = 0) -> None:
         self._corpus = corpus
         self._random = random.Random(seed)
@@ -161,7 +133,8 @@ class OfflineGenerator:
         for answerability in kinds:
             one = draft if answerability == "answerable" else self._near_miss(draft)
             if one is not None:
-                one.kind = _kind({**fixed, "type": own, "answerability": answerability})
+                wanted = {**fixed, "type": own, "answerability": answerability}
+                one.kind = tuple(sorted(wanted.items()))
                 yield one
 
     def _facts(self, section: Section) -> Iterator[_Fact]:
@@ -311,10 +284,6 @@ def check(mix: Mix) -> None:
                     f"The offline generator cannot write {part}={value} (it can: {can}). "
                     "Name a model with --generator."
                 )
-
-
-def _kind(values: dict[str, str]) -> Kind:
-    return tuple(sorted(values.items()))
 
 
 def _clause(sentence: str, end: int) -> str:

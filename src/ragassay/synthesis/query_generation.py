@@ -19,7 +19,7 @@ from pydantic import Field
 from ragassay.engine.config import ConfigFile, is_for_a_key, read_filled, variable_of
 from ragassay.engine.published import JudgeModel, Keys, judge_word
 from ragassay.errors import InputError
-from ragassay.files import atomic
+from ragassay.files import write_bytes, write_text
 from ragassay.golden import GoldenItem
 from ragassay.synthesis.mix import EXPANDED, JOINT, Mix
 from ragassay.yaml_files import text_of
@@ -125,9 +125,7 @@ class PublishedWish:
                     hint="See its path, file_extensions and min_doc_size.",
                 )
             for name, content in found:
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                with atomic(folder / name) as stream:
-                    stream.write(content)
+                write_bytes(folder / name, content)
             yield folder
 
     def _contents(self) -> Iterator[tuple[str, bytes]]:
@@ -179,8 +177,7 @@ class PublishedWish:
             writer.writerows(rows)
         else:
             text.writelines(orjson.dumps(one).decode() + "\n" for one in rows)
-        with atomic(path) as stream:
-            stream.write(text.getvalue().encode())
+        write_text(path, text.getvalue())
         return path
 
 

@@ -17,6 +17,8 @@ MOST = 2_000
 
 THIRDS = ("first third", "second third", "last third")
 
+NAME = re.compile(r"(?<=[a-z,;:)] )[A-ZÀ-ÖØ-Þ][\w’'-]+(?: [A-ZÀ-ÖØ-Þ][\w’'-]+)*")
+"""Words with capital letters within a sentence."""
 _BLOCK = re.compile(r"\S.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
 
 
@@ -213,7 +215,7 @@ def shared_names(sections: Sequence[Section]) -> Iterator[tuple[Section, Section
     """
     places: dict[str, list[Section]] = {}
     for section in sections:
-        for name in set(_NAME.findall(section.text)):
+        for name in set(NAME.findall(section.text)):
             places.setdefault(name, []).append(section)
     for name, held in sorted(places.items(), key=lambda one: (len(one[1]), one[0])):
         if not 2 <= len(held) <= _FEW:
@@ -224,5 +226,4 @@ def shared_names(sections: Sequence[Section]) -> Iterator[tuple[Section, Section
                     yield first, second, name
 
 
-_NAME = re.compile(r"(?<=[a-z,;:)] )[A-ZÀ-ÖØ-Þ][\w’'-]+(?: [A-ZÀ-ÖØ-Þ][\w’'-]+)*")
 _FEW = 8

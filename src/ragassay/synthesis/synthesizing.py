@@ -22,7 +22,7 @@ import orjson
 from ragassay.engine.config import Judging
 from ragassay.engine.run import options_of
 from ragassay.errors import InputError, UsageError
-from ragassay.files import atomic
+from ragassay.files import write_bytes, write_text
 from ragassay.golden import (
     QUERIES,
     Document,
@@ -49,7 +49,7 @@ from ragassay.synthesis import offline_generator
 from ragassay.synthesis.choosing import chosen
 from ragassay.synthesis.draft import Draft, Rejection
 from ragassay.synthesis.filters import WORDS, Checks, Filters
-from ragassay.synthesis.llm_generator import LLMGenerator, Wanted
+from ragassay.synthesis.llm_generator import LLMGenerator
 from ragassay.synthesis.mix import Kind, Mix
 from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.scorecard import scorecard
@@ -226,11 +226,8 @@ class Synthesis:
             filters = self._filters()
             there = {item.id for item in self.golden.items}
             passed = []
-            for draft in drafts:
-                if draft.id in there:
-                    continue
-                rejection = filters.against(draft)
-                if rejection is None:
+            for draft in (one for one in drafts if one.id not in there):
+                if (rejection := filters.against(draft)) is None:
                     passed.append(draft)
                 else:
                     rejections.append(rejection)
@@ -317,9 +314,10 @@ class Synthesis:
             ledger = Ledger(MEMORY if offline or (self._dry and not is_there(place)) else place)
             stack.callback(ledger.close)
 
+            options = options_of(self._judging, dry=self._dry)
+
             def judge(words: str) -> Judge:
                 if is_target(words):
-                    options = options_of(self._judging, dry=self._dry)
                     return target_judge(words, options, ledger=ledger, budget=budget)
                 refuse_panel(words)
                 return make_judge(
@@ -327,7 +325,7 @@ class Synthesis:
                     default_model="gpt-4o-mini",
                     ledger=ledger,
                     budget=budget,
-                    options=options_of(self._judging, dry=self._dry),
+                    options=options,
                 )
 
             checker = judge(wish.checker)
@@ -355,12 +353,11 @@ class Synthesis:
             answers=wish.answers,
             words=wish.words,
         )
-        wanted: list[Wanted]
         if wish.given:
             wanted = list(generator.given(wish.given))
         else:
-            every = generator.wanted(wish.mix.kinds(math.ceil(OVER * wish.n), wish.seed))
-            wanted = list(every)[: math.ceil(OVER * wish.target)]
+            every = list(generator.wanted(wish.mix.kinds(math.ceil(OVER * wish.n), wish.seed)))
+            wanted = every[: math.ceil(OVER * wish.target)]
         scope = asker.scope()
         written = self._each(asker, [generator.draft(one, scope.ask()) for one in wanted])
         drafts = [one for one in written if isinstance(one, Draft)]
@@ -428,8 +425,7 @@ class Synthesis:
         settled |= {str(one.get("id")) for one in records if one["why"] == "not-chosen"}
         kept = [line for line in kept if not _is_settled(line, settled)]
         lines = dict.fromkeys([*kept, *map(orjson.dumps, records)])
-        with atomic(path) as stream:
-            stream.writelines(line + b"\n" for line in lines)
+        write_bytes(path, b"".join(line + b"\n" for line in lines))
         return len(lines)
 
 
@@ -459,18 +455,13 @@ def _opened(wish: Wish, documents: dict[str, Document]) -> GoldenSet:
     golden = GoldenSet.open(wish.output)
     known = golden.known_documents()
     changed = [key for key in known if key not in documents or documents[key].sha256 != known[key]]
+    hint = f"Find its spans again first: ragassay golden anchor {wish.output}."
     if changed:
-        raise InputError(
-            f"was made from other documents than {wish.documents}: {changed[0]} differs",
-            path=wish.output,
-            hint=f"Find its spans again first: ragassay golden anchor {wish.output}.",
-        )
+        problem = f"was made from other documents than {wish.documents}: {changed[0]} differs"
+        raise InputError(problem, path=wish.output, hint=hint)
     for (then, now), names in golden.read_otherwise(documents).items():
-        raise InputError(
-            f"was made from {names[0]} as {then} read it, and {now} may read it otherwise",
-            path=wish.output,
-            hint=f"Find its spans again first: ragassay golden anchor {wish.output}.",
-        )
+        problem = f"was made from {names[0]} as {then} read it, and {now} may read it otherwise"
+        raise InputError(problem, path=wish.output, hint=hint)
     return golden
 
 
@@ -500,5 +491,4 @@ def _save_section(path: Path, section: str) -> None:
     kept = [f"## {one}" for one in re.split("^## ", old, flags=re.MULTILINE)[1:]]
     heading = section.splitlines()[0]
     kept = [one for one in kept if one.splitlines()[0] != heading]
-    with atomic(path) as stream:
-        stream.write((head + "\n".join([*kept, section]).rstrip() + "\n").encode())
+    write_text(path, head + "\n".join([*kept, section]).rstrip() + "\n")

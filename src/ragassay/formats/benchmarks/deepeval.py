@@ -34,7 +34,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     Raises:
         InputError: the file or a test case cannot be read.
     """
-    if _is_table(path, mapper.encoding):
+    if not opening.is_json(path, mapper.encoding):
         for line, row in delimited.rows(path, mapper.encoding):
             joined = {key: cell.split("|") for key in _JOINED if (cell := row.get(key)) is not None}
             yield mapper.sample(_told({**row, **joined}), line)
@@ -51,11 +51,6 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
                 if not isinstance(one, dict):
                     raise InputError("the test case is no object", field=_CASES[0])
             yield mapper.sample(_record(one), number)
-
-
-def _is_table(path: Path, encoding: str | None) -> bool:
-    """Whether a file is no JSON."""
-    return next(opening.text_lines(path, encoding), "").lstrip()[:1] not in "[{"
 
 
 def _record(case: Mapping[str, Any]) -> dict[str, Any]:

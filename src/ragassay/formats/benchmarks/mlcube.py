@@ -32,17 +32,15 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a row cannot be read, or a row names the answer or the system twice.
     """
     mapper.cells = True
-    with opening.opened(path, mapper.encoding) as stream:
-        is_json = stream.read(64).lstrip()[:1] in (b"{", b"[")
     rows: Iterator[tuple[int, Any]] = (
         json_files.json_records(
             path, mapper.note, mapper.encoding, nested=True, is_record=mapper.reaches_into
         )
-        if is_json
+        if opening.is_json(path, mapper.encoding)
         else delimited.rows(path, mapper.encoding)
     )
     for line, row in rows:
-        models = [key for key in row if _is_model(key)]
+        models = [key for key in row if all(key.partition("@"))]
         shared = {key: value for key, value in row.items() if key not in models}
         if not models:
             yield mapper.sample(shared, line)
@@ -58,11 +56,6 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
                 )
         for model in models:
             yield mapper.sample({**shared, "system": model, "answer": row[model]}, line)
-
-
-def _is_model(column: str) -> bool:
-    name, at, version = column.partition("@")
-    return bool(name and at and version)
 
 
 def has_names(columns: Iterable[str]) -> bool:

@@ -18,6 +18,7 @@ from ragassay.samples import Answer, Passage, Sample
 
 _COLUMNS = ("query", "passage_id", "passage", "generated_answer")
 _OPTIONAL = ("query_id", "query_run")
+_KNOWN = frozenset({*_COLUMNS, *_OPTIONAL})
 _NO_ANSWER, _API_ERROR = "NO_ANSWER", "API_ERROR"
 _NO_PASSAGE = ("NA", "ERROR")
 """What ``passage_id`` holds where no passage was recorded, beside NO_ANSWER or API_ERROR."""
@@ -51,7 +52,11 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 
 def _rows(path: Path, encoding: str | None) -> Iterator[Numbered]:
-    return (_checked(line, row, path) for line, row in delimited.rows(path, encoding))
+    for line, row in delimited.rows(path, encoding):
+        delimited.demand(row, _COLUMNS, path, ", ".join((*_OPTIONAL, *_COLUMNS)))
+        if row["query"] is None:
+            raise InputError("the query is empty", path=path, line=line, field="query")
+        yield line, row
 
 
 def _group_key(numbered: Numbered) -> _Key:
@@ -74,9 +79,7 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
             raise InputError(f"the run is {run}", field="query_run", hint="Runs count from 1.")
         answer, failure = _answer_and_failure(rows)
         for column in first:
-            if column not in (*_COLUMNS, *_OPTIONAL) and any(
-                row[column] != first[column] for _, row in rows
-            ):
+            if column not in _KNOWN and any(row[column] != first[column] for _, row in rows):
                 mapper.note(
                     f"queries whose rows differ in {column!r}",
                     "The value of the first row is kept in the metadata.",
@@ -121,9 +124,8 @@ def _answer_and_failure(rows: list[Numbered]) -> tuple[str | None, str | None]:
 def _metadata(row: Row, *, no_answer: bool, failed: bool) -> dict[str, Any]:
     """Other columns with the values of the first row, a mark for NO_ANSWER, and the text that an
     API_ERROR has in place of a passage."""
-    known = {*_COLUMNS, *_OPTIONAL}
     metadata: dict[str, Any] = {
-        key: cell for key, cell in row.items() if key not in known and cell is not None
+        key: cell for key, cell in row.items() if key not in _KNOWN and cell is not None
     }
     if no_answer:
         metadata["no_answer"] = True
@@ -150,13 +152,6 @@ def _passages(rows: list[Numbered], mapper: Mapper) -> tuple[Passage, ...] | Non
     if not passages and any(row["passage_id"] in _NO_PASSAGE for _, row in rows):
         return None
     return tuple(passages)
-
-
-def _checked(line: int, row: Row, path: Path) -> Numbered:
-    delimited.demand(row, _COLUMNS, path, ", ".join((*_OPTIONAL, *_COLUMNS)))
-    if row["query"] is None:
-        raise InputError("the query is empty", path=path, line=line, field="query")
-    return line, row
 
 
 def _sniff(head: Head) -> int:

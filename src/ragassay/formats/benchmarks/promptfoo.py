@@ -49,9 +49,11 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
                 raise InputError("the result is no object", path=path, line=where)
             with shaped("promptfoo", path, where):
                 record = _record(one, prompts, mapper)
-                beside = _beside(one, mapper)
+                # In the record a response would be an answer, and the answer the reference.
+                around = {"vars": _given(one), "response": one.get("response") or {}}
             key = (str(record.get("id")), str(record.get("system")))
             repeat = seen[key] = seen.get(key, -1) + 1
+            beside = around if mapper.columns else None
             yield mapper.sample({**record, "repeat": repeat}, where, beside)
 
 
@@ -139,12 +141,6 @@ def _record(
     return mapper.unchosen(record)
 
 
-def _beside(one: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
-    """What chosen columns may reach into. In the record a response would be an answer, and the
-    answer beside it the reference."""
-    return {"vars": _given(one), "response": one.get("response") or {}} if mapper.columns else {}
-
-
 def _given(one: Mapping[str, Any]) -> Mapping[str, Any]:
     """The variables of a test."""
     return one.get("vars") or (one.get("testCase") or {}).get("vars") or {}
@@ -184,9 +180,7 @@ def _expected(assertions: Any) -> list[str] | None:
 
 
 def _sniff(head: Head) -> int:
-    results = head.record.get("results")
-    listed = results.get("results") if isinstance(results, dict) else results
-    first = listed[0] if isinstance(listed, list) and listed else head.record
+    first = next(iter(_results(head.record) or ()), None)
     fits = (
         isinstance(first, dict)
         and isinstance(first.get("vars"), dict)

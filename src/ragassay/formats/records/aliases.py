@@ -33,10 +33,7 @@ GIVEN = ("given", "given_by", "given_unscored")
 """Fields that are mappings by the names of given values; see `mtrag_records`."""
 
 _FIRST_WINS = frozenset(
-    {
-        *("id", "query", "system", "history", "timestamp", "failure", "metadata"),
-        *GIVEN,
-    }
+    {"id", "query", "system", "history", "timestamp", "failure", "metadata", *GIVEN}
 )
 """Fields where a second name does no harm: it stays in the metadata. For the others, choosing
 wrongly would give wrong numbers, so the user has to choose."""
@@ -110,11 +107,8 @@ def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) ->
     all_keys = list(keys)
     chosen = {field: key for field, key in columns.items() if key in all_keys}
     taken = set(chosen.values())
-    by_field: dict[str, list[str]] = {}
-    for key in all_keys:
-        field = FIELD_OF.get(folded(key))
-        if field is not None and key not in taken and field not in columns:
-            by_field.setdefault(field, []).append(key)
+    by_field = _by_field(key for key in all_keys if key not in taken)
+    by_field = {field: found for field, found in by_field.items() if field not in columns}
     for word, (field, other) in PAIRS.items():
         _settle_pair(by_field, field, word, other, columns, words)
     labels = tuple(by_field.pop("answerability", ()))
@@ -170,12 +164,16 @@ def clear_keys(keys: Iterable[str]) -> dict[str, str]:
     Args:
         keys: the record's keys.
     """
-    by_field: dict[str, list[str]] = {}
+    return {field: found[0] for field, found in _by_field(keys).items() if len(found) == 1}
+
+
+def _by_field(keys: Iterable[str]) -> dict[str, list[str]]:
+    """The keys that are known, by their fields."""
+    found: dict[str, list[str]] = {}
     for key in keys:
-        field = FIELD_OF.get(folded(key))
-        if field is not None:
-            by_field.setdefault(field, []).append(key)
-    return {field: found[0] for field, found in by_field.items() if len(found) == 1}
+        if (field := FIELD_OF.get(folded(key))) is not None:
+            found.setdefault(field, []).append(key)
+    return found
 
 
 ALIKE = 0.8

@@ -69,10 +69,8 @@ class JoinedColumns:
     def parse(cls, text: str) -> JoinedColumns | None:
         """The columns that a text names; ``None`` where it can only be one."""
         names = [name.strip() for name in text.split("+")]
-        if not all(names) or (len(names) == 1 and not any("*" in one for one in names)):
-            return None
         # The star of a path into a list ([*]) is none of ours.
-        if any("[" in name for name in names):
+        if not all(names) or "[" in text or (len(names) == 1 and "*" not in text):
             return None
         return cls(tuple(re.compile(re.escape(name).replace(r"\*", "(.*)")) for name in names))
 

@@ -120,7 +120,7 @@ def score(value: Any, field: str) -> float | None:
         return value
     if value is None:
         return None
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if is_number(value) and math.isfinite(value):
         return float(value)
     hint = "Scores are finite numbers, without quotes; leave the score out if there is none."
     raise unexpected(value, "a score", field, hint)
@@ -142,14 +142,11 @@ def timestamp(value: Any, field: str) -> float | None:
         try:
             value = float(value)
         except ValueError:
-            try:
+            with suppress(ValueError):
                 value = datetime.fromisoformat(value.strip())
-            except ValueError:
-                value = None
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and FIRST_TIME <= value <= LAST_TIME:
+    if is_number(value) and FIRST_TIME <= value <= LAST_TIME:
         return float(value)
     raise InputError(
         "this is no point in time",

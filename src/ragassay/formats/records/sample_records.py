@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import orjson
 
@@ -26,6 +26,9 @@ from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.texts_within import text_paths
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 
+if TYPE_CHECKING:
+    from ragassay.formats.format import Format
+
 Record = Mapping[str, Any]
 _MAX_PLANS = 1000
 _MOST_LOOKED_AT = 100
@@ -39,14 +42,6 @@ _MOST_PATHS = 20
 def _texts(entries: Mapping[str, Any]) -> dict[str, str]:
     """The entries whose values are texts."""
     return {str(name): value for name, value in entries.items() if isinstance(value, str)}
-
-
-class Reader(Protocol):
-    """A format (`ragassay.formats.Format`), seen from here."""
-
-    @property
-    def read(self) -> Callable[[Path, Mapper], Iterator[Sample]]:
-        """Makes the samples of a file."""
 
 
 class MapperOptions(TypedDict, total=False):
@@ -152,7 +147,7 @@ class Mapper:
         return sample
 
     def of_files(
-        self, files: Sequence[tuple[Reader, Path]], *, several: bool = False
+        self, files: Sequence[tuple[Format, Path]], *, several: bool = False
     ) -> Iterator[Sample]:
         """The samples of several files, one file after the other.
 
@@ -538,15 +533,26 @@ class Mapper:
                     "The record's own is kept.",
                     line,
                 )
-            if field_values.is_small(record[key]):
+            if self.is_kept(key, record[key], line):
                 metadata[key] = record[key]
-            else:
-                self.note(
-                    f"values of the unknown field {key!r} that are large or nested",
-                    "They were left out of the metadata.",
-                    line,
-                )
         return metadata
+
+    def is_kept(self, key: str, value: Any, line: int) -> bool:
+        """Whether the value of an unknown field stays in the metadata; a note tells where not.
+
+        Args:
+            key: of the field.
+            value: what it holds.
+            line: where it stands.
+        """
+        if field_values.is_small(value):
+            return True
+        self.note(
+            f"values of the unknown field {key!r} that are large or nested",
+            "They were left out of the metadata.",
+            line,
+        )
+        return False
 
     def _conversation(
         self, record: Record, keys: Keys, parts: dict[str, Any], metadata: dict[str, Any], line: int

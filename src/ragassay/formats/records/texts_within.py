@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ragassay.json_paths import EVERY, NOTHING, JsonPath
+from ragassay.json_paths import EVERY, JsonPath
 
 _DEEPEST = 6
 """Levels of objects and lists that are looked into."""
@@ -40,8 +40,8 @@ def is_list_of_texts(value: Any) -> bool:
 
 def _texts(value: Any) -> Any:
     """A text, or the texts of a list; ``None`` where there are none."""
-    if value is NOTHING or isinstance(value, str):
-        return None if value is NOTHING else value
+    if isinstance(value, str):
+        return value
     if isinstance(value, list):
         return [one for one in value if isinstance(one, str)] or None
     return None

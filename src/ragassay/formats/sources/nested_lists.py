@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragassay.formats.records import FIELD_OF, SUBSTANCE, folded
+from ragassay.formats.records import FIELD_OF, SUBSTANCE, all_texts, folded
 
 _DEEPEST = 4
 """Objects around a list that are looked into."""
@@ -84,7 +84,7 @@ def holds_what_was_found(outer: Mapping[str, Any], name: str) -> bool:
     parts = [part for item in outer[name] for part in item.items()]
     held = [(FIELD_OF.get(folded(key)), value) for key, value in parts]
     return any(field for field, _ in held) and all(
-        field in _FOUND if field else not _holds_text(value) for field, value in held
+        field in _FOUND if field else not any(all_texts(value)) for field, value in held
     )
 
 
@@ -122,13 +122,7 @@ def _is_around(value: Any, path: tuple[str, ...]) -> bool:
         if any(FIELD_OF.get(folded(name)) in SUBSTANCE for name in value):
             return False
         others = [one for name, one in value.items() if name != key and folded(name) not in _ABOUT]
-        if any(_holds_text(one) for one in others):
+        if any(any(all_texts(one)) for one in others):
             return False
         value = value[key]
     return True
-
-
-def _holds_text(value: Any) -> bool:
-    if isinstance(value, dict | list):
-        return any(map(_holds_text, value.values() if isinstance(value, dict) else value))
-    return isinstance(value, str) and bool(value.strip())

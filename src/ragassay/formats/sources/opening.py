@@ -152,6 +152,12 @@ def text_lines(path: Path, encoding: str | None = None) -> Generator[str]:
                 raise not_utf8(error, path, number) from None
 
 
+def is_json(path: Path, encoding: str | None = None) -> bool:
+    """Whether a file begins as JSON does."""
+    with opened(path, encoding) as stream:
+        return stream.read(64).lstrip()[:1] in (b"{", b"[")
+
+
 def read_all(path: Path, encoding: str | None = None) -> bytes:
     """All bytes of a file that cannot be read piece by piece, decompressed."""
     with opened(path, encoding) as stream:

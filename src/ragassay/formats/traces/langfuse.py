@@ -8,9 +8,8 @@ from typing import Any
 
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, unpacked
-from ragassay.formats.sources import shaped
 from ragassay.formats.traces import said, served, trace_spans as spans
-from ragassay.formats.traces.span_rows import peeked_rows
+from ragassay.formats.traces.span_rows import peeked_rows, record_samples
 from ragassay.samples import Sample
 
 
@@ -25,13 +24,9 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a record cannot be read.
     """
     first, listed = peeked_rows(path, mapper)
-    if "expectedOutput" not in first and "expected_output" not in first:
-        yield from spans.samples(listed, _spans, "Langfuse", mapper)
-        return
-    for line, row in listed:
-        with shaped("Langfuse", path, line):
-            record = _item(row)
-        yield mapper.sample(record, line)
+    if "expectedOutput" in first or "expected_output" in first:
+        return record_samples(listed, lambda row: (_item(row), None), "Langfuse", mapper)
+    return spans.samples(listed, _spans, "Langfuse", mapper)
 
 
 def _get(row: Mapping[str, Any], *names: str) -> Any:

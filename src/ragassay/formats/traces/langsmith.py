@@ -10,9 +10,9 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
-from ragassay.formats.sources import kind, shaped
+from ragassay.formats.sources import kind
 from ragassay.formats.traces import python_cells, said, served, trace_spans as spans
-from ragassay.formats.traces.span_rows import peeked_rows
+from ragassay.formats.traces.span_rows import peeked_rows, record_samples
 from ragassay.samples import Sample
 
 
@@ -28,20 +28,19 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """
     first, listed = peeked_rows(path, mapper)
     if "run_type" in first:
-        yield from spans.samples(listed, _spans, "LangSmith", mapper)
-    elif isinstance(first.get("run"), dict):
-        for line, row in listed:
-            with shaped("LangSmith", path, line):
-                record = _example(_grouped(_result(row)), mapper)
-            yield mapper.sample(record, line)
-    else:
-        for line, row in listed:
-            with shaped("LangSmith", path, line):
-                grouped = _grouped(row)
-                record = _example(grouped, mapper)
-            others = {**row, **grouped}
-            beside = {key: value for key, value in others.items() if key not in record}
-            yield mapper.sample(record, line, beside)
+        return spans.samples(listed, _spans, "LangSmith", mapper)
+
+    def result(row: Mapping[str, Any]) -> tuple[dict[str, Any], None]:
+        return _example(_grouped(_result(row)), mapper), None
+
+    def example(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        grouped = _grouped(row)
+        record = _example(grouped, mapper)
+        others = {**row, **grouped}
+        return record, {key: value for key, value in others.items() if key not in record}
+
+    made = result if isinstance(first.get("run"), dict) else example
+    return record_samples(listed, made, "LangSmith", mapper)
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:

@@ -9,9 +9,8 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
-from ragassay.formats.sources import shaped
 from ragassay.formats.traces import attributes, said, served, trace_spans as spans
-from ragassay.formats.traces.span_rows import peeked_rows
+from ragassay.formats.traces.span_rows import peeked_rows, record_samples
 from ragassay.samples import Sample
 
 
@@ -26,14 +25,13 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a record cannot be read.
     """
     first, listed = peeked_rows(path, mapper)
-    if "expectations" in first and "spans" not in first and "data" not in first:
-        for line, row in listed:
-            with shaped("MLflow", path, line):
-                record = _row(row, mapper)
-            beside = {name: unpacked(row.get(name)) for name in _RAW}
-            yield mapper.sample(record, line, beside)
-        return
-    yield from spans.samples(listed, _spans, "MLflow", mapper)
+    if "expectations" not in first or "spans" in first or "data" in first:
+        return spans.samples(listed, _spans, "MLflow", mapper)
+
+    def made(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        return _row(row, mapper), {name: unpacked(row.get(name)) for name in _RAW}
+
+    return record_samples(listed, made, "MLflow", mapper)
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from ragassay.formats.records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.traces.python_cells import opened
+from ragassay.samples import Sample
 
 UNREAD = frozenset({"events", "serialized", "tags", "links", "child_run_ids", "parent_run_ids"})
 """Columns that no format reads, so that whatever they hold is no error."""
@@ -26,22 +27,40 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
         InputError: the file or a cell cannot be read.
     """
     with opening.opened(path, mapper.encoding) as stream:
-        start = stream.read(64)
-    if start[:4] == b"PAR1":
+        start = stream.read(4)
+    if start == b"PAR1":
         from ragassay.formats.parquet import table_rows
 
         yield from table_rows(path)
-    elif start.lstrip()[:1] in (b"{", b"["):
+    elif opening.is_json(path, mapper.encoding):
         yield from json_files.json_records(path, mapper.note, mapper.encoding, nested=True)
     else:
         for line, row in delimited.rows(path, mapper.encoding):
-            yield (
-                line,
-                {
-                    name: cell if name in UNREAD else opened(cell, path, line, name)
-                    for name, cell in row.items()
-                },
-            )
+            read = {name: cell for name, cell in row.items() if name not in UNREAD}
+            yield line, row | {name: opened(one, path, line, name) for name, one in read.items()}
+
+
+def record_samples(
+    listed: Iterable[tuple[int, dict[str, Any]]],
+    made: Callable[[Mapping[str, Any]], tuple[dict[str, Any], dict[str, Any] | None]],
+    tool: str,
+    mapper: Mapper,
+) -> Iterator[Sample]:
+    """A sample for each record.
+
+    Args:
+        listed: the records, each with its line or number.
+        made: makes our record of one, and what chosen columns may reach into beside it.
+        tool: that wrote the records.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: a record cannot be read.
+    """
+    for line, row in listed:
+        with opening.shaped(tool, mapper.path, line):
+            record, beside = made(row)
+        yield mapper.sample(record, line, beside)
 
 
 def peeked_rows(path: Path, mapper: Mapper) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:

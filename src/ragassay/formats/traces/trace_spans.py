@@ -100,7 +100,8 @@ def samples(
     parents = {one.id: one.parent for one in listed}
     traces: dict[str, list[Span]] = {}
     for one in listed:
-        traces.setdefault(one.trace or _top(one.id, parents), []).append(one)
+        name = one.trace or [one.id, *_above(one.id, parents)][-1]
+        traces.setdefault(name, []).append(one)
     for name, steps in traces.items():
         root = _root(steps)
         with shaped("its tool", mapper.path, root.line):
@@ -112,12 +113,14 @@ def samples(
         yield mapper.sample(record, root.line, beside)
 
 
-def _top(name: str, parents: Mapping[str, str | None]) -> str:
-    seen = {name}
-    while (above := parents.get(name)) is not None and above in parents and above not in seen:
-        seen.add(above)
-        name = above
-    return name
+def _above(name: str, parents: Mapping[str, str | None]) -> list[str]:
+    """The ids of the known steps that contain a step, the innermost first."""
+    seen = {name: None}
+    above = parents.get(name)
+    while above is not None and above in parents and above not in seen:
+        seen[above] = None
+        above = parents[above]
+    return list(seen)[1:]
 
 
 def _root(steps: list[Span]) -> Span:
@@ -223,7 +226,7 @@ def _outermost(steps: list[Span], ordered: list[Span], mapper: Mapper) -> list[S
     was given what the outermost one left, in its order. One without documents gives way to those
     within it."""
     parents = {one.id: one.parent for one in ordered}
-    within = {one.id: _above(one, parents) for one in steps}
+    within = {one.id: set(_above(one.id, parents)) for one in steps}
     listing = {one.id for one in steps if _lists_documents(one)}
     around = set().union(*within.values())
     kept = [
@@ -235,16 +238,6 @@ def _outermost(steps: list[Span], ordered: list[Span], mapper: Mapper) -> list[S
         inner = [one for one in steps if outer.id in within[one.id] and one.id not in around]
         _note_other_documents(outer, [one for one in inner if _documents(one) is not None], mapper)
     return kept or steps  # steps may contain each other
-
-
-def _above(step: Span, parents: Mapping[str, str | None]) -> set[str]:
-    """The ids of the steps that contain a step."""
-    found: set[str] = set()
-    above = step.parent
-    while above is not None and above not in found:
-        found.add(above)
-        above = parents.get(above)
-    return found - {step.id}
 
 
 def _lists_documents(one: Span) -> bool:

@@ -343,8 +343,7 @@ def _checked_rows(path: Path, layout: Layout) -> Iterator[list[str | int | float
     """The kept fields of each line; the first faulty one is an `InputError`."""
     for number, fields in fields_of(path, layout):
         with placed(path, number):
-            row = _checked_row(fields, layout)
-        yield row
+            yield _checked_row(fields, layout)
 
 
 def _checked_row(fields: list[bytes], layout: Layout) -> list[str | int | float]:

@@ -58,20 +58,8 @@ def _sample(record: dict[str, Any], mapper: Mapper, line: int) -> Sample:
         system=field_values.identifier(about.pop("run_id", None), "run_id") or mapper.system,
         passages=tuple(cited),
         answer=_answer(about.pop("answer", None), [passage.id or "" for passage in cited]),
-        metadata=_metadata(about, mapper, line),
+        metadata={key: one for key, one in about.items() if mapper.is_kept(key, one, line)},
     )
-
-
-def _metadata(about: dict[str, Any], mapper: Mapper, line: int) -> dict[str, Any]:
-    """The rest of the record; large and nested values are left out with a note."""
-    for key, value in about.items():
-        if not field_values.is_small(value):
-            mapper.note(
-                f"values of the unknown field {key!r} that are large or nested",
-                "They were left out of the metadata.",
-                line,
-            )
-    return {key: value for key, value in about.items() if field_values.is_small(value)}
 
 
 def _first(about: dict[str, Any], names: Sequence[str]) -> Any:
