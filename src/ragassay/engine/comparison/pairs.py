@@ -182,7 +182,8 @@ def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix
         names: of the metrics.
 
     Returns:
-        One array for each metric, in the order of the ids; 0 where the scores are equal up to rounding.
+        One array for each metric, by the ids of the queries; 0 where the scores are equal up to
+        rounding.
     """
     (values_a, mask_a), (values_b, mask_b) = MatchedRuns.of(a, b).scores(names)
     both = mask_a & mask_b

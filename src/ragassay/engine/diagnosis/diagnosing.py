@@ -78,15 +78,9 @@ class Example:
     def to_json(self) -> dict[str, Any]:
         """The example as JSON; an infinite rank is null."""
         sample, system, repeat = self.identity
-        return {
-            "sample": sample,
-            "system": system,
-            "repeat": repeat,
-            "query": self.query,
-            "answer": self.answer,
-            "headline": self.headline,
-            "signals": {k: None if v == inf else v for k, v in self.signals.items()},
-        }
+        rest = {key: value for key, value in vars(self).items() if key != "identity"}
+        signals = {k: None if v == inf else v for k, v in self.signals.items()}
+        return {"sample": sample, "system": system, "repeat": repeat, **rest, "signals": signals}
 
 
 @dataclass(frozen=True)
@@ -121,11 +115,7 @@ class ClassFound:
         return {
             "class": self.fault.name,
             "title": self.fault.title,
-            "n": self.n,
-            "share": self.share,
-            "low": self.low,
-            "high": self.high,
-            "cost": self.cost,
+            **{key: getattr(self, key) for key in ("n", "share", "low", "high", "cost")},
             "says": self.fault.says,
             "advice": self.fault.advice,
             "judged": [one.to_json() for one in self.judged],
