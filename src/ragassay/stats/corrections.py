@@ -45,11 +45,6 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     return _in_place(p_values, order, list(accumulate(reversed(scaled), min))[::-1])
 
 
-def uncorrected(p_values: Sequence[float | None]) -> list[float | None]:
-    """The p-values, unchanged."""
-    return list(p_values)
-
-
 def decision_levels(
     p_values: Sequence[float | None], adjusted: Sequence[float | None], alpha: float, name: str
 ) -> list[float]:

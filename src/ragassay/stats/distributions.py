@@ -100,7 +100,8 @@ def beta_ppf(p: float, a: float, b: float) -> float:
         ValueError: p outside [0, 1], or a shape that is not positive.
     """
     _check_probability(p)
-    _check_shapes(a, b)
+    if not (0.0 < a < math.inf and 0.0 < b < math.inf):
+        raise ValueError(f"the shapes of a beta distribution must be positive, not {a} and {b}")
     if p in (0.0, 1.0):
         return p
     # Newton's method on the log-odds of x, inside a bracket that each step narrows.
@@ -243,11 +244,6 @@ def _partial_denominator(a: float, b: float, x: float, y: float, m: int) -> floa
 def _check_probability(p: float) -> None:
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"a probability lies in [0, 1], not at {p}")
-
-
-def _check_shapes(a: float, b: float) -> None:
-    if not (0.0 < a < math.inf and 0.0 < b < math.inf):
-        raise ValueError(f"the shapes of a beta distribution must be positive, not {a} and {b}")
 
 
 def _check_df(df: float) -> None:

@@ -16,7 +16,6 @@ from ragassay.stats.corrections import (
     benjamini_hochberg,
     decision_levels,
     holm,
-    uncorrected,
 )
 from ragassay.stats.distributions import t_sf
 from ragassay.stats.intervals import Span, alpha_of, bounds, check_options, one_sided
@@ -273,10 +272,8 @@ def _corrected(
                 else:  # no discovery where the interval at this level holds 0
                     corrected[at] = max(scaled, math.nextafter(alpha, 1.0))
     else:
-        correct: Correction = {"holm": holm, "bh": benjamini_hochberg, "none": uncorrected}[
-            correction
-        ]
-        adjusted = correct(raw)
+        ways: dict[str, Correction] = {"holm": holm, "bh": benjamini_hochberg, "none": list}
+        adjusted = ways[correction](raw)
         levels = decision_levels(raw, adjusted, alpha, correction)
         corrected = [p for p in adjusted if p is not None]
     for at, row in enumerate(family):

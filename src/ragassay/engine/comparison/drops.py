@@ -16,7 +16,7 @@ from ragassay.stats import Bounds
 _GATE = "no drop "
 _FORM = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")
 
-ON_THE_SAME_QUERIES = "Run A on the same queries, or compare with a run of B on those of A alone"
+_ON_THE_SAME_QUERIES = "Run A on the same queries, or compare with a run of B on those of A alone"
 """What to do about queries that only the old run has."""
 
 
@@ -113,13 +113,20 @@ def resolve(
     return margins
 
 
-def lacking_queries(n: int) -> str:
-    """Says that A lacks queries of B.
+def missing(n_owed: int, what: str, n_lacking: int) -> tuple[str, str]:
+    """What is missing, empty where nothing is; and what to do about queries that are.
 
     Args:
-        n: how many.
+        n_owed: scores that should be there.
+        what: the clause about these, after "that".
+        n_lacking: queries of B that A lacks.
     """
-    return f"{plural(n, 'query')} of B {either(n, 'is', 'are')} not in A"
+    told = []
+    if n_owed:
+        told.append(f"{plural(n_owed, 'score')} that {what} {either(n_owed, 'is', 'are')} missing")
+    if n_lacking:
+        told.append(f"{plural(n_lacking, 'query')} of B {either(n_lacking, 'is', 'are')} not in A")
+    return " and ".join(told), f". {_ON_THE_SAME_QUERIES}" if n_lacking else ""
 
 
 def decide(
@@ -168,14 +175,7 @@ def decide(
         return result(None, f"{difference.why.rstrip('.')}{hint}")
     if difference.n < 2:
         return result(None, "fewer than two common queries have a score")
-    sentences = []
-    if n_owed:
-        are = either(n_owed, "is", "are")
-        sentences.append(f"{plural(n_owed, 'score')} that should be there {are} missing")
-    if n_lacking:
-        sentences.append(lacking_queries(n_lacking))
-    why = " and ".join(sentences)
-    advice = f". {ON_THE_SAME_QUERIES}" if n_lacking else ""
+    why, advice = missing(n_owed, "should be there", n_lacking)
     if why:
         low, high = metric.bounds
         # Bounds with owed scores are those of means: they say nothing about a percentile.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragassay.counts import either, plural
+from ragassay.counts import either
 from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.compare_runs import compare_arrays
 from ragassay.engine.comparison.derived_runs import aligned
@@ -114,16 +114,10 @@ class _Hidden:
     @property
     def why(self) -> str:
         """What is missing, and what to do about queries that are."""
-        found = []
-        if self.n_owed:
-            are = either(self.n_owed, "is", "are")
-            found.append(f"{plural(self.n_owed, 'score')} that A should have {are} missing")
-        if self.n_lacking:
-            found.append(drops.lacking_queries(self.n_lacking))
+        found, advice = drops.missing(self.n_owed, "A should have", self.n_lacking)
         named = ", ".join(d.name for d in self.metrics)
         them = either(self.n_owed + self.n_lacking, "it", "them")
-        advice = f". {drops.ON_THE_SAME_QUERIES}" if self.n_lacking else ""
-        return f"{' and '.join(found)}, and A may be worse by {them}: {named}{advice}"
+        return f"{found}, and A may be worse by {them}: {named}{advice}"
 
 
 def _hidden(comparison: Comparison) -> _Hidden:

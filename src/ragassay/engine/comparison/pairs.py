@@ -182,14 +182,10 @@ def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix
         names: of the metrics.
 
     Returns:
-        One array for each metric, in the order of A; 0 where the scores are equal up to rounding.
+        One array for each metric, by the ids of the queries; 0 where the scores are equal up to
+        rounding.
     """
-    rows_a, rows_b = rows_by_query(a), rows_by_query(b)
-    common = [query for query in rows_a if query in rows_b]
-    if not names or not common:
-        return [np.zeros(0) for _ in names]
-    values_a, mask_a = query_matrix(a, names, rows_a, common)
-    values_b, mask_b = query_matrix(b, names, rows_b, common)
+    (values_a, mask_a), (values_b, mask_b) = MatchedRuns.of(a, b).scores(names)
     both = mask_a & mask_b
     differences = rounded_differences(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))
     return [row[scored] for row, scored in zip(differences, both, strict=True)]

@@ -14,4 +14,9 @@ from .diagnosing import (
 )
 from .judged_signals import Judged as Judged, NotTelling as NotTelling
 from .missing_signals import NotLookedAt as NotLookedAt
-from .moved_classes import Moved as Moved, MovedClass as MovedClass, moved as moved
+from .moved_classes import (
+    FINE as FINE,
+    Moved as Moved,
+    MovedClass as MovedClass,
+    moved as moved,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from math import inf
 from typing import Any
 
@@ -78,15 +78,9 @@ class Example:
     def to_json(self) -> dict[str, Any]:
         """The example as JSON; an infinite rank is null."""
         sample, system, repeat = self.identity
-        return {
-            "sample": sample,
-            "system": system,
-            "repeat": repeat,
-            "query": self.query,
-            "answer": self.answer,
-            "headline": self.headline,
-            "signals": {k: None if v == inf else v for k, v in self.signals.items()},
-        }
+        rest = {key: value for key, value in vars(self).items() if key != "identity"}
+        signals = {k: None if v == inf else v for k, v in self.signals.items()}
+        return {"sample": sample, "system": system, "repeat": repeat, **rest, "signals": signals}
 
 
 @dataclass(frozen=True)
@@ -121,11 +115,7 @@ class ClassFound:
         return {
             "class": self.fault.name,
             "title": self.fault.title,
-            "n": self.n,
-            "share": self.share,
-            "low": self.low,
-            "high": self.high,
-            "cost": self.cost,
+            **{key: getattr(self, key) for key in ("n", "share", "low", "high", "cost")},
             "says": self.fault.says,
             "advice": self.fault.advice,
             "judged": [one.to_json() for one in self.judged],
@@ -195,28 +185,18 @@ class Diagnosis(Displayed):
 
     def to_json(self) -> dict[str, Any]:
         """The diagnosis as JSON."""
-        return {
-            "run": self.name,
-            "headline": self.headline,
-            "judged": self.judged,
-            "below": self.below,
-            "headline_only": self.headline_only,
+        body = {one.name: getattr(self, one.name) for one in fields(self) if one.repr} | {
             "thresholds": dict(vars(self.thresholds)),
-            "n": self.n,
-            "n_scored": self.n_scored,
-            "n_failing": self.n_failing,
-            "mean": self.mean,
-            "fine_mean": self.fine_mean,
-            "level": self.level,
-            "classes": [one.to_json() for one in self.found],
+            "found": [one.to_json() for one in self.found],
             "not_looked_at": [
                 {"class": one.fault.name, "why": one.why, "metrics": list(one.metrics)}
                 for one in self.not_looked_at
             ],
             "not_telling": [one.to_json() for one in self.not_telling],
             "sources": {name: dict(metrics) for name, metrics in self.sources.items()},
-            "command": self.command,
         }
+        called = {"name": "run", "found": "classes"}
+        return {called.get(name, name): value for name, value in body.items()}
 
 
 def headline_of(result: Result) -> str | None:

@@ -91,10 +91,8 @@ class JudgedSignals:
         """Counts the signals of a sample that the headline calls right."""
         if sample.answerability is Answerability.UNANSWERABLE:
             return
-        for row in _CHECKED:
-            signal = row.needs[0][0].name
-            one = found.get(signal)
-            if one is not None and one.metric in self._doubtful:
+        for row, signal, one in _checked(found):
+            if one.metric in self._doubtful:
                 self._of[row.name, one.metric] += 1
                 self._says[row.name, one.metric] += row.holds({signal: one.value}, sample, limits)
 
@@ -103,15 +101,10 @@ class JudgedSignals:
     ) -> dict[str, Found]:
         """The signals of a sample but those that do not tell failing samples from right ones."""
         kept = dict(found)
-        for row in _CHECKED:
-            signal = row.needs[0][0].name
-            one = kept.get(signal)
-            if (
-                one is not None
-                and self._tells_nothing(row, one.metric)
-                and row.holds({signal: one.value}, sample, limits)
-            ):
-                del kept[signal]
+        for row, signal, one in _checked(found):
+            idle = self._tells_nothing(row, one.metric)
+            if idle and row.holds({signal: one.value}, sample, limits):
+                kept.pop(signal, None)
         return kept
 
     def not_telling(self) -> Iterator[NotTelling]:
@@ -138,3 +131,11 @@ class JudgedSignals:
     def _tells_nothing(self, row: FaultClass, metric: str) -> bool:
         key = row.name, metric
         return 0 < self._of[key] <= 2 * self._says[key]
+
+
+def _checked(found: Mapping[str, Found]) -> Iterator[tuple[FaultClass, str, Found]]:
+    """The rows that are checked, each with its signal where the sample has it."""
+    for row in _CHECKED:
+        signal = row.needs[0][0].name
+        if signal in found:
+            yield row, signal, found[signal]

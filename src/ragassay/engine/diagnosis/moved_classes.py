@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -135,14 +136,11 @@ def moved(
             )
     old = aligned(old, new)
     chosen = headline or headline_of(new)
-    first = diagnose(
-        new, headline=chosen, below=below, thresholds=thresholds, headline_only=headline_only,
-        n_examples=n_examples,
-    )  # fmt: skip
-    second = diagnose(
-        old, headline=first.headline, below=first.below, thresholds=thresholds,
-        headline_only=headline_only, n_examples=n_examples,
-    )  # fmt: skip
+    alike = partial(
+        diagnose, thresholds=thresholds, headline_only=headline_only, n_examples=n_examples
+    )
+    first = alike(new, headline=chosen, below=below)
+    second = alike(old, headline=first.headline, below=first.below)
     rows_new, rows_old = (_rows(run) for run in (new, old))
     common = [key for key in rows_new if key in rows_old]
     if not common:

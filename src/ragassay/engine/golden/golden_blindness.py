@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ragassay.counts import either, plural
 from ragassay.engine.golden.golden_groups import evidence, plain
 from ragassay.golden import GoldenItem
 
-Scorer = Callable[[Sequence[Mapping[str, Any]]], dict[str, float]]
-"""Gives the value of each answer that a metric scores, by its id."""
+Scorer = Callable[[Sequence[Mapping[str, Any]], str], dict[str, float]]
+"""Gives the value of each answer that a metric (by its name) scores, by its id."""
 
 
-@dataclass(frozen=True)
-class Blindness:
-    """What metrics see of wrong answers.
-
-    Attributes:
-        counts: for each metric and kind of wrong answer: how many score as high as the best right
-            one, of how many.
-        by_gold: items whose right answer is the text of their gold spans.
-        untold: for how many items nobody can tell, and why; empty for none.
-    """
-
-    counts: dict[tuple[str, str], tuple[int, int]]
-    by_gold: int
-    untold: str
-
-
-def blindness_of(items: Sequence[GoldenItem], metrics: Mapping[str, Scorer]) -> Blindness:
+def blindness_of(
+    items: Sequence[GoldenItem], metrics: Sequence[str], scorer: Scorer
+) -> tuple[dict[tuple[str, str], tuple[int, int]], int, str]:
     """Scores right and wrong answers by each metric.
 
     A wrong answer is scored against all references. A right answer is a reference that is scored
@@ -40,7 +25,13 @@ def blindness_of(items: Sequence[GoldenItem], metrics: Mapping[str, Scorer]) -> 
 
     Args:
         items: those without wrong answers are left out.
-        metrics: by name.
+        metrics: their names.
+        scorer: scores the answers by one of them.
+
+    Returns:
+        For each metric and kind of wrong answer, how many score as high as the best right one, of
+        how many; how many items have the text of their gold spans as the right answer; for how many
+        items nobody can tell and why, empty for none.
     """
     tried: list[tuple[GoldenItem, int]] = []
     samples: list[dict[str, Any]] = []
@@ -67,8 +58,8 @@ def blindness_of(items: Sequence[GoldenItem], metrics: Mapping[str, Scorer]) -> 
             for at, one in enumerate(item.negative_references)
         ]
     counts: dict[tuple[str, str], tuple[int, int]] = {}
-    for metric, scorer in metrics.items() if samples else ():
-        values = scorer(samples)
+    for metric in dict.fromkeys(metrics) if samples else ():
+        values = scorer(samples, metric)
         for number, (item, n_right) in enumerate(tried):
             names = [f"{number}/+{at}" for at in range(n_right)]
             best = [values[name] for name in names if name in values]
@@ -79,7 +70,7 @@ def blindness_of(items: Sequence[GoldenItem], metrics: Mapping[str, Scorer]) -> 
                 key = (metric, one.kind or "wrong")
                 n, of = counts.get(key, (0, 0))
                 counts[key] = (n + (wrong >= max(best)), of + 1)
-    return Blindness(counts, by_gold, _untold(n_alone, n_without))
+    return counts, by_gold, _untold(n_alone, n_without)
 
 
 def _right(item: GoldenItem) -> list[tuple[str, Sequence[str]]]:

@@ -14,7 +14,7 @@ from rapidfuzz import fuzz, process
 
 from ragassay.counts import plural
 from ragassay.engine.golden.document_checks import about_documents
-from ragassay.engine.golden.golden_blindness import Scorer, blindness_of
+from ragassay.engine.golden.golden_blindness import blindness_of
 from ragassay.engine.golden.golden_coverage import coverage
 from ragassay.engine.golden.golden_findings import Finding, Told
 from ragassay.engine.golden.golden_groups import evidence, near_duplicates, plain
@@ -152,15 +152,18 @@ def check(
         say(name)
         found.findings += [Finding(name, *one) for one in findings()]
     say("blindness")
-    blindness = blindness_of(items, {name: _scorer(name, chosen) for name in chosen.metrics})
-    found.blindness, found.by_gold = blindness.counts, blindness.by_gold
+
+    def values(samples: Sequence[Mapping[str, Any]], metric: str) -> dict[str, float]:
+        return {name: value for name, value, _ in _scores(samples, metric, chosen, Counter(), "")}
+
+    found.blindness, found.by_gold, untold = blindness_of(items, chosen.metrics, values)
     if chosen.log:
         say("log")
         found.uncovered = _uncovered(items, chosen.log)
     who = chosen.judge or "the offline judge"
     found.skipped = {name: f"{who} could not say it of {n}" for name, n in open_ones.items()}
-    if blindness.untold:
-        found.skipped["blindness"] = blindness.untold
+    if untold:
+        found.skipped["blindness"] = untold
     if chosen.judge is None:
         found.skipped["complete"] = "what references leave out is told by an LLM only (--judge)"
         if left_out := len(unanswerable) - len(asked):
@@ -346,15 +349,6 @@ def _uncovered(items: Sequence[GoldenItem], log: Sequence[str]) -> list[str]:
         nearest = likeness.max(axis=1) if texts else np.zeros(len(rows))
         missing += [one for one, near in zip(rows, nearest, strict=True) if near < _COVERED]
     return missing
-
-
-def _scorer(metric: str, options: CheckOptions) -> Scorer:
-    """Gives the value of each answer that a metric scores, by its id."""
-
-    def values(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-        return {name: value for name, value, _ in _scores(samples, metric, options, Counter(), "")}
-
-    return values
 
 
 def _scores(

@@ -50,15 +50,12 @@ class ScoreRows(Sequence["ScoreRow"]):
             self._kept = list(self._read())
         if self._kept is not None:
             return self._kept[at]
-        if isinstance(at, slice):
-            wanted = range(self._n)[at]
-            if not wanted:
-                return []
-            least = min(wanted)
-            found = list(islice(self._read(), least, max(wanted) + 1))
-            return [found[n - least] for n in wanted]
-        place = range(self._n)[at]
-        return next(islice(self._read(), place, None))
+        wanted = range(self._n)[at]
+        if isinstance(wanted, int):
+            return next(islice(self._read(), wanted, None))
+        least = min(wanted, default=0)
+        found = list(islice(self._read(), least, max(wanted, default=-1) + 1))
+        return [found[n - least] for n in wanted]
 
     def __repr__(self) -> str:
         return f"<{self._n:,} scores: iterate, index or slice them>"

@@ -36,13 +36,8 @@ class IntervalOptions:
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> IntervalOptions:
         """Those that the configuration of a run (``run.yaml``) names."""
-        keys = {
-            "interval": "method",
-            "level": "level",
-            "n_resamples": "n_resamples",
-            "seed": "seed",
-        }
-        return cls(**{ours: config[key] for key, ours in keys.items() if key in config})
+        keys = {"method": "interval"} | {key: key for key in ("level", "n_resamples", "seed")}
+        return cls(**{ours: config[key] for ours, key in keys.items() if key in config})
 
 
 def describe(

@@ -12,7 +12,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from ragassay.errors import InputError, validation_problem
-from ragassay.judges import Asked, to_record
+from ragassay.judges import Asked, Provenance, to_record
 
 Record = Mapping[str, Any]
 """A verdict as `ragassay.judges.verdict_records.to_record` makes it."""
@@ -99,30 +99,21 @@ class _Message:
     content: str
 
 
-@dataclass(frozen=True)
-class _Checked:
-    """The form of a record and of its votes."""
+@dataclass(frozen=True, kw_only=True)
+class _Checked(Provenance):
+    """The form of a record and of its votes: an answer or a failure, and where it comes from."""
 
     id: str
     key: str
     question: str
     judge: str = ""
-    model: str = ""
-    reply: str = ""
-    prompt_hash: str = ""
+    messages: tuple[_Message, ...] = ()  # type: ignore[assignment]
     detail: str = ""
-    request: str = ""
     reason: str | None = None
     answer: dict[str, Any] | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
-    messages: tuple[_Message, ...] = ()
     votes: tuple[_Checked, ...] = ()
     repeat: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    attempts: int = 0
-    latency: float = 0.0
-    cost: float | None = None
 
 
 def damaged(problem: str, path: Path, line: int) -> InputError:

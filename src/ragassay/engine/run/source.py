@@ -149,12 +149,9 @@ def _columns(
             "encoding": config.encoding,
             "sheet": config.sheet,
         }
+        given = formats.get(config.format) if config.format else None
         for path in formats.files_of(named):
-            reader = (
-                formats.get(config.format)
-                if config.format
-                else formats.detect(path, config.encoding)
-            )
+            reader = given or formats.detect(path, config.encoding)
             looked.append(formats.look((reader, path), options))
     elif (record := _record_of(data)) is not None:
         looked.append(formats.Looked.at_record("the data", record, config.columns))
@@ -178,16 +175,9 @@ def _record_of(data: Any) -> Mapping[str, Any] | None:
 def _opened(
     data: Data, config: RunConfig, columns: formats.Columns, *, refuse_joined: bool
 ) -> Source:
-    reading: dict[str, Any] = {
-        "columns": columns or None,
-        "separator": config.separator,
-        "single_chunk": config.single_chunk,
-        "refuse_joined": refuse_joined,
-        "system": config.system,
-        "encoding": config.encoding,
-        "sheet": config.sheet,
-        "passages_from": config.passages_from,
-    }
+    same = ("separator", "single_chunk", "system", "encoding", "sheet", "passages_from")
+    reading: dict[str, Any] = {name: getattr(config, name) for name in same}
+    reading |= {"columns": columns or None, "refuse_joined": refuse_joined}
     named = paths_of(data)
     if named is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):

@@ -253,8 +253,6 @@ class _ComparisonBrowser:
 
     def _values(self, run: int) -> list[list[float | None]]:
         names = [difference.name for difference in self._comparison.differences]
-        if not self._queries or not names:
-            return [[] for _ in names]
         values, mask = query_matrix(self._runs[run], names, self._rows[run], self._queries)
         return [
             [value if ok else None for value, ok in zip(row.tolist(), known.tolist(), strict=True)]

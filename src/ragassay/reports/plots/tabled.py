@@ -253,10 +253,10 @@ class Tables(ABC):
         columns: dict[int, dict[str, str]] = {}
         for head in heads:
             match = _RUN.fullmatch(head)
-            name = None
-            if match is not None:
-                name = match[2] if match[2] in self.beside else self.named(match[2])
-            if match is not None and name is not None:
+            if match is None:
+                continue
+            name = match[2] if match[2] in self.beside else self.named(match[2])
+            if name is not None:
                 columns.setdefault(int(match[1] or 1), {})[name] = head
         return {
             run: {name: columns[run][name] for name in sorted(columns[run], key=self.rank)}

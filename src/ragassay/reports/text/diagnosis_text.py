@@ -12,6 +12,7 @@ from rich.text import Text
 from ragassay.counts import either
 from ragassay.engine.diagnosis import (
     CLASSES,
+    FINE,
     UNEXPLAINED,
     ClassFound,
     Diagnosis,
@@ -23,7 +24,6 @@ from ragassay.reports.text.fitting import responsive, ruled
 
 _WIDE = 100
 _INTERVAL_FITS = 80
-FINE = "fine"
 _TITLES = {one.name: one.title for one in (*CLASSES, UNEXPLAINED)} | {FINE: "does not fail"}
 """What each class is called, by name."""
 

@@ -273,9 +273,7 @@ def metric_cells(preview: Preview) -> tuple[list[str], list[list[str]]]:
 
 
 def _verdict(preview: Preview) -> str:
-    if any(preview.applicable.values()) or any(preview.needs_extra.values()):
-        return "no faults"
-    if not preview.applicable:
+    if can_score(preview):
         return "no faults"
     fitting = [name for name, fit in preview.suites.items() if fit.n_samples]
     if fitting:
