@@ -109,17 +109,17 @@ class PairsMetric(RunsMetric):
 
     Class attributes:
         undefined: says why two runs cannot be compared.
-        part: the field that counts, where each pair has several values.
     """
 
     undefined: ClassVar[str]
-    part = ""
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The mean over all pairs of runs, the values of each pair as parts."""
+        """The mean over all pairs of runs, the values of each pair as parts. Where they are several
+        of each pair, the metric's parameter ``part`` names the one that counts."""
+        part = getattr(self, "part", "")
         return [
             self.lacks(sample)
-            or (group if isinstance(group, Unscored) else group.outcome(self.undefined, self.part))
+            or (group if isinstance(group, Unscored) else group.outcome(self.undefined, part))
             for sample, group in zip(window.samples, self.compared(window), strict=True)
         ]
 
