@@ -8,6 +8,7 @@ finds at most one gold chunk.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,9 +55,19 @@ def cosine_matrix(left: ArrayLike, right: ArrayLike) -> NDArray[np.floating]:
     return cosines
 
 
-def likeness(
-    left: ArrayLike, right: ArrayLike, threshold: float
-) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
+class Likeness(NamedTuple):
+    """The cosines between the rows of two matrices, and which of them reach a threshold.
+
+    Attributes:
+        cosines: shape ``(n_left, n_right)``.
+        near: which of them reach the threshold.
+    """
+
+    cosines: NDArray[np.floating]
+    near: NDArray[np.bool_]
+
+
+def likeness(left: ArrayLike, right: ArrayLike, threshold: float) -> Likeness:
     """The cosines between rows, and which of them are at least ``threshold``, up to rounding.
 
     The tolerance is 1e-9, or 1e-6 where single precision is involved: a vector is always similar
@@ -67,16 +78,13 @@ def likeness(
         right: embeddings, shape ``(n_right, d)``.
         threshold: smallest cosine that counts as near, -1 to 1.
 
-    Returns:
-        Both of shape ``(n_left, n_right)``.
-
     Raises:
         ValueError: see `cosine_matrix`.
     """
     a, b = vectors(left), vectors(right)
     single = np.float32 in (a.dtype, b.dtype)
     cosines = cosine_matrix(a, b)
-    return cosines, cosines >= threshold - (1e-6 if single else 1e-9)
+    return Likeness(cosines, cosines >= threshold - (1e-6 if single else 1e-9))
 
 
 def credited(relevant: NDArray[np.bool_]) -> NDArray[np.bool_]:
