@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from types import ModuleType
+from typing import Any
 
 
 def modules(package: str) -> Iterator[ModuleType]:
@@ -18,6 +19,18 @@ def modules(package: str) -> Iterator[ModuleType]:
             yield from modules(name)
         else:
             yield importlib.import_module(name)
+
+
+def table(package: str, file: str) -> Any:
+    """The content of a YAML file.
+
+    Args:
+        package: the package that has the file.
+        file: its name.
+    """
+    import yaml  # by whoever asks for a table, not by everyone who imports the package
+
+    return yaml.safe_load(resources.files(package).joinpath(file).read_text(encoding="utf-8"))
 
 
 def word_lists(package: str, file: str) -> Mapping[str, tuple[str, ...]]:

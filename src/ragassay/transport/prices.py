@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from urllib.parse import urlsplit
 
+from ragassay import discovery
 from ragassay.errors import UsageError
 
 
@@ -111,10 +111,7 @@ def as_of() -> str:
 
 @cache
 def _table() -> Mapping[str, object]:
-    import yaml
-
-    text = (resources.files("ragassay.transport") / "prices.yaml").read_text(encoding="utf-8")
-    body: Mapping[str, object] = yaml.safe_load(text)
+    body: Mapping[str, object] = discovery.table("ragassay.transport", "prices.yaml")
     return body
 
 

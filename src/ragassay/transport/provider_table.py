@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
+
+from ragassay import discovery
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,7 @@ def spoken(protocol: str) -> dict[str, Any]:
     Args:
         protocol: ``openai``.
     """
-    import yaml
-
-    text = (resources.files("ragassay.transport") / "providers.yaml").read_text(encoding="utf-8")
-    listed = yaml.safe_load(text)[protocol]
+    listed = discovery.table("ragassay.transport", "providers.yaml")[protocol]
     every = {
         name: Provider(**{**one, "keys": tuple(one["keys"])}, protocol=protocol)
         for name, one in listed["providers"].items()

@@ -357,13 +357,12 @@ class _Asking:
         )
 
     async def _answered(self, answer: Reply) -> Verdict[Any]:
-        entry = self._entry(None, "", strict.dumps(answer.model_dump(mode="json")))
-        await self._commit(entry)
+        await self._keep(None, "", strict.dumps(answer.model_dump(mode="json")))
         return Verdict(self.question, answer, self._provenance(), self.repeat)
 
     async def _failed(self, reason: Reason, detail: str) -> Failure:
         if not reason.passing:
-            await self._commit(self._entry(reason, detail, None))
+            await self._keep(reason, detail, None)
         return self._failure(reason, detail)
 
     def _told(self) -> str:
@@ -381,9 +380,6 @@ class _Asking:
     def _failure(self, reason: Reason, detail: str, *, stopped: bool = False) -> Failure:
         made = self._provenance()
         return Failure(self.question, reason, detail, made, self.repeat, stopped=stopped)
-
-    async def _commit(self, entry: Entry) -> None:
-        await self._kept(self.judge._lookup.keep(self.question, entry))
 
     async def _kept(self, writing: Awaitable[None]) -> None:
         try:
@@ -413,9 +409,10 @@ class _Asking:
             dropped=self.request.lost,
         )
 
-    def _entry(self, reason: Reason | None, detail: str, answer: bytes | None) -> Entry:
+    async def _keep(self, reason: Reason | None, detail: str, answer: bytes | None) -> None:
+        """Stores the result in the ledger."""
         question, made = self.question, self._provenance()
-        return Entry(
+        entry = Entry(
             key=made.request,
             kind=question.kind,
             version=question.version,
@@ -431,3 +428,4 @@ class _Asking:
             created=time.time(),
             **{name: getattr(made, name) for name in PROVENANCE},
         )
+        await self._kept(self.judge._lookup.keep(question, entry))

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any, Literal
+
+from ragassay import discovery
 
 Measure = Literal["AUC", "balanced accuracy", "Spearman"]
 
@@ -110,10 +111,8 @@ def agreement_of(kind: str, metric: str) -> Agreement | None:
 @cache
 def figures() -> Mapping[str, tuple[Agreement, ...]]:
     """All figures of each kind that the offline judge answers, held-out ones first."""
-    import yaml  # by whoever asks for figures, not by everyone who asks the judge
-
-    source = resources.files("ragassay.judges.offline") / "data" / "agreement.yaml"
-    read: dict[str, list[dict[str, Any]]] = yaml.safe_load(source.read_text(encoding="utf-8"))
+    read: dict[str, list[dict[str, Any]]]
+    read = discovery.table("ragassay.judges.offline", "data/agreement.yaml")
     return {
         kind: tuple(
             sorted(

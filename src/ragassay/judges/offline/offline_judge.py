@@ -32,13 +32,10 @@ class OfflineJudge(Judge):
     one (`as_far_as_read`).
     """
 
+    label = LABEL
+
     def __init__(self) -> None:
         self._too_long: set[int] = set()
-
-    @property
-    def label(self) -> str:
-        """``offline-lexical/VERSION``."""
-        return LABEL
 
     def leaves(self) -> tuple[Judge, ...]:
         """None: nothing is sent."""

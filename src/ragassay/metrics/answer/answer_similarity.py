@@ -36,13 +36,9 @@ class AnswerSimilarity(ModelMetric):
     needs = ("answer", "references")
     uses = ("given",)
     low = -1.0
+    embeds = True
     aliases = {"semantic_similarity": "answer_similarity"}  # noqa: RUF012
     recommended_for = "answers that say the same in other words, where an embedder is at hand"
-
-    @property
-    def embeds(self) -> bool:
-        """Always true."""
-        return True
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
         """Answer and references; nothing where the record brings vectors."""

@@ -247,9 +247,7 @@ def against_references(
         For each sample one `TokenMatch` a reference; ``None`` as in `grouped`.
     """
     chosen = (window.samples[at] for at in rows)
-    return grouped(
-        window, scale, ((s.answer.text, s.references) for s in chosen if s.answer is not None)
-    )
+    return grouped(window, scale, ((one.answer_text, one.references) for one in chosen))
 
 
 @register

@@ -123,10 +123,35 @@ def chunk_hits(
         One entry a sample; `Unscored` where it lacks what is compared.
     """
     compared = window.once(ChunkVectors) if by == "cosine" else None
-    return [
-        _hits(sample, at, compared, threshold, rel, duplicates)
-        for at, sample in enumerate(window.samples)
-    ]
+
+    def hits(at: int, sample: Sample) -> Hits | Unscored:
+        gold = missing(sample, ("passages", "gold")) or relevant_gold(sample, rel)
+        if isinstance(gold, Unscored):
+            return gold
+        passages = sample.passages or ()
+        labels = same_chunks([*passages, *gold])
+        labels, gold_labels = labels[: len(passages)], labels[len(passages) :]
+        kept = _first_ones(labels) if duplicates == "drop" else list(range(len(labels)))
+        kept_gold = _first_ones(gold_labels)
+        if compared is None:
+            lacking = comparable(passages, gold)
+            if lacking is not None:
+                return lacking
+            left, right = np.array(labels, dtype=int)[kept], np.array(gold_labels)[kept_gold]
+            return Hits(credited(left[:, None] == right), len(right))
+        pair = lacks_vectors(sample) or compared.of(at, rel)
+        if isinstance(pair, Unscored):
+            return pair
+        if not passages:
+            return Hits(np.zeros(0, dtype=np.bool_), len(kept_gold), pair)
+        try:
+            cosines, near = likeness(pair.passages[kept], pair.gold[kept_gold], threshold)
+        except ValueError as error:
+            return Unscored(Reason.UNDEFINED, str(error))
+        best = [round(float(cosine), 6) for cosine in cosines.max(axis=1)]
+        return Hits(credited(near), len(kept_gold), pair, best)
+
+    return [hits(at, sample) for at, sample in enumerate(window.samples)]
 
 
 def relevant_gold(sample: Sample, rel: int = 1) -> tuple[GoldPassage, ...] | Unscored:
@@ -161,41 +186,6 @@ def comparable(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> Unsc
         f"{blind} of {len(gold)} gold passages share neither id nor text with the retrieved ones; "
         "gold with spans is for the Span and Char metrics",
     )
-
-
-def _hits(
-    sample: Sample,
-    at: int,
-    compared: ChunkVectors | None,
-    threshold: float,
-    rel: int,
-    duplicates: Duplicates,
-) -> Hits | Unscored:
-    gold = missing(sample, ("passages", "gold")) or relevant_gold(sample, rel)
-    if isinstance(gold, Unscored):
-        return gold
-    passages = sample.passages or ()
-    labels = same_chunks([*passages, *gold])
-    labels, gold_labels = labels[: len(passages)], labels[len(passages) :]
-    kept = _first_ones(labels) if duplicates == "drop" else list(range(len(labels)))
-    kept_gold = _first_ones(gold_labels)
-    if compared is None:
-        lacking = comparable(passages, gold)
-        if lacking is not None:
-            return lacking
-        left, right = np.array(labels, dtype=int)[kept], np.array(gold_labels)[kept_gold]
-        return Hits(credited(left[:, None] == right), len(right))
-    pair = lacks_vectors(sample) or compared.of(at, rel)
-    if isinstance(pair, Unscored):
-        return pair
-    if not passages:
-        return Hits(np.zeros(0, dtype=np.bool_), len(kept_gold), pair)
-    try:
-        cosines, near = likeness(pair.passages[kept], pair.gold[kept_gold], threshold)
-    except ValueError as error:
-        return Unscored(Reason.UNDEFINED, str(error))
-    best = [round(float(cosine), 6) for cosine in cosines.max(axis=1)]
-    return Hits(credited(near), len(kept_gold), pair, best)
 
 
 def _first_ones(labels: Sequence[int]) -> list[int]:

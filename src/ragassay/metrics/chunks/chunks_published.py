@@ -80,15 +80,11 @@ class _Similar(_Published):
     similarity_threshold: float = param(0.8, "smallest cosine that is relevant", minimum=-1)
 
     uses = ("given",)
+    embeds = True
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where neither vectors nor texts of passages and gold are there."""
         return super().lacks(sample) or lacks_vectors(sample)
-
-    @property
-    def embeds(self) -> bool:
-        """True; nothing is embedded where the record brings vectors."""
-        return True
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
         """Passages and gold; nothing where the record brings vectors."""

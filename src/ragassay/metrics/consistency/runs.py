@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from operator import attrgetter
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from ragassay.counts import either, share
@@ -82,26 +83,24 @@ class Pairwise(Generic[V]):
     values: Sequence[V | None]
     note: str = ""
 
-    def part(self, name: str) -> Pairwise[float]:
-        """One of several values of each pair, by its field's name."""
-        values = [None if one is None else float(getattr(one, name)) for one in self.values]
-        return Pairwise(self.pairs, values, self.note)
-
-    def outcome(self: Pairwise[float], undefined: str) -> Outcome:
+    def outcome(self, undefined: str, part: str = "") -> Outcome:
         """The mean over the pairs that can be compared, with the values of all pairs as parts.
 
         Args:
             undefined: says why there is no mean, where no pair can be compared.
+            part: the field that counts, where each pair has several values.
         """
-        known = [value for value in self.values if value is not None]
+        number: Callable[[Any], float] = attrgetter(part) if part else lambda value: value
+        values = [None if one is None else number(one) for one in self.values]
+        known = [value for value in values if value is not None]
         if not known:
             return Unscored(Reason.UNDEFINED, undefined)
         parts: dict[str, Any] = {"pairs": [list(pair) for pair in self.pairs]}
-        parts["values"] = list(self.values)
-        left_out = len(self.values) - len(known)
+        parts["values"] = values
+        left_out = len(values) - len(known)
         notes = [self.note] if self.note else []
         if left_out:
-            notes.append(f"{left_out} of {len(self.values)} pairs cannot be compared: {undefined}")
+            notes.append(f"{left_out} of {len(values)} pairs cannot be compared: {undefined}")
         return Score(sum(known) / len(known), parts, "; ".join(notes))
 
 
@@ -115,15 +114,17 @@ class PairsMetric(RunsMetric):
     undefined: ClassVar[str]
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The mean over all pairs of runs, the values of each pair as parts."""
+        """The mean over all pairs of runs, the values of each pair as parts. Where they are several
+        of each pair, the metric's parameter ``part`` names the one that counts."""
+        part = getattr(self, "part", "")
         return [
             self.lacks(sample)
-            or (group if isinstance(group, Unscored) else group.outcome(self.undefined))
+            or (group if isinstance(group, Unscored) else group.outcome(self.undefined, part))
             for sample, group in zip(window.samples, self.compared(window), strict=True)
         ]
 
     @abstractmethod
-    def compared(self, window: Window) -> Sequence[Pairwise[float] | Unscored]:
+    def compared(self, window: Window) -> Sequence[Pairwise[Any] | Unscored]:
         """The values of all pairs, for each group; `Unscored` where it has too few runs."""
 
 
@@ -226,13 +227,6 @@ def in_pairs(
         else group.paired([alike(earlier, later) for earlier, later in group.pairs])
         for group in groups
     ]
-
-
-def parts_of(
-    groups: Sequence[Pairwise[V] | Unscored], name: str
-) -> list[Pairwise[float] | Unscored]:
-    """One of several values of each pair, by its field's name."""
-    return [group if isinstance(group, Unscored) else group.part(name) for group in groups]
 
 
 def answer_text(run: Sample, citations: Citations = "published") -> str:

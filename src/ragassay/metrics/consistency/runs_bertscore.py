@@ -14,7 +14,6 @@ from ragassay.metrics.consistency.runs import (
     Comparable,
     Pairwise,
     answers,
-    parts_of,
 )
 from ragassay.metrics.core import Window, param, part, register
 from ragassay.models.encoders import TokenMatch
@@ -106,6 +105,5 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
         """The mean over all pairs of answers, with the values of each pair as parts."""
         groups = window.once(compared, self.scale, self.citations, tuple(rows))
         return [
-            one if isinstance(one, Unscored) else one.outcome(_EMPTY)
-            for one in parts_of(groups, self.part)
+            one if isinstance(one, Unscored) else one.outcome(_EMPTY, self.part) for one in groups
         ]

@@ -17,7 +17,6 @@ from ragassay.metrics.consistency.runs import (
     Pairwise,
     answers,
     in_pairs,
-    parts_of,
 )
 from ragassay.metrics.core import Window, param, part, register
 from ragassay.scores import Unscored
@@ -81,10 +80,9 @@ class _RunsRouge(AnswersMetric, PairsMetric):
     parts_titles = PARTS_TITLES
     source = "Open RAG Eval, metrics page (consistency); Lin 2004"
 
-    def compared(self, window: Window) -> Sequence[Pairwise[float] | Unscored]:
+    def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
         """The values of the later answer against the earlier."""
-        groups = window.once(compared, self.measure, self.tokens, self.stem, self.citations)
-        return parts_of(groups, self.part)
+        return window.once(compared, self.measure, self.tokens, self.stem, self.citations)
 
 
 @register

@@ -18,7 +18,6 @@ from ragassay.metrics.consistency.runs import (
     Pairwise,
     answers,
     in_pairs,
-    parts_of,
 )
 from ragassay.metrics.core import Window, part, register
 from ragassay.scores import Unscored
@@ -126,6 +125,6 @@ class RunsRougeOre(AnswersMetric, PairsMetric):
         "f": "F, mean of both directions",
     }
 
-    def compared(self, window: Window) -> Sequence[Pairwise[float] | Unscored]:
+    def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
         """The mean of both directions."""
-        return parts_of(window.once(compared, self.citations), self.part)
+        return window.once(compared, self.citations)

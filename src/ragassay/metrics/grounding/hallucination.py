@@ -138,7 +138,7 @@ class HhemWindows(_Hhem):
         waiting: list[_Crossed] = []
         for sample in (window.samples[at] for at in rows):
             waiting.append(_Crossed(_sentences(sample), list(self._pieces(sample, model)), sample))
-            if sum(one.size for one in waiting) >= _PAIRS:
+            if sum(len(one.sentences) * len(one.pieces) for one in waiting) >= _PAIRS:
                 outcomes += _scored(waiting, model)
                 waiting = []
         return [*outcomes, *_scored(waiting, model)]
@@ -165,10 +165,6 @@ class _Crossed(NamedTuple):
     sentences: Sequence[str]
     pieces: Sequence[_Piece]
     sample: Sample
-
-    @property
-    def size(self) -> int:
-        return len(self.sentences) * len(self.pieces)
 
 
 def _scored(crossed: Sequence[_Crossed], model: HhemModel) -> Iterator[Outcome]:

@@ -88,8 +88,7 @@ def _relevant(grades_of: Mapping[str, int], least: int) -> list[str]:
 
 
 async def _extract(ask: Ask, query: str, texts: Sequence[str], options: NuggetOptions) -> Distinct:
-    size = options.window
-    open_windows = [tuple(texts[at : at + size]) for at in range(0, len(texts), size)]
+    open_windows = batched(texts, options.window)
     listed = Distinct(words=options.words)
     for turn in range(options.iterations):
         fruitful = []

@@ -13,16 +13,13 @@ from typing import ClassVar
 import numpy as np
 
 from ragassay.metrics.core import cutoff, param, register
-from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level
+from ragassay.metrics.retrieval.ranking_metric import MeasureAtK, RankingMetric, level
 from ragassay.metrics.retrieval.rankings import Floats, Ints, Rankings, nth_of_query, share
 
 
 @register
-class Precision(RankingMetric):
+class Precision(MeasureAtK):
     """Share of the first k ranks that hold a relevant document. Always divided by k."""
-
-    k: int = cutoff(..., "rank cut-off")
-    rel: int = level()
 
     name = "P"
     title = "Precision at k"
@@ -36,11 +33,8 @@ class Precision(RankingMetric):
 
 
 @register
-class Recall(RankingMetric):
+class Recall(MeasureAtK):
     """Share of the known relevant documents that are within the first k ranks."""
-
-    k: int = cutoff(..., "rank cut-off")
-    rel: int = level()
 
     name = "Recall"
     title = "Recall at k"
@@ -54,11 +48,8 @@ class Recall(RankingMetric):
 
 
 @register
-class F1(RankingMetric):
+class F1(MeasureAtK):
     """Harmonic mean of precision and recall at k; 0 when nothing relevant was found."""
-
-    k: int = cutoff(..., "rank cut-off")
-    rel: int = level()
 
     name = "F1"
     aliases: ClassVar[Mapping[str, str]] = {"F1-score": "F1"}
@@ -157,11 +148,8 @@ class ReciprocalRank(RankingMetric):
 
 
 @register
-class Success(RankingMetric):
+class Success(MeasureAtK):
     """1 when a relevant document is within the first k ranks, else 0."""
-
-    k: int = cutoff(..., "rank cut-off")
-    rel: int = level()
 
     name = "Success"
     title = "Success (hit rate) at k"

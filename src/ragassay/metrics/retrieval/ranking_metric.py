@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 from ragassay.errors import CountedFact, warn_user
-from ragassay.metrics.core import Metric, Window, missing, not_applicable, param
+from ragassay.metrics.core import Metric, Window, cutoff, missing, not_applicable, param
 from ragassay.metrics.retrieval.ranking_sources import from_lists
 from ragassay.metrics.retrieval.rankings import Floats, Rankings
 from ragassay.samples import Passage, Sample
@@ -57,6 +58,14 @@ class RankingMetric(Metric):
     def shown_value(self, value: float) -> float:
         """The value in the form that a sample's score shows."""
         return value
+
+
+@dataclass(frozen=True)
+class MeasureAtK(RankingMetric):
+    """A measure of the first k ranks whose documents are relevant or not."""
+
+    k: int = cutoff(..., "rank cut-off")
+    rel: int = level()
 
 
 class Table(NamedTuple):

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ragassay.metrics.core import cutoff, param, register
-from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level
+from ragassay.metrics.retrieval.ranking_metric import MeasureAtK, RankingMetric, level
 from ragassay.metrics.retrieval.rankings import Floats, Rankings, share
 
 
@@ -100,11 +100,8 @@ class SetRelativePrecision(RankingMetric):
 
 
 @register
-class RelativePrecision(RankingMetric):
+class RelativePrecision(MeasureAtK):
     """Precision at k, divided by the highest that was possible there."""
-
-    k: int = cutoff(..., "rank cut-off")
-    rel: int = level()
 
     name = "RelP"
     title = "Precision at k, relative to the best possible"

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import orjson
 
+from ragassay import discovery
 from ragassay.errors import system_problem
 from ragassay.scores import Reason
 from ragassay.transport.endpoints.endpoint import SAMPLING, EndpointError
@@ -215,10 +215,7 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
 @cache
 def _table() -> Mapping[str, Any]:
     """What errors mean, and the words that say so: ``errors.yaml``."""
-    import yaml
-
-    source = resources.files("ragassay.transport.endpoints") / "errors.yaml"
-    listed: Mapping[str, Any] = yaml.safe_load(source.read_text(encoding="utf-8"))
+    listed = discovery.table("ragassay.transport.endpoints", "errors.yaml")
     words = {name: re.compile("|".join(one), re.I) for name, one in listed["words"].items()}
     return {**listed, "words": words}
 
