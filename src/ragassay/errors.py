@@ -398,6 +398,12 @@ def first_line(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
+def meant_or_all(wrong: str, known: Iterable[str]) -> str:
+    """`did_you_mean`; where nothing is near, a sentence with all names that there are."""
+    names = list(known)
+    return did_you_mean(wrong, names) or f"There are: {', '.join(names) or 'none'}."
+
+
 def did_you_mean(wrong: str, known: Iterable[str], *, at_least: float = 0.6) -> str:
     """A hint that names the nearest known spelling, or an empty string when nothing is near.
 

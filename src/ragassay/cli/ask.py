@@ -205,22 +205,16 @@ def _reported(result: Result, json: bool) -> int:
         show.result(result)
         if result.folder is not None:
             show.lines(f"run folder: {result.folder}")
-    inner = () if result.consistency is None else (result.consistency.summary,)
-    return show.exit_code(result.gates, result.summary, *inner)
+    return show.exit_code(result.gates, *show.summaries(result))
 
 
 def _show_plans(plans: list[AskPlan], budget: str | None, json: bool) -> None:
     """What asking would do, a line a system, and whether the budget is enough for it."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     if json:
         show.json({"systems": [one.to_json() for one in plans]})
         return
-    rows = Table(box=SIMPLE_HEAD, pad_edge=False)
-    rows.add_column("system")
-    for head in ("samples", "in the ledger", "to send", "takes at least", "costs about"):
-        rows.add_column(head, justify="right")
+    numbers = ("samples", "in the ledger", "to send", "takes at least", "costs about")
+    rows = show.table(words=["system"], numbers=numbers)
     for one in plans:
         seconds = one.least_seconds
         rows.add_row(

@@ -122,12 +122,12 @@ def compare(
     written: list[tuple[str, Path]] = []
     for at, (one, (new, old)) in enumerate(zip(found, pairs, strict=True), start=1):
         if output is not None:
-            target = _numbered(output, at, len(found))
+            target = show.numbered(output, at, len(found))
             with show.status("writing the comparison"):
                 write_comparison(one.comparison, new, old, target)
             written.append(("comparison", target))
         if badge is not None:
-            target = _numbered(badge, at, len(found))
+            target = show.numbered(badge, at, len(found))
             ci.write_badge_of_comparison(one, target)
             written.append(("badge", target))
         if json:
@@ -147,11 +147,6 @@ def compare(
         return show.GATE_FAILED
     nothing = not all(one.decidable for one in found)
     return show.INCOMPLETE if nothing or any(gate.passed is None for gate in gates) else show.OK
-
-
-def _numbered(path: Path, at: int, of: int) -> Path:
-    """The file of one of several comparisons."""
-    return path if of == 1 else path.with_stem(f"{path.stem}-{at}")
 
 
 def _pairs(runs: list[Path], baseline: str | None) -> list[tuple[Result, Result]]:

@@ -212,16 +212,6 @@ def listed(flag: str, values: Sequence[str] | None) -> list[str] | None:
     return names
 
 
-def _split(
-    flag: str, piece: str, form: str, example: str, *, empty: bool = False
-) -> tuple[str, str]:
-    """The texts before and after the first equals sign; with ``empty`` the second may be empty."""
-    key, sep, value = (part.strip() for part in piece.partition("="))
-    if not sep or not key or not (value or empty):
-        raise UsageError(f"{flag} {piece!r}: write {form}, as in {example}.")
-    return key, value
-
-
 def pairs(
     flag: str,
     pieces: Sequence[str] | None,
@@ -247,7 +237,9 @@ def pairs(
 
     values: dict[str, Any] = {}
     for piece in pieces or ():
-        name, text = _split(flag, piece, form, example, empty=scalars)
+        name, sep, text = (part.strip() for part in piece.partition("="))
+        if not sep or not name or not (text or scalars):
+            raise UsageError(f"{flag} {piece!r}: write {form}, as in {example}.")
         value = yaml.safe_load(text) if scalars else text
         if several and values.get(name, value) != value:
             before = values[name]

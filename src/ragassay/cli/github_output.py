@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ragassay.cli import show
+
 if TYPE_CHECKING:
     from ragassay.engine.results import Comparison, GateResult, Result
 
@@ -21,8 +23,7 @@ def tell_of_run(shown: Result, *, as_json: bool) -> None:
     from ragassay.reports.ci import github_workflow
     from ragassay.reports.text import markdown
 
-    inner = [] if shown.consistency is None else [shown.consistency.summary]
-    summaries = [shown.summary, *inner]
+    summaries = show.summaries(shown)
     _annotate(github_workflow.commands(shown.gates, summaries), as_json=as_json)
     tables = [markdown.summary(one) for one in summaries if one.metrics]
     text = "\n".join([github_workflow.gate_list(shown.gates), *tables])

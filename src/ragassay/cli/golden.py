@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ from ragassay.counts import either, few, plural
 from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from ragassay.engine.results import MetricSummary
     from ragassay.golden import Anchored, GoldenItem, GoldenSet, GoldSpan, Placing
 
 golden = App(
@@ -120,26 +121,15 @@ def _placed(gold: Sequence[Placing], data: Path) -> Iterator[str]:
     left_out = [one for one in gold if one.gold is None]
     if gold:
         yield f"{len(taken):,} of {plural(len(gold), 'gold passage')} placed in the documents."
-    for told, ones in (
-        (
-            f"put where the text stands, which is not where {data} says",
-            [one for one in taken if one.is_moved],
-        ),
-        (
-            "without a text: it was taken from the place in the document",
-            [one for one in taken if one.is_filled],
-        ),
-        (
-            "found with other white space",
-            [one for one in taken if one.likeness == "but for white space"],
-        ),
-        (
-            "found with other markup or case",
-            [one for one in taken if one.likeness == "but for markup"],
-        ),
-    ):
-        if ones:
-            ids = _first([one.item for one in ones])
+    kinds: tuple[tuple[str, Callable[[Placing], bool]], ...] = (
+        (f"put where the text stands, which is not where {data} says", lambda one: one.is_moved),
+        ("without a text: it was taken from the place in the document", lambda one: one.is_filled),
+        ("found with other white space", lambda one: one.likeness == "but for white space"),
+        ("found with other markup or case", lambda one: one.likeness == "but for markup"),
+    )
+    for told, holds in kinds:
+        if ones := [one.item for one in taken if holds(one)]:
+            ids = ", ".join(list(dict.fromkeys(ones))[:5])
             yield f"{plural(len(ones), 'gold passage')} {told} (of {ids})."
     near = [one for one in taken if one.likeness == "nearly"]
     if near:
@@ -183,11 +173,6 @@ def tell_left_out(left_out: Mapping[str, str]) -> None:
 
 _TOLD = 5
 """Documents that are left out and named."""
-
-
-def _first(ids: Sequence[str]) -> str:
-    """The first few of some ids, each once."""
-    return ", ".join(list(dict.fromkeys(ids))[:5])
 
 
 @golden.command
@@ -279,11 +264,8 @@ def _taken_in(added: Sequence[str], readable: Sequence[str], *, dry_run: bool) -
         if not names:
             continue
         verb = either(len(names), "was", "were")
-        taken = (
-            either(len(names), "It would be", "They would be")
-            if dry_run
-            else (either(len(names), "It is", "They are"))
-        )
+        become = "would be" if dry_run else either(len(names), "is", "are")
+        taken = f"{either(len(names), 'It', 'They')} {become}"
         yield (
             f"{plural(len(names), 'document')} {verb} {kind}: {few(names)}. {taken} taken into "
             "documents.json. What stands there may answer what is unanswerable: "
@@ -310,12 +292,14 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
 
     sets = GoldenSet.open(old), GoldenSet.open(new)
     changes = list(difference(sets[0].items, sets[1].items))
-    effects, scored = ({}, {}) if run is None else _effects(run, old, new)
+    effects = {} if run is None else _effects(run, old, new)
     if run is not None:
         show.warn(sentence for one in sets for sentence in _misplaced(one))
     if json:
         listed = [{"id": one.id, "kind": one.kind, "fields": one.fields} for one in changes]
-        show.json({"changes": listed, "means": effects, "scored": scored})
+        means = {name: (before.mean, after.mean) for name, (before, after) in effects.items()}
+        scored = {name: [one.n_scored for one in both] for name, both in effects.items()}
+        show.json({"changes": listed, "means": means, "scored": scored})
         return
     counts = Counter(one.kind for one in changes)
     show.lines(", ".join(f"{n} {name}" for name, n in counts.most_common()) or "nothing changed")
@@ -323,8 +307,7 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
         fields = f" ({', '.join(one.fields)})" if one.fields else ""
         show.lines(f"{one.kind}: {one.id}{fields}")
     for name, (before, after) in effects.items():
-        n_old, n_new = (plural(n, "sample") for n in scored[name])
-        show.lines(f"{name}: {_mean(before)} ({n_old}) by {old}, {_mean(after)} ({n_new}) by {new}")
+        show.lines(f"{name}: {_mean(before)} by {old}, {_mean(after)} by {new}")
 
 
 def _misplaced(golden: GoldenSet) -> Iterator[str]:
@@ -337,10 +320,8 @@ def _misplaced(golden: GoldenSet) -> Iterator[str]:
         yield from misplaced(golden, items, golden.documents())
 
 
-def _effects(
-    run: Path, old: Path, new: Path
-) -> tuple[dict[str, tuple[float | None, float | None]], dict[str, tuple[int, int]]]:
-    """The means of a run's answers by both sets, and of how many samples each is."""
+def _effects(run: Path, old: Path, new: Path) -> dict[str, tuple[MetricSummary, MetricSummary]]:
+    """What a run's answers come to by both sets, by metric."""
     from ragassay import evaluate, open_run
 
     opened = open_run(run)
@@ -354,14 +335,12 @@ def _effects(
         evaluate(samples, metrics=metrics, golden=str(one), golden_drafts=True).summary.metrics
         for one in (old, new)
     )
-    return (
-        {name: (before[name].mean, after[name].mean) for name in metrics},
-        {name: (before[name].n_scored, after[name].n_scored) for name in metrics},
-    )
+    return {name: (before[name], after[name]) for name in metrics}
 
 
-def _mean(value: float | None) -> str:
-    return "not scored" if value is None else f"{value:.4f}"
+def _mean(of: MetricSummary) -> str:
+    mean = "not scored" if of.mean is None else f"{of.mean:.4f}"
+    return f"{mean} ({plural(of.n_scored, 'sample')})"
 
 
 @golden.command

@@ -106,29 +106,18 @@ def _show(folder: Path, found: Checked) -> None:
 
 
 def _blindness(found: Checked) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    rows = Table(
-        title="wrong answers that score as high as the best right one", title_justify="left",
-        box=SIMPLE_HEAD, pad_edge=False,
-    )  # fmt: skip
-    for name in ("metric", "kind"):
-        rows.add_column(name)
-    for name in ("blind", "of"):
-        rows.add_column(name, justify="right")
+    rows = show.table(
+        "wrong answers that score as high as the best right one",
+        words=("metric", "kind"),
+        numbers=("blind", "of"),
+    )
     for (metric, kind), (blind, of) in found.blindness.items():
         rows.add_row(metric, kind, str(blind), str(of), style="yellow" if blind else "")
     return rows
 
 
 def _coverage(found: Checked) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    rows = Table(title="coverage", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    rows.add_column("by")
-    rows.add_column("items", overflow="fold")
+    rows = show.table("coverage", words=("by", "items"))
     for name, counts in found.coverage.items():
         told = ", ".join(f"{value} {n}" for value, n in counts.items())
         rows.add_row(name, _without(counts) if name == "section" else told)

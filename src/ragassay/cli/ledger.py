@@ -257,14 +257,8 @@ def _forget(path: str, model: str | None, *, dry_run: bool, json: bool) -> None:
 
 def _tables(rows: Sequence[Row]) -> Iterator[Table]:
     """One table a judge: their names are too long for a column."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     for judge, of_judge in groupby(rows, key=lambda row: row.judge):
-        table = Table(box=box.SIMPLE_HEAD, title=escape(judge), title_justify="left")
-        table.title_style = "bold"
-        table.pad_edge, table.padding = False, (0, 1, 0, 0)
+        table = _titled(judge)
         table.add_column("\nquestion", min_width=10, overflow="fold")
         for heading in ("\nanswers", "\nfailures", "tokens\nin", "tokens\nout", "\ncost"):
             widest = max(map(len, heading.split("\n")))
@@ -279,31 +273,41 @@ def _tables(rows: Sequence[Row]) -> Iterator[Table]:
                 f"{row.input_tokens:,}",
                 f"{row.output_tokens:,}",
                 _cost(row.cost, row.unpriced, row.entries),
-                datetime.fromtimestamp(row.last).astimezone().strftime("%Y-%m-%d"),
+                _day(row.last),
             )
         yield table
 
 
 def _system_tables(rows: Sequence[SystemRow]) -> Iterator[Table]:
     """A table of the systems, where there are answers of any."""
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     if not rows:
         return
-    table = Table(box=box.SIMPLE_HEAD, title="systems under test", title_justify="left")
-    table.title_style = "bold"
-    table.pad_edge, table.padding = False, (0, 1, 0, 0)
+    table = _titled("systems under test")
     table.add_column("system", min_width=10, overflow="fold")
     table.add_column("fingerprint", no_wrap=True)
     for heading in ("answers", "queries", "last kept"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        kept = datetime.fromtimestamp(row.last).astimezone().strftime("%Y-%m-%d")
         counts = f"{row.answers:,}", f"{row.queries:,}"
-        table.add_row(escape(row.system), row.fingerprint, *counts, kept)
+        table.add_row(escape(row.system), row.fingerprint, *counts, _day(row.last))
     yield table
+
+
+def _titled(title: str) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    return Table(
+        box=SIMPLE_HEAD, title=escape(title), title_justify="left", title_style="bold",
+        pad_edge=False, padding=(0, 1, 0, 0),
+    )  # fmt: skip
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d")
 
 
 def _summary(counted: Stats) -> str:

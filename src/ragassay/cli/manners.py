@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,9 +81,8 @@ def kept(manners: Manners) -> Iterator[None]:
     Raises:
         UsageError: the log cannot be written.
     """
-    token = MANNERS.set(manners)
-    handler: logging.Handler | None = None
-    try:
+    with ExitStack() as stack:
+        stack.callback(MANNERS.reset, MANNERS.set(manners))
         if manners.log_file is not None:
             try:
                 Path(manners.log_file).parent.mkdir(parents=True, exist_ok=True)
@@ -91,13 +90,9 @@ def kept(manners: Manners) -> Iterator[None]:
             except OSError as error:
                 why = system_problem(error)
                 raise UsageError(f"--log-file {manners.log_file}: {why}.") from error
-            form = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
-            handler.setFormatter(form)
+            stack.callback(handler.close)
+            handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
             LOG.addHandler(handler)
+            stack.callback(LOG.removeHandler, handler)
             LOG.setLevel(logging.INFO)
         yield
-    finally:
-        MANNERS.reset(token)
-        if handler is not None:
-            LOG.removeHandler(handler)
-            handler.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,10 +133,7 @@ def _progress() -> Iterator[Observer]:
                 f"{number}/{of} {name}: {gave} ({seconds:.2f} s)", markup=False, soft_wrap=True
             )
 
-    if spinner is None:
-        yield Shown()
-        return
-    with spinner:
+    with nullcontext() if spinner is None else spinner:
         yield Shown()
 
 
@@ -146,21 +143,13 @@ def _size(name: str, value: Any) -> str:
 
 def _table(name: str, result: Mapping[str, Any]) -> Table:
     """The means of an evaluation, or the tests of two runs."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    rows = Table(title=name, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    rows.add_column("metric")
     tests = [value for value in result.values() if isinstance(value, dict)]
+    rows = show.table(name, words=["metric"], numbers=list(tests[0]) if tests else ("mean", "n"))
     if tests:
-        for key in tests[0]:
-            rows.add_column(key, justify="right")
         for metric, test in result.items():
             if isinstance(test, dict):
                 rows.add_row(metric, *(_number(value) for value in test.values()))
         return rows
-    rows.add_column("mean", justify="right")
-    rows.add_column("n", justify="right")
     for metric, value in result.items():
         values = result.get(metric.removeprefix(_MEAN))
         if metric.startswith(_MEAN) and isinstance(values, list):

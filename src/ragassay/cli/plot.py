@@ -13,7 +13,6 @@ from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 
 if TYPE_CHECKING:
-    from ragassay.engine.results import Comparison
     from ragassay.reports.charts import Spec
     from ragassay.reports.plots import Evaluator, Sources, Statistic
 
@@ -132,10 +131,8 @@ def _differences(
     pictures: dict[Path, Spec] = {}
     warnings: list[str] = []
     for at, one in enumerate(new, start=1):
-        comparison: Comparison
         comparison, spec = picture.compared(one, old, metrics, evaluator, statistic, force=force)
         warnings += comparison.warnings
-        name = target if len(new) == 1 else target.with_stem(f"{target.stem}-{at}")
-        pictures[name] = spec
+        pictures[show.numbered(target, at, len(new))] = spec
     show.warn(warnings)
     return pictures

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragassay import printable
@@ -19,6 +20,7 @@ from ragassay.counts import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from ragassay.engine.results import GateResult, Result, Summary
     from ragassay.engine.run import PreparedRun
@@ -76,6 +78,25 @@ def wrapped(text: str, indent: str = "  ") -> None:
             replace_whitespace=False,
         )
     )
+
+
+def table(title: str = "", *, words: Sequence[str], numbers: Sequence[str] = ()) -> Table:
+    """An empty table with a line below its heads.
+
+    Args:
+        title: above it; none where empty.
+        words: heads of the first columns.
+        numbers: heads of the columns after them, which are aligned right.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for head in words:
+        made.add_column(head, overflow="fold")
+    for head in numbers:
+        made.add_column(head, justify="right")
+    return made
 
 
 def result(shown: Result, *, every: bool = False) -> None:
@@ -358,13 +379,30 @@ def exit_code(gates: Sequence[GateResult], *summaries: Summary) -> int:
     return OK
 
 
+def numbered(path: Path, at: int, of: int) -> Path:
+    """The file of one of several comparisons: with a number where there are more than one.
+
+    Args:
+        path: that was named.
+        at: number of the comparison, from 1.
+        of: how many there are.
+    """
+    return path if of == 1 else path.with_stem(f"{path.stem}-{at}")
+
+
+def summaries(shown: Result) -> list[Summary]:
+    """The summary of a run and, where there is one, that of its consistency."""
+    inner = shown.consistency
+    return [shown.summary, *([] if inner is None else [inner.summary])]
+
+
 def exit_code_of(shown: Result) -> int:
     """The exit code for a run and its gates. With ``--quiet``, standard error says why a run is
     incomplete."""
-    inner = () if shown.consistency is None else (shown.consistency.summary,)
-    code = exit_code(shown.gates, shown.summary, *inner)
+    found = summaries(shown)
+    code = exit_code(shown.gates, *found)
     if code == INCOMPLETE and MANNERS.get().quiet:
-        missing = [summary.incomplete for summary in (shown.summary, *inner)]
+        missing = [summary.incomplete for summary in found]
         lost = [f"{plural(sum(missing), 'score')} missing by accident: the run is incomplete."]
         for sentence in [*(lost if any(missing) else ()), *shown.summary.warnings]:
             sys.stderr.write(f"ragassay: {printable.lines(sentence)}\n")

@@ -8,7 +8,7 @@ from typing import Any
 from mcp.server.mcpserver import Context, MCPServer
 
 from ragassay.engine import compare
-from ragassay.engine.config import RunConfig, make_config
+from ragassay.engine.config import make_config
 from ragassay.engine.plan import preview
 from ragassay.engine.results import open_run
 from ragassay.engine.run import PreparedRun, prepare, rescoring
@@ -55,14 +55,12 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
         path = folders.existing(data, "data")
         if path.suffix.casefold() in (".yaml", ".yml"):
             raise ArgumentError("data: a YAML file is a configuration. Name the file of samples.")
-        config: RunConfig = make_config(
-            data=str(path),
-            **settings,
-            **{key: value for key, value in given.items() if value is not None},
-            **({"suite": _listed(suite)} if suite else {}),
-            **({"metrics": _listed(metrics)} if metrics else {}),
-            **({"columns": columns} if columns else {}),
-        )
+        named = {
+            "suite": _listed(suite or None),
+            "metrics": _listed(metrics or None),
+            "columns": columns or None,
+        }
+        config = make_config(data=str(path), **settings, **given, **named)
         return prepare(config, dry=dry)
 
     def list_metrics(suite: str | None = None, search: str | None = None) -> Metrics:

@@ -31,7 +31,7 @@ class AllowedFolders:
         Raises:
             ArgumentError: it lies outside, or is not there; or a link within it leads outside.
         """
-        found = self._inside(path, argument)
+        found = self.writable(path, argument)
         if not found.exists():
             raise ArgumentError(f"{argument}: there is no file {path!r} in {self._named()}.")
         for link in _links(found):
@@ -49,9 +49,6 @@ class AllowedFolders:
         Raises:
             ArgumentError: it lies outside.
         """
-        return self._inside(path, argument)
-
-    def _inside(self, path: str, argument: str) -> Path:
         if not self._folders:
             raise ArgumentError(
                 f"{argument}: no folder is open, so no file can be reached. The person who started "

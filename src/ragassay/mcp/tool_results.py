@@ -124,16 +124,7 @@ class Compared(BaseModel):
         Args:
             comparison: of two runs.
         """
-        fields = Difference.model_fields
-        body = comparison.to_json()
-        return cls(
-            a=body["a"],
-            b=body["b"],
-            differences=[
-                Difference(**{name: one[name] for name in fields}) for one in body["differences"]
-            ],
-            notes=list(comparison.warnings),
-        )
+        return cls(**{**comparison.to_json(), "notes": list(comparison.warnings)})
 
 
 class ExplainedScores(BaseModel):

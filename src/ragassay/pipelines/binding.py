@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ragassay.errors import InputError, OptionError, did_you_mean
+from ragassay.errors import InputError, OptionError, did_you_mean, meant_or_all
 from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
 from ragassay.pipelines.pipeline_tools import REQUIRED, Server, Tool
 from ragassay.yaml_files import Marked
@@ -105,8 +105,7 @@ class Binder:
             raise self._wrong(
                 step,
                 f"the server {step.server!r} has no tool {step.tool!r}",
-                did_you_mean(step.tool, server.tools)
-                or f"There are: {', '.join(server.tools) or 'none'}.",
+                meant_or_all(step.tool, server.tools),
             )
         sources = self._sources(step, tool)
         parameters = {key: source[1:] for key, source in sources.items() if source.startswith("$")}
@@ -148,11 +147,8 @@ class Binder:
         names |= {argument: argument for argument in declared}
         for name, source in step.inputs.items():
             if name not in names:
-                raise self._wrong(
-                    step,
-                    f"{step.name} has no input {name!r}",
-                    did_you_mean(name, names) or f"There are: {', '.join(declared)}.",
-                )
+                hint = did_you_mean(name, names) or meant_or_all(name, declared)
+                raise self._wrong(step, f"{step.name} has no input {name!r}", hint)
             declared[names[name]] = source
         return declared
 
@@ -161,8 +157,8 @@ class Binder:
             return None
         for name in step.outputs:
             if name not in gives:
-                hint = did_you_mean(name, gives) or f"There are: {', '.join(gives) or 'none'}."
-                raise self._wrong(step, f"{step.name} has no output {name!r}", hint)
+                problem = f"{step.name} has no output {name!r}"
+                raise self._wrong(step, problem, meant_or_all(name, gives))
         return {name: step.outputs.get(name, name) for name in gives}
 
     def _of_parameter(self, step: ToolStep, name: str, problem: str) -> InputError:
@@ -248,17 +244,14 @@ def refuse_unknown(
     unused = []
     for server, parameters in values.items():
         if server not in servers:
-            hint = did_you_mean(server, servers) or f"There are: {', '.join(servers)}."
-            raise content.wrong((server,), "is no server of the pipeline", hint)
+            problem = "is no server of the pipeline"
+            raise content.wrong((server,), problem, meant_or_all(server, servers))
         known = {*servers[server].parameters, *bound.parameters.get(server, {})}
         for name in parameters:
             if name not in known:
-                hint = (
-                    did_you_mean(name, known) or f"There are: {', '.join(sorted(known)) or 'none'}."
-                )
-                raise content.wrong(
-                    (server, name), f"the server {server!r} has no such parameter", hint
-                )
+                problem = f"the server {server!r} has no such parameter"
+                hint = meant_or_all(name, sorted(known))
+                raise content.wrong((server, name), problem, hint)
             if name not in bound.parameters.get(server, {}):
                 unused.append(f"{server}.{name}")
     return unused

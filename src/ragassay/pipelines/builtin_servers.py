@@ -11,16 +11,7 @@ from ragassay.compat.ultrarag import FLOWS, PARAMETERS, Flow
 from ragassay.errors import ArgumentError, OptionError, RagassayError
 from ragassay.pipelines.pipeline_tools import Progress, ServerError, Tool
 
-_FUNCTIONS: Mapping[str, Mapping[str, Callable[..., dict[str, Any]]]] = {
-    "benchmark": {"get_data": ultrarag.get_data},
-    "evaluation": {
-        "evaluate": ultrarag.evaluate,
-        "evaluate_trec": ultrarag.evaluate_trec,
-        "evaluate_trec_pvalue": ultrarag.evaluate_trec_pvalue,
-    },
-}
-
-NAMES = tuple(_FUNCTIONS)
+NAMES = tuple(FLOWS)
 
 
 class BuiltinServer:
@@ -31,7 +22,9 @@ class BuiltinServer:
     """
 
     def __init__(self, name: str) -> None:
-        self._functions = _FUNCTIONS[name]
+        self._functions: dict[str, Callable[..., dict[str, Any]]] = {
+            tool: getattr(ultrarag, tool) for tool in FLOWS[name]
+        }
         self.parameters: Mapping[str, Any] = PARAMETERS[name]
         self.tools: Mapping[str, Tool] = {
             tool: Tool(

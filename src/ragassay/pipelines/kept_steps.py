@@ -15,7 +15,7 @@ import orjson
 from ragassay.errors import InputError, UsageError
 from ragassay.files import atomic, cannot_write
 from ragassay.pipelines.binding import Bound
-from ragassay.pipelines.pipeline_file import Pipeline, Step, ToolStep
+from ragassay.pipelines.pipeline_file import PIPELINE, Pipeline, Step, ToolStep
 
 Variables = dict[str, Any]
 
@@ -108,33 +108,25 @@ class KeptSteps:
         calls = [
             call
             for place, call in self._bound.calls.items()
-            if place[:2] == self._place(number)[:2]
+            if place[:2] == (PIPELINE, str(number - 1))
         ]
         parameters = {
             f"{call.step.server}.{name}": self._values.get(call.step.server, {}).get(name)
             for call in calls
             for name in call.parameters.values()
         }
-        read = {name: value for name, value in parameters.items() if not _is_written(name)}
+        read = {
+            name: value for name, value in parameters.items() if not name.endswith(".save_path")
+        }
         return {
-            "words": self._words(number),
+            "words": self._pipeline.marked.value[PIPELINE][number - 1],
             "parameters": parameters,
             "files": dict(_files(read)),
         }
 
-    def _words(self, number: int) -> Any:
-        return self._pipeline.marked.value["pipeline"][number - 1]
-
-    def _place(self, number: int) -> tuple[str, ...]:
-        return ("pipeline", str(number - 1))
-
     def _file(self, number: int) -> Path:
         name = re.sub(r"[^\w.-]", "_", self._pipeline.steps[number - 1].name)
         return self.folder / f"{number:02}_{name}.json"
-
-
-def _is_written(parameter: str) -> bool:
-    return parameter.endswith(".save_path")
 
 
 def _files(value: Any) -> Iterator[tuple[str, str]]:

@@ -288,27 +288,33 @@ def failed(error: BaseException, words: _Words, seconds: float) -> ServerError:
     from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
     from pydantic import ValidationError
 
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    error = first_of(error)
     if isinstance(error, ServerError):
         return error
     if words.status:
         return ServerError(_sentence(words.status))
+    refusal = error if isinstance(error, MCPError) else None
     if isinstance(error, TimeoutError):
-        what = f"no answer within {seconds:g} {either(seconds == 1, 'second', 'seconds')}"
-    elif not isinstance(error, MCPError):
-        what = "what it answers is no result of MCP" if isinstance(error, ValidationError) else (
-            _cut(str(error)) or type(error).__name__
-        )  # fmt: skip
-        return ServerError(_sentence(what))
-    elif error.code == CONNECTION_CLOSED and error.message == "Connection closed":
-        what = "the server ended"
+        end = f"no answer within {seconds:g} {either(seconds == 1, 'second', 'seconds')}"
+        return ServerError(" ".join(filter(None, (f"{end}.", words.told()))))
+    if refusal and refusal.code == CONNECTION_CLOSED and refusal.message == "Connection closed":
+        return ServerError(" ".join(filter(None, ("the server ended.", words.told()))))
+    if isinstance(error, ValidationError):
+        what = "what it answers is no result of MCP"
+    elif refusal is None:
+        what = _cut(str(error)) or type(error).__name__
+    elif refusal.code == PARSE_ERROR:
+        what = "what it answers is no message of MCP"
     else:
-        what = "what it answers is no message of MCP" if error.code == PARSE_ERROR else (
-            _cut(error.message) or f"it refuses with code {error.code}"
-        )  # fmt: skip
-        return ServerError(_sentence(what))
-    return ServerError(" ".join(filter(None, (f"{what}.", words.told()))))
+        what = _cut(refusal.message) or f"it refuses with code {refusal.code}"
+    return ServerError(_sentence(what))
+
+
+def first_of(error: BaseException) -> BaseException:
+    """The error itself, or the first one of a group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def needs_mcp() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, did_you_mean, shown_value
+from ragassay.errors import InputError, meant_or_all, shown_value
 from ragassay.yaml_files import Marked, Place, marked, text_of
 
 PIPELINE = "pipeline"
@@ -121,11 +121,7 @@ def read(path: Path) -> Pipeline:
     body = found.value
     if not isinstance(body, dict) or PIPELINE not in body:
         raise found.wrong((), "is not a pipeline", "Begin with 'servers:' and 'pipeline:'.")
-    for key in body:
-        if key not in _KEYS:
-            raise found.wrong(
-                (str(key),), "is not a key that is known", "There are: servers, pipeline."
-            )
+    _refuse_unknown(body, _KEYS, (), found)
     servers = body.get("servers")
     if not isinstance(servers, dict) or not servers:
         raise found.wrong(
@@ -188,15 +184,12 @@ def _tool_step(
     if not point or not tool:
         raise found.wrong(place, f"the step {name!r} is not 'server.tool'")
     if server not in servers:
-        hint = did_you_mean(server, servers) or f"There are: {', '.join(servers)}."
-        raise found.wrong(place, f"the step {name!r} names a server that 'servers' lacks", hint)
+        problem = f"the step {name!r} names a server that 'servers' lacks"
+        raise found.wrong(place, problem, meant_or_all(server, servers))
     if not isinstance(renamed, dict):
         raise found.wrong(place, "is not a mapping", "It takes 'input' and 'output'.")
     for key, names in renamed.items():
-        if key not in ("input", "output"):
-            raise found.wrong(
-                (*place, str(key)), "is not a key that is known", "There are: input, output."
-            )
+        _refuse_unknown([key], ("input", "output"), place, found)
         if not isinstance(names, dict) or not all(
             isinstance(one, str) and one.removeprefix("$") for pair in names.items() for one in pair
         ):
@@ -212,11 +205,16 @@ def _check_keys(body: Any, keys: tuple[str, ...], place: Place, found: Marked) -
     for key in keys:
         if key not in body:
             raise found.wrong((*place, key), "is missing")
-    for key in body:
-        if key not in keys:
-            raise found.wrong(
-                (*place, str(key)), "is not a key that is known", f"There are: {', '.join(keys)}."
-            )
+    _refuse_unknown(body, keys, place, found)
+
+
+def _refuse_unknown(
+    given: Iterable[Any], known: tuple[str, ...], place: Place, found: Marked
+) -> None:
+    for key in given:
+        if key not in known:
+            hint = f"There are: {', '.join(known)}."
+            raise found.wrong((*place, str(key)), "is not a key that is known", hint)
 
 
 def _tools(steps: tuple[Step, ...]) -> Iterator[ToolStep]:

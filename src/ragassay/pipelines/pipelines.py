@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from ragassay.pipelines import mcp_servers, parameter_file, pipeline_file
 from ragassay.pipelines.binding import Binder, Bound, check, refuse_unknown
 from ragassay.pipelines.builtin_servers import BuiltinServer
 from ragassay.pipelines.kept_steps import KeptSteps, number_of
-from ragassay.pipelines.mcp_servers import needs_mcp
+from ragassay.pipelines.mcp_servers import first_of, needs_mcp
 from ragassay.pipelines.parameter_file import Built
 from ragassay.pipelines.pipeline_file import Loop, Pipeline, Step, ToolStep
 from ragassay.pipelines.pipeline_run import Finished, Observer, Options, StepRunner
@@ -37,8 +37,7 @@ def build(path: Path) -> Built:
         InputError: a mistake in the pipeline, with line and field.
         ServerError: a server that does not start.
     """
-    pipeline = pipeline_file.read(path)
-    return asyncio.run(_build(pipeline))
+    return asyncio.run(_build(pipeline_file.read(path)))
 
 
 async def _build(pipeline: Pipeline) -> Built:
@@ -73,8 +72,7 @@ def run(path: Path, options: Options | None = None, observer: Observer | None = 
         StepError: a step failed; what was computed before is kept.
         ServerError: a server that does not start.
     """
-    pipeline = pipeline_file.read(path)
-    return asyncio.run(_run(pipeline, options or Options(), observer or Observer()))
+    return asyncio.run(_run(pipeline_file.read(path), options or Options(), observer or Observer()))
 
 
 def steps(path: Path, options: Options | None = None) -> list[str]:
@@ -88,16 +86,15 @@ def steps(path: Path, options: Options | None = None) -> list[str]:
         InputError: a mistake in the pipeline or its parameters.
         ServerError: a server that does not start.
     """
-    pipeline = pipeline_file.read(path)
-    return asyncio.run(_steps(pipeline, options or Options()))
+    return asyncio.run(_steps(pipeline_file.read(path), options or Options()))
 
 
 async def _steps(pipeline: Pipeline, options: Options) -> list[str]:
-    async with _ready(pipeline, options) as ready:
+    async with _ready(pipeline, options) as (_, bound, _):
         return [
             line
             for number, step in enumerate(pipeline.steps, start=1)
-            for line in _lines(step, ready.bound, f"{number} ")
+            for line in _lines(step, bound, f"{number} ")
         ]
 
 
@@ -124,30 +121,23 @@ def _lines(step: Step, bound: Bound, before: str) -> Iterator[str]:
 async def _run(pipeline: Pipeline, options: Options, observer: Observer) -> Finished:
     begin = 1 if options.begin is None else number_of(pipeline, options.begin)
     folder = options.folder or Path("output") / f"{pipeline.path.stem}_steps"
-    async with _ready(pipeline, options) as ready:
-        values = ready.bound.parameters
-        kept = KeptSteps(folder, pipeline, ready.bound, values)
-        runner = StepRunner(pipeline, ready.bound, ready.servers, values, kept, observer)
+    async with _ready(pipeline, options) as (servers, bound, notes):
+        kept = KeptSteps(folder, pipeline, bound, bound.parameters)
+        runner = StepRunner(pipeline, bound, servers, bound.parameters, kept, observer)
         variables = await runner.run(begin)
-    return Finished(variables, folder, (*ready.notes, *runner.notes))
-
-
-@dataclass(frozen=True)
-class _Ready:
-    """A pipeline that was checked, with its servers started."""
-
-    servers: Mapping[str, Server]
-    bound: Bound
-    notes: tuple[str, ...]
+    return Finished(variables, folder, (*notes, *runner.notes))
 
 
 @asynccontextmanager
-async def _ready(pipeline: Pipeline, options: Options) -> AsyncIterator[_Ready]:
+async def _ready(
+    pipeline: Pipeline, options: Options
+) -> AsyncIterator[tuple[Mapping[str, Server], Bound, tuple[str, ...]]]:
+    """The servers of a pipeline, started; what its steps need, checked; and notes."""
     file = options.parameters or parameter_file.found(pipeline.path)
     async with _started(pipeline) as servers:
         bound, unused = _bound(pipeline, servers, file)
         notes = tuple(f"{file}: the pipeline does not use {name}." for name in unused)
-        yield _Ready(servers, bound, notes)
+        yield servers, bound, notes
 
 
 def _bound(
@@ -188,7 +178,7 @@ async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
             finally:
                 hold()
     except BaseExceptionGroup as group:
-        failure = failure or _first(group)
+        failure = failure or first_of(group)
     if failure is not None:
         raise failure
 
@@ -214,7 +204,7 @@ def _interrupts() -> Iterator[Callable[[], None]]:
 def _of_start(
     pipeline: Pipeline, name: str, place: ServerAddress, error: BaseException
 ) -> RagassayError:
-    first = _first(error)
+    first = first_of(error)
     if not isinstance(first, ServerError):
         raise first
     if place.kind == "url":  # which may hold a key
@@ -222,9 +212,3 @@ def _of_start(
     else:
         where, what = place.where, "does not start"
     return pipeline.wrong(("servers", name), f"the server {where!r} {what}: {first}")
-
-
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

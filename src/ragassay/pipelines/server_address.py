@@ -98,7 +98,7 @@ def address(pipeline: Pipeline, name: str) -> ServerAddress:
                 (*place, "headers", name), "has characters that no header can have"
             )
     if written.url:
-        return of_url(written.url, **filled)
+        return ServerAddress("url", written.url, **filled)
     if written.folder:
         folder = _folder(pipeline, written.folder)
         if folder is None:
@@ -115,7 +115,7 @@ _FORMS = (
 
 def _of_text(pipeline: Pipeline, place: Place, text: str) -> ServerAddress:
     if text.startswith(("http://", "https://")):
-        return of_url(text)
+        return ServerAddress("url", text)
     if not text.strip():
         raise pipeline.wrong(place, "is empty", _FORMS)
     folder = _folder(pipeline, text)
@@ -148,16 +148,6 @@ def _of_folder(pipeline: Pipeline, place: Place, folder: Path, **more: Any) -> S
     return ServerAddress(
         "process", str(folder), command=(sys.executable, str(program)), folder=folder, **more
     )
-
-
-def of_url(url: str, **more: Any) -> ServerAddress:
-    """The address of a server elsewhere.
-
-    Args:
-        url: of the server.
-        **more: further fields of the address.
-    """
-    return ServerAddress("url", url, **more)
 
 
 def _of_command(

@@ -85,21 +85,18 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        worker = None if chosen.worker is None else Worker(store, chosen.worker)
-        thread = None
-        if worker is not None:
-            thread = threading.Thread(target=worker.run, name="ragassay-worker", daemon=True)
-            thread.start()
-        sweeping = asyncio.create_task(_sweep(app.state.views)) if chosen.views else None
         async with AsyncExitStack() as stack:
+            if chosen.worker is not None:
+                worker = Worker(store, chosen.worker)
+                thread = threading.Thread(target=worker.run, name="ragassay-worker", daemon=True)
+                thread.start()
+                stack.callback(thread.join)
+                stack.callback(worker.stop)
+            if chosen.views is not None:
+                stack.callback(asyncio.create_task(_sweep(app.state.views)).cancel)
             if tools is not None:
                 await stack.enter_async_context(tools.session_manager.run())
             yield
-        if sweeping is not None:
-            sweeping.cancel()
-        if worker is not None and thread is not None:
-            worker.stop()
-            thread.join()
 
     app = FastAPI(
         title="ragassay",

@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 
-from ragassay.errors import RagassayError, UsageError, did_you_mean
+from ragassay.errors import RagassayError, UsageError, meant_or_all
 from ragassay.pipelines import (
     REQUIRED,
     McpServer,
+    ServerAddress,
     ServerError,
     Tool,
+    first_of,
     needs_mcp,
     of_command,
-    of_url,
     started,
 )
 from ragassay.scores import Reason
@@ -60,7 +61,7 @@ class McpTarget(Target):
         super().__init__(name or tool, f"mcp:{without_secrets(place) if is_url else place}#{tool}")
         self._where, self._tool_name, self._timeout = where, tool, timeout
         if is_url:
-            self._address = of_url(place, timeout=timeout)
+            self._address = ServerAddress("url", place, timeout=timeout)
         else:
             try:
                 self._address = of_command(shlex.split(place), timeout=timeout)
@@ -85,13 +86,10 @@ class McpTarget(Target):
         try:
             self._server = await self._stack.enter_async_context(started(self._address))
         except (ServerError, BaseExceptionGroup) as error:
-            while isinstance(error, BaseExceptionGroup):
-                error = error.exceptions[0]
-            raise UsageError(f"The target {self.url} does not start: {error}") from error
+            raise UsageError(f"The target {self.url} does not start: {first_of(error)}") from error
         self._tool = self._server.tools.get(self._tool_name)
         if self._tool is None:
-            known = self._server.tools
-            hint = did_you_mean(self._tool_name, known) or f"There are: {', '.join(known)}."
+            hint = meant_or_all(self._tool_name, self._server.tools)
             raise UsageError(f"The target {self.url}: the server has no such tool. {hint}")
         self._arguments(Request("", ""))
 

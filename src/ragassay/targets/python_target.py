@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -37,7 +38,20 @@ _STREAM = (
     "mapping as the last piece; or give mappings alone."
 )
 
-Call = Callable[[Request], Any]
+
+@dataclass(frozen=True)
+class Call:
+    """How an object is called.
+
+    Attributes:
+        of: calls it with a request.
+        is_async: whether that is to be done on the event loop; else it runs in a thread.
+        takes_passages: whether it can answer from passages that it is given.
+    """
+
+    of: Callable[[Request], Any]
+    is_async: bool
+    takes_passages: bool = False
 
 
 class PythonTarget(Target):
@@ -66,7 +80,7 @@ class PythonTarget(Target):
     @property
     def takes_passages(self) -> bool:
         """Whether it has a parameter or key for them, or takes the whole sample."""
-        return bool(getattr(self._call, "takes_passages", False))
+        return self._call.takes_passages
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -95,7 +109,7 @@ def _is_cancelled() -> bool:
 
 
 def _call_of(found: Any, where: str) -> Call:
-    """A function of a request that calls the object in its own way."""
+    """How the object is called, in its own way."""
     for names, adapted in (
         (("acomplete",), _of_query),  # a model of LlamaIndex, which has an astream of its own
         (("astream", "ainvoke", "invoke"), _runnable),
@@ -154,9 +168,7 @@ def _function(found: Callable[..., Any], where: str) -> Call:
             more |= {name: list(request.passages) for name in PASSAGES & names}
         return found(given, **more)
 
-    call.is_async = is_async(found)  # type: ignore[attr-defined]
-    call.takes_passages = wants_sample or not PASSAGES.isdisjoint(names)  # type: ignore[attr-defined]
-    return call
+    return Call(call, is_async(found), wants_sample or not PASSAGES.isdisjoint(names))
 
 
 def _runnable(found: Any, method: Callable[..., Any]) -> Call:
@@ -178,19 +190,13 @@ def _runnable(found: Any, method: Callable[..., Any]) -> Call:
             given |= {name: list(request.passages) for name in PASSAGES & set(keys)}
         return method(given)
 
-    call.is_async = method.__name__ != "invoke"  # type: ignore[attr-defined]
-    call.takes_passages = not PASSAGES.isdisjoint(_input_keys(found))  # type: ignore[attr-defined]
-    return call
+    takes_passages = not PASSAGES.isdisjoint(_input_keys(found))
+    return Call(call, method.__name__ != "invoke", takes_passages)
 
 
 def _of_query(found: Any, method: Callable[..., Any]) -> Call:
     """A query engine or model of LlamaIndex is given the text."""
-
-    def call(request: Request) -> Any:
-        return method(request.query)
-
-    call.is_async = method.__name__ in ("aquery", "acomplete")  # type: ignore[attr-defined]
-    return call
+    return Call(lambda request: method(request.query), method.__name__ in ("aquery", "acomplete"))
 
 
 def _input_keys(found: Any) -> list[str]:
@@ -208,21 +214,14 @@ def _input_keys(found: Any) -> list[str]:
 
 async def _finished(call: Call, request: Request, watch: Stopwatch) -> Any:
     """What a call returns in the end; the pieces of a stream are joined."""
-    if getattr(call, "is_async", False):
-        value = call(request)
+    if call.is_async:
+        value = call.of(request)
     else:
-        value = await in_thread(lambda: _of_iterator(call(request), watch))
+        value = await in_thread(lambda: _of_iterator(call.of(request), watch))
     if inspect.isawaitable(value):
         value = await value
     if isinstance(value, AsyncIterator):
-        pieces, size = [], 0
-        async for piece in value:
-            if _has_words(piece):
-                watch.words_came()
-            pieces.append(piece)
-            size += _size(piece)
-            refuse_endless(size)
-        value = _joined(pieces)
+        value = await _of_async_iterator(value, watch)
     for name in ("async_response_gen", "response_gen"):  # LlamaIndex, streaming
         stream = getattr(value, name, None)
         if stream is None or (hasattr(value, "response") and getattr(value, "response", None)):
@@ -230,37 +229,43 @@ async def _finished(call: Call, request: Request, watch: Stopwatch) -> Any:
         nodes = list(getattr(value, "source_nodes", ()) or ())
         told = stream() if callable(stream) else stream
         if isinstance(told, AsyncIterator):
-            text = await _finished(_streams(told), request, watch)
+            text = await _of_async_iterator(told, watch)
         else:
             text = await in_thread(partial(_of_iterator, iter(told), watch))
         return {"answer": text, "passages": nodes}
     return value
 
 
-def _streams(told: Any) -> Call:
-    def call(request: Request) -> Any:
-        return told
-
-    call.is_async = True  # type: ignore[attr-defined]
-    return call
+async def _of_async_iterator(value: AsyncIterator[Any], watch: Stopwatch) -> Any:
+    whole = _Pieces(watch)
+    async for piece in value:
+        whole.add(piece)
+    return _joined(whole.pieces)
 
 
 def _of_iterator(value: Any, watch: Stopwatch) -> Any:
     if not isinstance(value, Iterator):
         return value
-    pieces, size = [], 0
+    whole = _Pieces(watch)
     for piece in value:
+        whole.add(piece)  # nothing else ends the thread of a stream without an end
+    return _joined(whole.pieces)
+
+
+class _Pieces:
+    """The pieces of a stream, as they come."""
+
+    def __init__(self, watch: Stopwatch) -> None:
+        self.pieces: list[Any] = []
+        self._watch, self._size = watch, 0
+
+    def add(self, piece: Any) -> None:
         if _has_words(piece):
-            watch.words_came()
-        pieces.append(piece)
-        size += _size(piece)
-        refuse_endless(size)  # nothing else ends the thread
-    return _joined(pieces)
-
-
-def _size(piece: Any) -> int:
-    """About how many bytes a piece takes at least."""
-    return _OBJECT + (len(piece) if isinstance(piece, str) else 0)
+            self._watch.words_came()
+        self.pieces.append(piece)
+        # About how many bytes they take at least.
+        self._size += _OBJECT + (len(piece) if isinstance(piece, str) else 0)
+        refuse_endless(self._size)
 
 
 def _has_words(piece: Any) -> bool:

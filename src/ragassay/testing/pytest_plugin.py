@@ -159,7 +159,10 @@ class SessionGate:
                 config=_path_of_config(self.config),
                 output=self.config.getoption("--ragassay-output"),
                 options=self._options(),
-                n_without=sum(not self.handed_in[one]["samples"] for one in self._failed()),
+                n_without=sum(
+                    not self.handed_in[one]["samples"]
+                    for one in self.failed & self.handed_in.keys()
+                ),
             )
         except RagassayError as error:
             self.problem = str(error).replace("--fail-under", "gate")
@@ -183,10 +186,6 @@ class SessionGate:
                 terminalreporter.line(line, **color)
             if folder := self.config.getoption("--ragassay-output"):
                 terminalreporter.line(f"reports: {folder}")
-
-    def _failed(self) -> set[str]:
-        """The tests that use the fixture and failed in their last run."""
-        return self.failed & self.handed_in.keys()
 
     def _options(self) -> dict[str, Any]:
         judge = self.config.getoption("--ragassay-judge") or self.config.getini("ragassay_judge")

@@ -13,6 +13,7 @@ from ragassay.samples import Sample
 
 if TYPE_CHECKING:
     from ragassay.engine import Result
+    from ragassay.engine.results import GateResult
     from ragassay.judges import Judge
 
 WIDTH = 100
@@ -75,18 +76,18 @@ def assert_score(
         raise error.with_traceback(None) from None
     unfulfilled = [one for one in result.gates if one.passed is not True]
     if unfulfilled:
-        raise AssertionError(_failure(result, [one.gate for one in unfulfilled]))
+        raise AssertionError(_failure(result, unfulfilled))
     return result
 
 
-def _failure(result: Result, unfulfilled: list[str]) -> str:
+def _failure(result: Result, unfulfilled: list[GateResult]) -> str:
     """What a failed assertion says: each condition with the score, then the evidence."""
     (sample,) = result.samples
     rows = {row.metric: row for row in result.scores}
-    found_by = {one.gate: one for one in result.gates}
-    lines = []
-    for text in unfulfilled:
-        metric, gate = gates.parse(text).metric, found_by[text]
+    lines, shown = [], []
+    for gate in unfulfilled:
+        text, metric = gate.gate, gates.parse(gate.gate).metric
+        shown.append(metric)
         row = rows[metric]
         if row.value is None:
             found = f"{metric} is unscored ({row.reason}): {row.explanation}".rstrip(": ")
@@ -97,7 +98,6 @@ def _failure(result: Result, unfulfilled: list[str]) -> str:
             lines.append(f"{text} cannot be decided: {metric} is {value}; {gate.why}")
         else:
             lines.append(f"{text} is not fulfilled: {metric} is {value}")
-    shown = list(dict.fromkeys(gates.parse(text).metric for text in unfulfilled))
     return "\n".join([*lines, evidence_of(result, sample, shown)])
 
 

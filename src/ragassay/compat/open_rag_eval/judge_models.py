@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -70,17 +69,6 @@ class TogetherModel(LLMJudgeModel):
     """A model at Together."""
 
     provider = "together"
-
-
-def sampling(model_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The keywords of `ragassay.evaluate` for a model's sampling parameters.
-
-    Raises:
-        UsageError: an unknown parameter, or an impossible value.
-    """
-    from ragassay.engine.config import model_kwargs as keys
-
-    return keys(model_kwargs or {})
 
 
 def asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked, sampling
+from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked
 from ragassay.compat.open_rag_eval.options import K_VALUES, check, cutoffs, translated, with_options
 from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.samples import Sample
@@ -43,6 +43,7 @@ class Part:
         model_kwargs: Mapping[str, Any] | None = None,
         **parameters: Any,
     ) -> None:
+        from ragassay.engine.config import model_kwargs as sampling
         from ragassay.metrics.core import naming
 
         metrics = [naming.parse(name) for name in self.metrics]
@@ -51,7 +52,7 @@ class Part:
             with_options(metric, parameters)  # refuses impossible values now
         self.model = model
         self.parameters = parameters
-        self.running = sampling(model_kwargs)
+        self.running = sampling(model_kwargs or {})
 
     def compute(self, data: Data | Mapping[str, Any] | Sample) -> Any:
         """The published object for one sample; a list of them for a path or several samples.

@@ -18,8 +18,8 @@ from ragassay.errors import (
     ArgumentError,
     CountedFact,
     InputError,
-    did_you_mean,
     json_problem,
+    meant_or_all,
     system_problem,
     warn_user,
 )
@@ -96,7 +96,7 @@ def checked(benchmark: Mapping[str, Any]) -> tuple[Path, int]:
     """
     for key in benchmark:
         if key not in KEYS:
-            hint = did_you_mean(str(key), KEYS) or f"There are: {', '.join(KEYS)}."
+            hint = meant_or_all(str(key), KEYS)
             raise ArgumentError(f"benchmark.{key} is not a key that is known. {hint}")
     path, limit, seed = benchmark.get("path"), benchmark.get("limit", -1), benchmark.get("seed", 42)
     if not isinstance(path, str) or not path or "\0" in path:
@@ -166,7 +166,7 @@ def _check_field(records: list[dict[str, Any]], column: str, field: str, path: P
             f"no record has the field that key_map.{column} names",
             path=path,
             field=field,
-            hint=did_you_mean(field, present) or f"There are: {', '.join(present)}.",
+            hint=meant_or_all(field, present),
         )
     if without:
         named = ", ".join(map(str, without[:_SHOWN])) + (", ..." if len(without) > _SHOWN else "")

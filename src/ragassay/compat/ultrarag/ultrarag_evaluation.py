@@ -24,7 +24,7 @@ from ragassay.errors import (
     CountedFact,
     OptionError,
     UsageError,
-    did_you_mean,
+    meant_or_all,
     shown_value,
     warn_user,
 )
@@ -267,7 +267,7 @@ def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
     chosen = [name.casefold().replace("_", "-") for name in names]
     for name, meant in zip(names, chosen, strict=True):
         if meant not in known:
-            hint = did_you_mean(meant, known) or f"There are: {', '.join(known)}."
+            hint = meant_or_all(meant, known)
             raise ArgumentError(f"metrics names {name!r}, which is unknown. {hint}")
     return list(dict.fromkeys(chosen))
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request, Response
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragassay.service.api.problems import problem
@@ -158,14 +159,14 @@ class Guard:
         return next(below, problem)(status, detail)
 
     def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
-        host = _host_of(headers.get("host", ""))
+        host = _host_of(f"//{headers.get('host', '')}")
         if host not in self._hosts:
             return 403, (
                 "The service is not called by this name (Host). Use its own name, or start it with "
                 "'ragassay serve --name NAME'."
             )
         origin = headers.get("origin")
-        if method not in _SAFE and origin is not None and _host_of(_netloc(origin)) != host:
+        if method not in _SAFE and origin is not None and _host_of(origin) != host:
             return 403, "A page of another site may not ask this service (Origin)."
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._most:
@@ -199,30 +200,17 @@ class _Counted:
 def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
-            present = {name.lower() for name, _ in message["headers"]}
-            message["headers"] = [
-                *message["headers"],
-                *(
-                    (name.lower().encode(), value.encode())
-                    for name, value in SECURITY_HEADERS.items()
-                    if name.lower().encode() not in present
-                ),
-            ]
+            headers = MutableHeaders(scope=message)
+            for name, value in SECURITY_HEADERS.items():
+                headers.setdefault(name, value)
         await send(message)
 
     return guarded
 
 
-def _netloc(origin: str) -> str:
+def _host_of(url: str) -> str:
+    """The host of an address, without its port."""
     try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
-
-
-def _host_of(netloc: str) -> str:
-    """The host without its port."""
-    try:
-        return (urlsplit(f"//{netloc}").hostname or "").casefold()
+        return (urlsplit(url).hostname or "").casefold()
     except ValueError:
         return ""

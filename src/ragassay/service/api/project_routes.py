@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-from ragassay.service.api.route_parts import READS, WRITES, Allowed, InStore, Name, task_for
+from ragassay.service.api.route_parts import READS, WRITES, Allowed, Body, InStore, Name, task_for
 from ragassay.service.store import (
     Project,
     Task,
@@ -36,19 +36,15 @@ def rag_only(kind: Any) -> Any:
     return kind
 
 
-class NewProject(BaseModel):
+class NewProject(Body):
     """A project to be made."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Name
     description: str = Field("", max_length=10_000)
 
 
-class NewTask(BaseModel):
+class NewTask(Body):
     """A task to be made."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Name
     kind: Annotated[Literal["rag"], BeforeValidator(rag_only)] = "rag"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ragassay.service.api.paging import Cursor, Limit, Page, decoded, encoded
-from ragassay.service.api.route_parts import READS, WRITES, Allowed, InStore, task_for
+from ragassay.service.api.route_parts import READS, WRITES, Allowed, Body, InStore, task_for
 from ragassay.service.store import (
     Ingested,
     StoredRecord,
@@ -35,10 +35,8 @@ Moment = Annotated[
 ]
 
 
-class Batch(BaseModel):
+class Batch(Body):
     """Records to be stored, all of them or none."""
-
-    model_config = ConfigDict(extra="forbid")
 
     records: list[dict[str, Any]] = Field(
         min_length=1,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from ragassay.service.api.problems import documented
 from ragassay.service.api.route_parts import (
@@ -14,6 +14,7 @@ from ragassay.service.api.route_parts import (
     READS,
     WRITES,
     Allowed,
+    Body,
     InStore,
     Name,
     SentFile,
@@ -69,10 +70,8 @@ Time = Annotated[
 ]
 
 
-class Asked(BaseModel):
+class Asked(Body):
     """What a report is over, and how it is computed."""
-
-    model_config = ConfigDict(extra="forbid")
 
     from_timestamp: Time
     to_timestamp: Time

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import IO, Annotated, Any
 
 from fastapi import Depends, HTTPException, Query, Request
-from pydantic import StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints
 from starlette.requests import ClientDisconnect
 
 from ragassay.service.api.access import Access, access_of
@@ -15,6 +15,13 @@ from ragassay.service.api.problems import documented
 from ragassay.service.store import Store, Task, get_report, get_task
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+class Body(BaseModel):
+    """The body of a request; a key that is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
 
 READS = documented(401, 403, 404, 422, 503)
 """The problems of a route that reads."""

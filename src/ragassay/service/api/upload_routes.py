@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ragassay.service.api.access import Access
 from ragassay.service.api.route_parts import (
     BINARY,
     WRITES,
     Allowed,
+    Body,
     FileName,
     InStore,
     SentFile,
@@ -33,10 +34,8 @@ from ragassay.service.store import (
 router = APIRouter(tags=["uploads"])
 
 
-class ReadingOptions(BaseModel):
+class ReadingOptions(Body):
     """How a file is read."""
-
-    model_config = ConfigDict(extra="forbid")
 
     columns: dict[str, str] = Field(
         default_factory=dict,

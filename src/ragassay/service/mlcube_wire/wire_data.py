@@ -26,10 +26,8 @@ TEMPLATE: Sequence[Mapping[str, Any]] = (
 """The columns of a task that has no data schema of its own."""
 
 _FIELDS = {
-    "id": "id",
+    **{name: name for name in ("id", "user_input", "retrieved_context")},
     "time_id": "timestamp",
-    "user_input": "user_input",
-    "retrieved_context": "retrieved_context",
 }
 """Our names for roles and subroles; other columns become metadata."""
 

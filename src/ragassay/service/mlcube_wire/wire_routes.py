@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Form, Request, Response, UploadFile
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from ragassay.errors import UsageError
 from ragassay.service.api import Allowed, InStore, task_for, task_of_report
@@ -50,18 +50,15 @@ router = APIRouter(prefix="/sdk/v1", route_class=WireRoute, include_in_schema=Fa
 EXPIRES_S = 3_600.0
 
 
-class _Body(BaseModel):
-    """A request's body; what the client sends besides is left alone."""
-
-    model_config = ConfigDict(extra="ignore")
+# The bodies of requests; what the client sends besides is left alone.
 
 
-class _NewProject(_Body):
+class _NewProject(BaseModel):
     name: str
     description: str | None = None
 
 
-class _NewTask(_Body):
+class _NewTask(BaseModel):
     project_id: str
     name: str
     task_type: str
@@ -71,26 +68,26 @@ class _NewTask(_Body):
     text_language: str | None = None
 
 
-class _Schema(_Body):
+class _Schema(BaseModel):
     task_id: str
     data_schema: dict[str, Any]
 
 
-class _NewModel(_Body):
+class _NewModel(BaseModel):
     task_id: str
     name: str
     version: str
 
 
-class _Source(_Body):
+class _Source(BaseModel):
     storing_process_id: str
 
 
-class _Table(_Body):
+class _Table(BaseModel):
     source: _Source
 
 
-class _Data(_Body):
+class _Data(BaseModel):
     task_id: str
     inputs: _Table | None = None
     metadata: _Table | None = None
@@ -98,7 +95,7 @@ class _Data(_Body):
     predictions: list[tuple[str, _Table]] | None = None
 
 
-class _Evaluation(_Body):
+class _Evaluation(BaseModel):
     task_id: str
     report_name: str
     from_timestamp: float

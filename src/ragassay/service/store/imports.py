@@ -86,7 +86,8 @@ def preview_upload(
         problem = mapper.problem or problem
         known = [one for one in samples if one.id not in mapper.unread_ids]
         names = list(dict.fromkeys(name for row in mapper.rows for name in row))
-        preview = FilePreview(
+        told = None if problem is None else _told(problem, upload, path)
+        return FilePreview(
             format=reader.name,
             columns=names,
             placed=mapper.placed,
@@ -96,13 +97,10 @@ def preview_upload(
             lacks_ids=mapper.lacks_ids,
             lacks_times=any(sample.timestamp is None for sample in known),
             notes=list(mapper.notes),
+            problem=None if told is None else str(told),
+            line=None if told is None else told.line,
+            field=None if told is None else told.field,
         )
-        if problem is not None:
-            told = _told(problem, upload, path)
-            return preview.model_copy(
-                update={"problem": str(told), "line": told.line, "field": told.field}
-            )
-        return preview
 
 
 def import_upload(

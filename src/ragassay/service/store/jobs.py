@@ -122,7 +122,12 @@ def list_jobs(
 ) -> list[Job]:
     """The jobs that all conditions hold for, oldest first."""
     chosen = (
-        select(jobs, tasks.c.name.label("task_name"), tasks.c.project_id, projects.c.name)
+        select(
+            jobs,
+            tasks.c.name.label("task_name"),
+            tasks.c.project_id,
+            projects.c.name.label("project_name"),
+        )
         .join(tasks, tasks.c.id == jobs.c.task_id)
         .join(projects, projects.c.id == tasks.c.project_id)
         .order_by(jobs.c.created, jobs.c.id)
@@ -137,7 +142,7 @@ def list_jobs(
     for column, value in conditions:
         if value is not None:
             chosen = chosen.where(column == value)
-    return [_job(row) for row in store.rows(chosen)]
+    return [Job(**row._mapping) for row in store.rows(chosen)]
 
 
 def get_job(store: Store, key: str) -> Job:
@@ -314,8 +319,3 @@ class Queue:
                 "workers' logs (memory?), and then retry it.",
             )
             return False
-
-
-def _job(row: Any) -> Job:
-    values = dict(row._mapping)
-    return Job(**{**values, "project_name": values["name"]})

@@ -6,7 +6,7 @@ import time
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import Connection, Table, insert, select, update
+from sqlalchemy import Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ragassay.service.store.database import Store, new_id, remove
@@ -81,8 +81,7 @@ def create_project(store: Store, name: str, description: str = "") -> Project:
         Conflict: the name is taken.
     """
     project = Project(id=new_id(), name=name, description=description, created=time.time())
-    with store.writing() as connection:
-        _insert(connection, projects, project.model_dump(), f"A project is called {name!r} already")
+    _insert(store, projects, project.model_dump(), f"A project is called {name!r} already")
     return project
 
 
@@ -128,8 +127,7 @@ def create_task(store: Store, project_id: str, name: str, options: TaskOptions) 
     get_project(store, project_id)
     task = Task(id=new_id(), project_id=project_id, name=name, options=options, created=time.time())
     values = task.model_dump(exclude={"kind"})
-    with store.writing() as connection:
-        _insert(connection, tasks, values, f"A task of this project is called {name!r} already")
+    _insert(store, tasks, values, f"A task of this project is called {name!r} already")
     return task
 
 
@@ -190,8 +188,7 @@ def create_model(store: Store, task_id: str, name: str, version: str) -> Model:
     """
     get_task(store, task_id)
     model = Model(id=new_id(), task_id=task_id, name=name, version=version, created=time.time())
-    with store.writing() as connection:
-        _insert(connection, models, model.model_dump(), f"{name}@{version} is there already")
+    _insert(store, models, model.model_dump(), f"{name}@{version} is there already")
     return model
 
 
@@ -215,8 +212,9 @@ def get_model(store: Store, key: str) -> Model:
     return Model(**store.row(models, "model", key)._mapping)
 
 
-def _insert(connection: Connection, table: Table, values: dict[str, Any], problem: str) -> None:
+def _insert(store: Store, table: Table, values: dict[str, Any], problem: str) -> None:
     try:
-        connection.execute(insert(table).values(values))
+        with store.writing() as connection:
+            connection.execute(insert(table).values(values))
     except IntegrityError as error:
         raise Conflict(f"{problem}. Choose another name.") from error

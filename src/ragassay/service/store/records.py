@@ -201,7 +201,7 @@ def read_page(
     if text:
         chosen = chosen.where(records.c.search.contains(text.lower(), autoescape=True))
     if after is not None:
-        chosen = chosen.where(_PLACE < tuple_(*after))
+        chosen = chosen.where(tuple_(*after) > _PLACE)
     order = (records.c.timestamp.desc(), records.c.number.desc())
     rows = store.rows(chosen.order_by(*order).limit(limit + 1))
     page = [_stored(row) for row in rows[:limit]]
@@ -263,7 +263,7 @@ def _pages(
             _within(task_id, start, end)
         )
         if after is not None:
-            chosen = chosen.where(_PLACE > tuple_(*after))
+            chosen = chosen.where(tuple_(*after) < _PLACE)
         chosen = chosen.order_by(records.c.timestamp, records.c.number).limit(PAGE)
         page = store.rows(chosen)
         if not page:

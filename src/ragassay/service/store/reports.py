@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from ragassay.engine.config import RunConfig, iso_time, make_config, named_files, options_of
 from ragassay.engine.run import prepare
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.errors import UsageError, meant_or_all
 from ragassay.formats import FIRST_TIME, LAST_TIME
 from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.jobs import Job, Status, add_job, get_job, list_jobs
@@ -210,8 +210,7 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     known = report_options()
     for name in options:
         if name not in known:
-            hint = did_you_mean(name, known) or f"There are: {', '.join(known)}."
-            raise UsageError(f"A report has no option {name!r}. {hint}")
+            raise UsageError(f"A report has no option {name!r}. {meant_or_all(name, known)}")
     made = make_config(**options)
     chosen = {"suite": [DEFAULT_SUITE], **{name: getattr(made, name) for name in options}}
     if chosen["suite"] == [DEFAULT_SUITE] and chosen.get("metrics"):

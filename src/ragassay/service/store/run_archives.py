@@ -176,30 +176,30 @@ def _unpack(name: str, content: Callable[[], IO[bytes]], folder: Path, left: int
     target = folder / path
     if ".." in path.parts or not target.resolve().is_relative_to(folder.resolve()):
         raise _refused(name)
-    size = 0
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         out = target.open("xb")
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
         raise UsageError(f"The archive holds {name!r} twice.") from error
     with out, content() as stream:
-        while piece := stream.read(_PIECE):
-            size += len(piece)
-            if size > left:
-                raise _too_large()
-            out.write(piece)
+        return _copied(stream, out, left)
+
+
+def _copied(stream: IO[bytes], out: IO[bytes], most: int) -> int:
+    """Copies a file of at most so many bytes; its size."""
+    size = 0
+    while piece := stream.read(_PIECE):
+        size += len(piece)
+        if size > most:
+            raise _too_large()
+        out.write(piece)
     return size
 
 
 @contextmanager
 def _unzipped(stream: IO[bytes]) -> Iterator[IO[bytes]]:
     with gzip.GzipFile(fileobj=stream) as source, tempfile.TemporaryFile() as out:
-        size = 0
-        while piece := source.read(_PIECE):
-            size += len(piece)
-            if size > MOST_BYTES:
-                raise _too_large()
-            out.write(piece)
+        _copied(cast("IO[bytes]", source), out, MOST_BYTES)
         out.seek(0)
         yield out
 

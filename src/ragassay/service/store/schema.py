@@ -24,6 +24,7 @@ from sqlalchemy import (
     false,
     true,
 )
+from sqlalchemy.schema import SchemaItem
 
 VERSION = 3
 """Raised with every change of the tables; `database.MIGRATIONS` says how to get there."""
@@ -45,37 +46,39 @@ def _belongs_to(table: str) -> Column[str]:
     )
 
 
+def _made_table(name: str, *more: SchemaItem) -> Table:
+    """A table of what the service makes: each row has an id and the time at which it was made."""
+    return Table(
+        name,
+        metadata,
+        Column("id", String(40), primary_key=True),
+        Column("created", Float, nullable=False),
+        *more,
+    )
+
+
 schema_versions = Table("schema_versions", metadata, Column("version", Integer, primary_key=True))
 
-projects = Table(
+projects = _made_table(
     "projects",
-    metadata,
-    Column("id", String(40), primary_key=True),
     Column("name", String(200), nullable=False, unique=True),
     Column("description", Text, nullable=False, default=""),
-    Column("created", Float, nullable=False),
 )
 
-tasks = Table(
+tasks = _made_table(
     "tasks",
-    metadata,
-    Column("id", String(40), primary_key=True),
     _belongs_to("project"),
     Column("name", String(200), nullable=False),
     # What a `TaskOptions` holds.
     Column("options", JSON, nullable=False),
-    Column("created", Float, nullable=False),
     UniqueConstraint("project_id", "name"),
 )
 
-models = Table(
+models = _made_table(
     "models",
-    metadata,
-    Column("id", String(40), primary_key=True),
     _belongs_to("task"),
     Column("name", String(200), nullable=False),
     Column("version", String(200), nullable=False),
-    Column("created", Float, nullable=False),
     UniqueConstraint("task_id", "name", "version"),
 )
 
@@ -103,10 +106,8 @@ records = Table(
     Index("records_in_time", "task_id", "is_latest", "timestamp", "number"),
 )
 
-reports = Table(
+reports = _made_table(
     "reports",
-    metadata,
-    Column("id", String(40), primary_key=True),
     _belongs_to("task"),
     Column("name", String(200), nullable=False),
     # None for a run folder that was uploaded.
@@ -114,7 +115,6 @@ reports = Table(
     Column("to_timestamp", Float),
     # What a `ReportOptions` holds.
     Column("options", JSON, nullable=False),
-    Column("created", Float, nullable=False),
     # Of its summary, for lists: means and intervals.
     Column("headline", JSON),
 )
@@ -127,10 +127,8 @@ report_files = Table(
     Column("archive", LargeBinary, nullable=False),
 )
 
-jobs = Table(
+jobs = _made_table(
     "jobs",
-    metadata,
-    Column("id", String(40), primary_key=True),
     Column("kind", String(20), nullable=False),
     _belongs_to("task"),
     Column("report_id", String(40), ForeignKey("reports.id", ondelete="CASCADE"), index=True),
@@ -140,7 +138,6 @@ jobs = Table(
     # What a `Progress` holds.
     Column("progress", JSON, nullable=False),
     Column("error", Text),
-    Column("created", Float, nullable=False),
     Column("updated", Float, nullable=False),
     Column("cancelled", Boolean, nullable=False, server_default=false()),
     # Which worker has it. It counts `beat` up while it lives; no time of day is compared, so that a
@@ -151,17 +148,14 @@ jobs = Table(
     Index("jobs_to_do", "status", "created"),
 )
 
-uploads = Table(
+uploads = _made_table(
     "uploads",
-    metadata,
-    Column("id", String(40), primary_key=True),
     _belongs_to("task"),
     Column("file_name", String(200), nullable=False),
     # What the file holds, as the uploader says: its format, the part of the records.
     Column("options", JSON, nullable=False),
     # Bytes; None until all of them are here.
     Column("size", BigInteger),
-    Column("created", Float, nullable=False),
 )
 
 upload_parts = Table(
@@ -172,14 +166,11 @@ upload_parts = Table(
     Column("content", LargeBinary, nullable=False),
 )
 
-tokens = Table(
+tokens = _made_table(
     "tokens",
-    metadata,
-    Column("id", String(40), primary_key=True),
     Column("name", String(200), nullable=False),
     Column("hash", String(64), nullable=False, unique=True),
     Column("scope", String(10), nullable=False),
     # None: all projects.
     Column("project_id", String(40), ForeignKey("projects.id", ondelete="CASCADE")),
-    Column("created", Float, nullable=False),
 )

@@ -1,9 +1,9 @@
-"""Makes a file of large reports in a process of its own: it would hold the server's other requests
-up, and its memory is given back when it ends.
+"""Makes files and views of large reports in a process of its own: it would hold the server's other
+requests up, and its memory is given back when it ends.
 
-``python -m ragassay.service.views.apart`` reads JSON: the store, a function of ragassay and its
-arguments. It writes the name of the file in a line of JSON, then its content. Where it cannot, it
-exits with 2 (3 where the store is away) and says why.
+``python -m ragassay.service.views.apart`` reads JSON: a function of ragassay and its arguments. It
+writes the bytes that the function returns. Where it cannot, it exits with 2 (3 where the store is
+away) and says why.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import RagassayError
-from ragassay.service.store import Store, StoreUnavailable, WrittenFile, get_report
+from ragassay.service.store import StoreUnavailable
+
+if TYPE_CHECKING:
+    from ragassay.service.store import Store, WrittenFile
 
 LARGE = 5_000
 """Records of reports from which a process is worth the second that it takes to start."""
@@ -41,36 +44,64 @@ def made_apart(
         NotThere: there is no such report.
         RagassayError: as the function raises it.
     """
+    from ragassay.service.store import WrittenFile, get_report
+
     headlines = [get_report(store, key).headline or {} for key in reports]
     n = sum(max((one["n_total"] for one in found.values()), default=0) for found in headlines)
     if n < LARGE:
         return make(store, *reports, **arguments)
-    asked = [store.address, make.__module__, make.__name__, reports, arguments]
     with _TURNS:
-        done = subprocess.run(
-            [sys.executable, "-m", "ragassay.service.views.apart"],
-            input=json.dumps(asked).encode(),
-            capture_output=True,
-            check=False,
+        written = run_apart(
+            _written,
+            *(store.address, make.__module__, make.__name__, reports, arguments),
+            died="The process that made it died (memory?).",
         )
+    name, _, content = written.partition(b"\n")
+    return WrittenFile(json.loads(name), content)
+
+
+def _written(address: str, module: str, name: str, reports: Any, arguments: Any) -> bytes:
+    """What a function makes of reports: the file's name in a line of JSON, then its content."""
+    from ragassay.service.store import Store
+
+    made = getattr(importlib.import_module(module), name)(Store(address), *reports, **arguments)
+    return json.dumps(made.name).encode() + b"\n" + bytes(made.content)
+
+
+def run_apart(function: Callable[..., bytes | None], *arguments: Any, died: str) -> bytes:
+    """What a function of a module returns; a process of its own runs it.
+
+    Args:
+        function: of a module.
+        arguments: values that JSON has.
+        died: the sentence for a process that says nothing.
+
+    Raises:
+        RagassayError: as the function raises it.
+    """
+    asked = [function.__module__, function.__name__, arguments]
+    done = subprocess.run(
+        [sys.executable, "-m", "ragassay.service.views.apart"],
+        input=json.dumps(asked).encode(),
+        capture_output=True,
+        check=False,
+    )
     if done.returncode:
         told = done.stderr.decode("utf-8", "replace").strip().splitlines()
         error = StoreUnavailable if done.returncode == 3 else RagassayError
-        raise error(told[-1] if told else "The process that made it died (memory?).")
-    name, _, content = done.stdout.partition(b"\n")
-    return WrittenFile(json.loads(name), content)
+        raise error(told[-1] if told else died)
+    return done.stdout
 
 
 def main() -> int:
     """Does what standard input asks; the exit code."""
-    address, module, name, reports, arguments = json.load(sys.stdin)
+    module, name, arguments = json.load(sys.stdin)
     try:
-        make: Callable[..., WrittenFile] = getattr(importlib.import_module(module), name)
-        made = make(Store(address), *reports, **arguments)
+        made = getattr(importlib.import_module(module), name)(*arguments)
     except RagassayError as error:
         sys.stderr.write(str(error))
         return 3 if isinstance(error, StoreUnavailable) else 2
-    sys.stdout.buffer.write(json.dumps(made.name).encode() + b"\n" + made.content)
+    sys.stdout.buffer.write(made or b"")
     return 0
 
 

@@ -84,7 +84,7 @@ class RowQuery:
     size: int = 50
 
 
-def build_view(folder: Path, report: str, facts: Mapping[str, str]) -> None:
+def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> None:
     """Makes the index and the parts of the page of a report.
 
     Args:
@@ -95,6 +95,7 @@ def build_view(folder: Path, report: str, facts: Mapping[str, str]) -> None:
     Raises:
         InputError: it holds no run folder.
     """
+    folder = Path(folder)
     result = open_run(folder / RUN)
     columns = result.columns
     several = len({identity[1:] for identity in columns.identities}) > 1
@@ -244,16 +245,14 @@ class ReportView:
             UsageError: there is no such column.
         """
         with self._index() as index:
-            names = [name for _, name, *_ in index.execute("PRAGMA table_info(samples)")]
-            n_metrics = sum(name.startswith("value") for name in names)
+            names, n_metrics = _columns_of(index)
             slices = dict(index.execute("SELECT * FROM slices"))
             held = rows_with(self._folder, wanted.words) if wanted.words else None
             where, given = _conditions(wanted, names, slices, held)
             (n,) = index.execute(f"SELECT count(*) FROM samples{where}", given).fetchone()
-            kept = [*(f"value{at}" for at in range(n_metrics))]
-            kept += [f"reason{at}" for at in range(n_metrics)]
+            kept = _columns("value", n_metrics) + _columns("reason", n_metrics)
             found = index.execute(
-                f"SELECT row, id, tag, query{''.join(f', {name}' for name in kept)} FROM samples"
+                f"SELECT row, id, tag, query{kept} FROM samples"
                 f"{where} ORDER BY {_order(wanted, names)} LIMIT ? OFFSET ?",
                 [*given, wanted.size, wanted.first],
             )
@@ -276,8 +275,7 @@ class ReportView:
             if found is None:
                 return None
             key, sample_at, scores_at = found
-            names = [name for _, name, *_ in index.execute("PRAGMA table_info(samples)")]
-            n_metrics = sum(name.startswith("value") for name in names)
+            _, n_metrics = _columns_of(index)
             (line,) = self._read(SAMPLES, sample_at, 1)
             (sample,) = from_records([json.loads(line)])
             rows = [
@@ -298,6 +296,12 @@ class ReportView:
     def _index(self) -> closing[sqlite3.Connection]:
         path = (self._folder / ROWS).resolve().as_uri()
         return closing(sqlite3.connect(f"{path}?mode=ro&immutable=1", uri=True))
+
+
+def _columns_of(index: sqlite3.Connection) -> tuple[list[str], int]:
+    """The columns of the samples, and how many metrics have one."""
+    names = [name for _, name, *_ in index.execute("PRAGMA table_info(samples)")]
+    return names, sum(name.startswith("value") for name in names)
 
 
 class _PlacedVerdicts:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -22,7 +19,8 @@ from ragassay.service.store import (
     run_archive,
     unpack_folder,
 )
-from ragassay.service.views.report_view import PIECES, RUN, ReportView
+from ragassay.service.views.apart import run_apart
+from ragassay.service.views.report_view import PIECES, RUN, ReportView, build_view
 from ragassay.service.views.text_search import PLACES
 
 HALF_MADE_S = 3_600.0
@@ -82,23 +80,18 @@ class Views:
                 shutil.rmtree(path, ignore_errors=True)
 
     def _make(self, report: str, target: Path) -> None:
-        facts = json.dumps(report_facts(self._store, report))
+        facts = report_facts(self._store, report)
         archive = run_archive(self._store, report)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         made = Path(tempfile.mkdtemp(prefix=f"{report}-", dir=self._folder))
         try:
             unpack_folder(archive, made / RUN)
             del archive
-            command = [sys.executable, "-m", "ragassay.service.views.view_process", str(made)]
-            done = subprocess.run(
-                [*command, report, facts], capture_output=True, text=True, check=False
-            )
-            if done.returncode:
-                problem = done.stderr.strip().splitlines()[-1:] or ["the process died (memory?)"]
-                where = f"{made / RUN}"
-                raise RagassayError(
-                    f"The report cannot be shown: {problem[0].replace(where, 'its run folder')}"
-                )
+            try:
+                run_apart(build_view, str(made), report, facts, died="the process died (memory?)")
+            except RagassayError as error:
+                problem = str(error).replace(f"{made / RUN}", "its run folder")
+                raise RagassayError(f"The report cannot be shown: {problem}") from error
             shutil.rmtree(target, ignore_errors=True)
             # Another process may have been faster.
             with suppress(OSError):
