@@ -13,6 +13,7 @@ from llm_judging import Bench
 from llm_server import LLMServer
 from postgres_server import PostgresServer, binaries
 from ragassay.metrics.core import metric, naming, own
+from run_process import Commands
 
 # Machines differ in speed, and a deadline is an assertion about time.
 settings.register_profile("ragassay", deadline=None)
@@ -100,6 +101,13 @@ def postgres() -> Iterator[PostgresServer]:
         pytest.skip("PostgreSQL is not installed")
     with PostgresServer(programs) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    """``ragassay`` commands in processes of their own, without the second of its imports."""
+    with Commands(tmp_path_factory.mktemp("processes")) as made:
+        yield made
 
 
 CHROMIUM = Path("/usr/bin/chromium")
