@@ -148,7 +148,7 @@ class _Generate(BaseHTTPRequestHandler):
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """The address of a server with this handler."""
     with HTTPServer(("127.0.0.1", 0), handler) as found:
-        threading.Thread(target=found.serve_forever, daemon=True).start()
+        threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{found.server_port}"
         found.shutdown()
 
