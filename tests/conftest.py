@@ -51,6 +51,14 @@ def bench(server: LLMServer, tmp_path: Path) -> Iterator[Bench]:
 
 
 @pytest.fixture
+def no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is sent again is sent soon, and nothing waits for the end of the first request, which
+    takes a second where it fails: for tests that are not about when something is sent."""
+    monkeypatch.setattr("ragassay.transport.sending.LONGEST_BACKOFF_S", 0.02)
+    monkeypatch.setattr("ragassay.transport.sending.HEAD_START_S", 0.0)
+
+
+@pytest.fixture
 def no_metric_left() -> Iterator[None]:
     """Leaves no metric of a user's behind."""
     naming.known()
