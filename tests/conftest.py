@@ -13,6 +13,7 @@ from llm_judging import Bench
 from llm_server import LLMServer
 from postgres_server import PostgresServer, binaries
 from ragassay.metrics.core import metric, naming, own
+from run_process import Commands
 
 # Machines differ in speed, and a deadline is an assertion about time.
 settings.register_profile("ragassay", deadline=None)
@@ -47,6 +48,14 @@ def bench(server: LLMServer, tmp_path: Path) -> Iterator[Bench]:
     """Judges of that server, with one ledger."""
     with Bench(server, tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+def no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is sent again is sent soon, and nothing waits for the end of the first request, which
+    takes a second where it fails: for tests that are not about when something is sent."""
+    monkeypatch.setattr("ragassay.transport.sending.LONGEST_BACKOFF_S", 0.02)
+    monkeypatch.setattr("ragassay.transport.sending.HEAD_START_S", 0.0)
 
 
 @pytest.fixture
@@ -100,6 +109,13 @@ def postgres() -> Iterator[PostgresServer]:
         pytest.skip("PostgreSQL is not installed")
     with PostgresServer(programs) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    """``ragassay`` commands in processes of their own, without the second of its imports."""
+    with Commands(tmp_path_factory.mktemp("processes")) as made:
+        yield made
 
 
 CHROMIUM = Path("/usr/bin/chromium")

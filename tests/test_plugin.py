@@ -9,15 +9,18 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 from ragassay import extensions
 from ragassay.errors import RagassayWarning, UsageError
 from ragassay.judges import kinds
+from run_process import Commands
 
 ROOT = Path(__file__).resolve().parents[1]
 TALK = """Q: How tall is it?
@@ -58,44 +61,50 @@ def talk(tmp_path: Path) -> Path:
     return path
 
 
-def ragassay(
-    installed: Path, folder: Path, *words: str, **variables: str
-) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join(filter(None, (str(installed), os.environ.get("PYTHONPATH"))))
-    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "100", **variables}
-    return subprocess.run(
-        [sys.executable, "-m", "ragassay", *words],
-        capture_output=True, text=True, check=False, cwd=folder, env=environment,
-    )  # fmt: skip
+@pytest.fixture(scope="module")
+def processes(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    """Commands that find the package."""
+    with Commands(tmp_path_factory.mktemp("processes"), installed) as made:
+        yield made
 
 
-def test_a_format_a_suite_and_a_metric_are_found(installed: Path, talk: Path) -> None:
-    done = ragassay(installed, talk.parent, "run", talk.name, "--suite", "style", "--json")
+class Ragassay(Protocol):
+    """Runs a command in the test's folder."""
+
+    def __call__(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]: ...
+
+
+@pytest.fixture
+def ragassay(processes: Commands, tmp_path: Path) -> Ragassay:
+    processes.folder = tmp_path
+    return partial(processes.completed, COLUMNS="100")
+
+
+def test_a_format_a_suite_and_a_metric_are_found(ragassay: Ragassay, talk: Path) -> None:
+    done = ragassay("run", talk.name, "--suite", "style", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["metrics"]["SentenceLength"]
     assert found["metric"] == "words_per_sentence"
     assert found["mean"] == pytest.approx(((5 + 3) / 2 + 4) / 2)
     assert (found["n_scored"], found["unscored"]) == (2, {"undefined": 1})
-    one = ragassay(installed, talk.parent, "metrics", "words_per_sentence")
+    one = ragassay("metrics", "words_per_sentence")
     assert one.returncode == 0 and "Words in a sentence" in one.stdout
 
 
-def test_a_judge_a_report_and_a_plot_are_found(installed: Path, talk: Path) -> None:
+def test_a_judge_a_report_and_a_plot_are_found(ragassay: Ragassay, talk: Path) -> None:
     run = ("run", talk.name, "-s", "style", "--judge", "baseline", "-o", "out", "--json")
-    done = ragassay(installed, talk.parent, *run)
+    done = ragassay(*run)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["metrics"]["idk_eval"]["judge"] == "baseline"
-    done = ragassay(installed, talk.parent, "report", "out", "--format", "means,csv")
+    done = ragassay("report", "out", "--format", "means,csv")
     assert done.returncode == 0, done.stderr
     lines = (talk.parent / "out" / "means.txt").read_text().splitlines()
     assert lines[0] == "SentenceLength 4.0000 2/3"
-    done = ragassay(
-        installed, talk.parent, "plot", "out", "--evaluator", "means", "-o", "means.svg"
-    )
+    done = ragassay("plot", "out", "--evaluator", "means", "-o", "means.svg")
     assert done.returncode == 0, done.stderr
     assert "SentenceLength" in (talk.parent / "means.svg").read_text()
     # What a run writes anew does not leave the older run's reports behind, whoever added them.
-    assert ragassay(installed, talk.parent, *run).returncode == 0
+    assert ragassay(*run).returncode == 0
     assert not (talk.parent / "out" / "means.txt").exists()
 
 
@@ -103,19 +112,19 @@ def test_a_judge_a_report_and_a_plot_are_found(installed: Path, talk: Path) -> N
     ("text", "line"), [("A: It is tall.\n", 1), ("Q: How?\nA: So.\nA: Or so.\n", 3), ("Hm\n", 1)]
 )
 def test_a_line_that_is_no_part_of_a_sample_is_refused(
-    installed: Path, tmp_path: Path, text: str, line: int
+    ragassay: Ragassay, tmp_path: Path, text: str, line: int
 ) -> None:
     path = tmp_path / "odd.transcript"
     path.write_text(text)
-    done = ragassay(installed, tmp_path, "run", path.name, "--suite", "style")
+    done = ragassay("run", path.name, "--suite", "style")
     assert done.returncode == 2
     assert "neither a question nor its answer" in done.stderr and str(line) in done.stderr
 
 
-def test_a_question_without_an_answer_is_a_sample(installed: Path, tmp_path: Path) -> None:
+def test_a_question_without_an_answer_is_a_sample(ragassay: Ragassay, tmp_path: Path) -> None:
     path = tmp_path / "silent.transcript"
     path.write_text("Q: How?\nQ: Who?\nA: Nobody knows.\nQ: Why?\n")
-    done = ragassay(installed, tmp_path, "run", path.name, "-m", "words_per_sentence", "--json")
+    done = ragassay("run", path.name, "-m", "words_per_sentence", "--json")
     found = json.loads(done.stdout)["metrics"]["words_per_sentence"]
     assert (found["n_scored"], found["unscored"]) == (1, {"missing_input": 2})
 
@@ -139,7 +148,7 @@ class _Generate(BaseHTTPRequestHandler):
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """The address of a server with this handler."""
     with HTTPServer(("127.0.0.1", 0), handler) as found:
-        threading.Thread(target=found.serve_forever, daemon=True).start()
+        threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{found.server_port}"
         found.shutdown()
 
@@ -152,11 +161,11 @@ def server() -> Iterator[tuple[str, list[dict[str, object]]]]:
 
 
 def test_a_protocol_of_endpoints_is_found(
-    installed: Path, talk: Path, server: tuple[str, list[dict[str, object]]]
+    ragassay: Ragassay, talk: Path, server: tuple[str, list[dict[str, object]]]
 ) -> None:
     url, asked = server
     words = ("run", talk.name, "-s", "style", "--judge", "tgi:some-model", "--json")
-    done = ragassay(installed, talk.parent, *words, TGI_URL=url)
+    done = ragassay(*words, TGI_URL=url)
     assert done.returncode in (0, 3), done.stderr
     assert asked and all(one["path"] == "/generate" for one in asked)
     assert "How tall is it?" in str(asked) and "max_new_tokens" not in done.stderr
@@ -188,22 +197,22 @@ class _Recorder(BaseHTTPRequestHandler):
         pass
 
 
-def test_the_key_follows_no_redirect(installed: Path, talk: Path) -> None:
+def test_the_key_follows_no_redirect(ragassay: Ragassay, talk: Path) -> None:
     keys: list[str | None] = []
     other = type("Handler", (_Recorder,), {"keys": keys})
     with serving(other) as there, serving(type("Handler", (_Redirect,), {"there": there})) as url:
         words = ("run", talk.name, "-s", "style", "--judge", "tgi:some-model")
-        done = ragassay(installed, talk.parent, *words, TGI_URL=url, TGI_API_KEY="of-a-test")
+        done = ragassay(*words, TGI_URL=url, TGI_API_KEY="of-a-test")
     assert done.returncode == 3, done.stderr
     assert not keys
 
 
-def test_help_and_messages_list_what_is_added(installed: Path, talk: Path) -> None:
-    done = ragassay(installed, talk.parent, "run", "--help")
+def test_help_and_messages_list_what_is_added(ragassay: Ragassay, talk: Path) -> None:
+    done = ragassay("run", "--help")
     assert "Installed packages add: metrics words_per_sentence; suites style" in " ".join(
         done.stdout.split()
     )
-    ragassay(installed, talk.parent, "run", talk.name, "-s", "style", "-o", "out")
+    ragassay("run", talk.name, "-s", "style", "-o", "out")
     for words, name in (
         (["run", talk.name, "-s", "sytle"], "style"),
         (["report", "out", "--format", "maens"], "means"),
@@ -211,23 +220,31 @@ def test_help_and_messages_list_what_is_added(installed: Path, talk: Path) -> No
         (["run", talk.name, "--judge", "basline", "-m", "idk_eval"], "baseline"),
         (["plot", talk.name, "--evaluator", "mean", "-o", "x.svg"], "means"),
     ):
-        done = ragassay(installed, talk.parent, *words)
+        done = ragassay(*words)
         assert done.returncode == 2 and name in done.stderr, done.stderr
 
 
-def test_a_package_that_is_broken_is_told_and_stops_nothing(
-    installed: Path, talk: Path, tmp_path: Path
-) -> None:
+def test_a_package_that_is_broken_is_told_and_stops_nothing(tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     info = broken / "broken-1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[ragassay.suites]\nlost = nowhere_to_be_found:SUITE\n")
-    done = ragassay(broken, talk.parent, "metrics", "em")
-    assert done.returncode == 0, done.stderr
     data = tmp_path / "data.jsonl"
     data.write_text('{"id": "1", "query": "q", "answer": "a", "references": ["a"]}\n')
-    done = ragassay(broken, tmp_path, "run", data.name, "--suite", "qa")
+    path = os.pathsep.join(filter(None, (str(broken), os.environ.get("PYTHONPATH"))))
+
+    def alone(*words: str) -> subprocess.CompletedProcess[str]:
+        """A new process: what is told once a process is told here."""
+        return subprocess.run(
+            [sys.executable, "-m", "ragassay", *words],
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": path, "COLUMNS": "100"},
+        )  # fmt: skip
+
+    done = alone("metrics", "em")
+    assert done.returncode == 0, done.stderr
+    done = alone("run", data.name, "--suite", "qa")
     assert done.returncode == 0
     assert "lost of the package broken" in done.stderr and "ModuleNotFoundError" in done.stderr
 

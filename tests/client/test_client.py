@@ -123,7 +123,9 @@ def test_a_report_comes_back_as_a_result_that_can_be_run_again_anywhere(
     assert [one.id for one in client.list_jobs(task_id=task, status="completed")] == [job.id]
 
 
-def test_what_is_refused_is_a_typed_error_with_a_sentence(client: Client) -> None:
+def test_what_is_refused_is_a_typed_error_with_a_sentence(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(RequestRefused, match="There is no task 'x'") as caught:
         client.log("x", records(1))
     assert caught.value.status == 404
@@ -138,6 +140,7 @@ def test_what_is_refused_is_a_typed_error_with_a_sentence(client: Client) -> Non
     client.wait_job_completion(report.job.id)
     with pytest.raises(RequestRefused, match="has ended"):
         client.cancel_job(report.job.id)
+    monkeypatch.setattr("ragassay.client.clients.RETRIES", 1)  # of five, the last waits 4 s
     with Client("http://127.0.0.1:9") as nobody, pytest.raises(RequestRefused, match="cannot be"):
         nobody.list_projects()
     with (
@@ -162,7 +165,7 @@ def serving_text(text: str) -> Iterator[str]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
 

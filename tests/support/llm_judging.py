@@ -49,7 +49,7 @@ class Bench:
         self, model: str = "model-a", *, endpoint: Endpoint | None = None, **options: Any
     ) -> LLMJudge:
         """A judge with short waits."""
-        options.setdefault("backoff", 0.002)
+        options.setdefault("backoff", 0.0002)
         at = endpoint or OpenAIChat(self.server.url, Secret(KEY, "TEST_KEY"))
         return LLMJudge(at, model, ledger=self.ledger, **options)
 

@@ -33,20 +33,24 @@ class Commands:
 
     Attributes:
         folder: where the next command is started.
-        log: file with what all of them print.
+        logs: files with what all of them print, and with what they write to standard error.
+        path: searched for modules, beside what ``PYTHONPATH`` names.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *path: Path) -> None:
         self.folder = folder
-        self.log = folder / "output.txt"
+        self.logs = (folder / "output.txt", folder / "errors.txt")
+        self.path = path
 
     def __enter__(self) -> Commands:
+        path = os.pathsep.join(filter(None, (*map(str, self.path), os.environ.get("PYTHONPATH"))))
+        known = {"OPENAI_API_KEY": "any", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
         self._parent = subprocess.Popen(
-            [sys.executable, str(Path(__file__).resolve()), str(self.log)],
+            [sys.executable, str(Path(__file__).resolve()), *map(str, self.logs)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "OPENAI_API_KEY": "any", "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, **known},
         )
         return self
 
@@ -59,10 +63,11 @@ class Commands:
         self._parent.kill()
         self._parent.communicate()
 
-    def start(self, *words: str) -> int:
-        """Starts ``ragassay`` with these words; returns the number of its process."""
+    def start(self, *words: str, **variables: str) -> int:
+        """Starts ``ragassay`` with these words and variables of the environment; returns the number
+        of its process."""
         assert self._parent.stdin is not None and self._parent.stdout is not None
-        self._parent.stdin.write(json.dumps([str(self.folder), *words]) + "\n")
+        self._parent.stdin.write(json.dumps([str(self.folder), variables, words]) + "\n")
         self._parent.stdin.flush()
         self.pid = int(self._parent.stdout.readline())
         return self.pid
@@ -83,9 +88,20 @@ class Commands:
         self.start(*words)
         return self.wait()
 
+    def completed(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Starts and waits; what `subprocess.run` returns."""
+        before = [len(said) for said in self._said()]
+        self.start(*words, **variables)
+        code = self.wait()
+        out, err = (said[at:] for said, at in zip(self._said(), before, strict=True))
+        return subprocess.CompletedProcess(words, code, out, err)
+
     def output(self) -> str:
         """What all commands printed so far."""
-        return self.log.read_text()
+        return "".join(self._said())
+
+    def _said(self) -> list[str]:
+        return [log.read_text("utf-8") if log.exists() else "" for log in self.logs]
 
 
 def main() -> None:
@@ -97,17 +113,19 @@ def main() -> None:
 
     for found in (formats, suites, naming):
         found.known()
-    log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    logs = [os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND) for name in sys.argv[1:]]
     for line in sys.stdin:
         child = os.fork()
         if not child:
-            os.dup2(log, 1)
-            os.dup2(log, 2)
+            os.dup2(logs[0], 1)
+            os.dup2(logs[1], 2)
             code = 70
             signal.signal(signal.SIGINT, signal.default_int_handler)  # some shells ignore it
             try:
-                folder, *words = json.loads(line)
+                folder, variables, words = json.loads(line)
                 os.chdir(folder)
+                os.environ.update(variables)
+                sys.path[0] = folder  # as of ``python -m``
                 code = call(words)
                 sys.stdout.flush()
             finally:

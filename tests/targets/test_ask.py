@@ -24,6 +24,7 @@ from ragassay.formats import load
 from ragassay.judges.ledger import DEFAULT, Ledger, SystemAnswers
 from ragassay.samples import Sample, Turn
 from ragassay.targets import ask, open_asking, plan_asking
+from run_process import Commands
 from system_server import Reply, SystemServer, echo
 
 QUERIES = [
@@ -77,7 +78,9 @@ def test_a_changed_mapping_is_another_system(desk: Path) -> None:
         assert len(server.asked) == 10 and server.asked[-1]["k"] == 3
 
 
-def test_a_function_whose_imports_changed_is_another_system(desk: Path) -> None:
+def test_a_function_whose_imports_changed_is_another_system(
+    desk: Path, processes: Commands
+) -> None:
     """The file that defines the function stays as it is."""
     Path("inner").mkdir()
     Path("inner/search.py").write_text("WORDS = 'the first'\n")
@@ -85,9 +88,11 @@ def test_a_function_whose_imports_changed_is_another_system(desk: Path) -> None:
     Path("imports_rag.py").write_text("import store\ndef answer(query):\n    return store.WORDS\n")
     options = ("queries.jsonl", "--target", "imports_rag:answer")
 
+    processes.folder = desk
+
     def asked(*more: str) -> str:
-        command = [sys.executable, "-m", "ragassay", "ask", *options, *more]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        done = processes.completed("ask", *options, *more)
+        assert done.returncode == 0, done.stderr
         return " ".join(done.stdout.split())
 
     assert "from the ledger" not in asked()

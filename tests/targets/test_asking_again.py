@@ -14,6 +14,8 @@ import ragassay
 from ragassay.judges.ledger import Ledger, ledger_admin
 from ragassay.targets import Answers, ask
 
+pytestmark = pytest.mark.usefixtures("no_long_waits")
+
 QUERIES = [{"id": f"q{n}", "query": f"Question {n}"} for n in range(60)]
 LEDGER = "ledger.sqlite"
 _failing: set[int] = set()

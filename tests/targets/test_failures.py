@@ -22,6 +22,8 @@ from ragassay.targets import Answers, ask
 from ragassay.transport import breaker
 from system_server import Reply, SystemServer, echo
 
+pytestmark = pytest.mark.usefixtures("no_long_waits")
+
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]
 
 

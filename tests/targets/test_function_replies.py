@@ -11,6 +11,8 @@ import pytest
 from ragassay.samples import Sample
 from ragassay.targets import AskSummary, ask
 
+pytestmark = pytest.mark.usefixtures("no_long_waits")
+
 QUERIES = [{"id": "q1", "query": "How long?"}, {"id": "q2", "query": "How much?"}]
 ENDS = {
     "an answer": {"answer": "It is 24.", "passages": ["a"]},

@@ -28,6 +28,8 @@ from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings
 from ragassay.transport.prices import Price, price_of
 from ragassay.transport.secrets import NO_KEY, Secret
 
+pytestmark = pytest.mark.usefixtures("no_long_waits")
+
 KEY = "sk-test-0123456789abcdef"
 TEXTS = [f"passage number {at} about rivers and bridges" for at in range(10)]
 

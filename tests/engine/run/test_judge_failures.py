@@ -20,6 +20,9 @@ RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "referen
 AGAIN = "The same run again asks only these."
 
 
+pytestmark = pytest.mark.usefixtures("no_long_waits")
+
+
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -29,11 +32,13 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return found
 
 
-def outputs(data: Path, url: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, dict]:
+def outputs(
+    data: Path, url: str, capsys: pytest.CaptureFixture[str], timeout: str = "5"
+) -> tuple[str, dict]:
     """Terminal, HTML and Markdown as one text of one line, and the summary, of a run in which one
     metric needs the judge and one does not."""
     words = ["run", str(data), "--metrics", "em,answered", "--judge", f"{url}#m2", "-o", "out"]
-    assert call([*words, "--timeout", "5"]) == 3
+    assert call([*words, "--timeout", timeout]) == 3
     terminal = " ".join(capsys.readouterr().out.split())
     summary = json.loads(Path("out/summary.json").read_text())
     assert summary["metrics"]["em"]["n_scored"] == 3
@@ -54,7 +59,7 @@ def outputs(data: Path, url: str, capsys: pytest.CaptureFixture[str]) -> tuple[s
         ({"faults": {"error_503": 1.0}}, "server error", "failed (503)"),
         ({"faults": {"html_200": 1.0}}, "server error", "no chat completion"),
         ({"faults": {"rate_limit": 1.0}}, "rate limited", "for its rate (429)"),
-        ({"faults": {"hang": 1.0}}, "timeout", "did not answer within 5 seconds"),
+        ({"faults": {"hang": 1.0}}, "timeout", "did not answer within 0.5 seconds"),
         ({"faults": {"refusal": 1.0}}, "refused", "the model declined"),
         ({"faults": {"context_too_long": 1.0}}, "context too long", "maximum context length"),
     ],
@@ -63,7 +68,8 @@ def test_the_reason_is_told_where_another_metric_scored(
     settings: dict[str, Faults], reason: str, says: str, data: Path, capsys
 ) -> None:
     with LLMServer(**settings) as server:
-        terminal, summary = outputs(data, server.url, capsys)
+        timeout = "0.5" if reason == "timeout" else "5"
+        terminal, summary = outputs(data, server.url, capsys, timeout)
     (said,) = summary["warnings"]
     assert said.startswith(f"1 question without an answer ({reason}): ")
     assert any(one in said for one in says.split("|"))

@@ -10,7 +10,7 @@ import random
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +53,6 @@ def project(tmp_path: Path) -> Path:
         for record in samples(SAMPLES):
             stream.write(orjson.dumps(record) + b"\n")
     return tmp_path
-
-
-@pytest.fixture(scope="module")
-def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
-    with Commands(tmp_path_factory.mktemp("processes")) as made:
-        yield made
 
 
 @pytest.fixture
