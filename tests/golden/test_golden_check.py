@@ -239,6 +239,46 @@ def test_what_users_ask_and_the_set_lacks_is_listed(golden: GoldenSet) -> None:
     assert check(golden, CheckOptions(log=log)).uncovered == [log[1]]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("users.log", "{}\n\n", "each line is read as a query: 1 query."),
+        ("users.txt", "{}\n", "each line is read as a query: 1 query."),
+        ("users", "{}\n", "each line is read as a query: 1 query."),
+        ("users.csv", "query,n\n{},1\n", ""),
+        ("users.log", '{{"query": "{}"}}\n', ""),
+        ("users.txt", '{{"query": "{}"}}\n', ""),
+    ],
+)
+@pytest.mark.usefixtures("golden")
+def test_a_log_is_a_query_a_line_or_any_format(
+    name: str, text: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(name).write_text(text.format("Where do I register my marriage?"))
+    assert call(["golden", "check", "golden", "--log", name]) == 0
+    shown = capsys.readouterr()
+    assert "1 query of the log is like no item:\n  Where do I register my marriage?\n" in shown.out
+    assert ("is read as a query" in shown.err) is bool(told) and told in shown.err
+
+
+@pytest.mark.usefixtures("golden")
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("u.csv", "time,search\n1,How?\n", "Call the column of the queries 'query'."),
+        ("u.log", '{"query": \n', "not valid JSON"),
+        ("none.log", None, "there is no such file"),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_told(
+    name: str, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if text is not None:
+        Path(name).write_text(text)
+    assert call(["golden", "check", "golden", "--log", name]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
 def test_the_exit_code_is_a_gate(golden: GoldenSet, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["golden", "check", "golden"]) == 0
     shown = capsys.readouterr().out

@@ -168,6 +168,27 @@ def test_two_people_at_one_item_both_see_the_conflict_and_lose_nothing(
 
 
 @pytest.mark.browser
+def test_a_tag_with_a_comma_stays_one_and_escape_closes_the_help(
+    tmp_path: Path, serve: Any, visit: Any
+) -> None:
+    store = small(tmp_path / "g", 1, tags=["hours, winter"])
+    served = serve(store.folder, "ann")
+    page = visit(served)
+    at_item(page, "i0")
+    page.keyboard.press("?")
+    assert page.is_visible("#help")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#help")
+    page.keyboard.press("t")
+    page.wait_for_selector("#item >> text=a semicolon ends one")
+    page.keyboard.press("End")
+    page.keyboard.type("; late")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#item .chip >> text=late")
+    assert item_of(served.store, "i0").tags == ["hours, winter", "late"]
+
+
+@pytest.mark.browser
 def test_hostile_texts_run_nothing_and_turn_nothing(tmp_path: Path, serve: Any, visit: Any) -> None:
     turned = "safe \u202egnp.exe\u202c **bold** "
     store = small(tmp_path / "g", 1)

@@ -100,7 +100,8 @@ def _show(folder: Path, found: Checked) -> None:
             )
     out.print(_coverage(found))
     if found.uncovered is not None:
-        show.lines(f"{len(found.uncovered)} queries of the log are like no item:")
+        are = either(len(found.uncovered), "is", "are")
+        show.lines(f"{plural(len(found.uncovered), 'query')} of the log {are} like no item:")
         show.lines(*(f"  {query}" for query in found.uncovered[:_FEW]))
     show.warn(f"{name} was not checked throughout: {why}." for name, why in found.skipped.items())
 
@@ -137,8 +138,21 @@ def _without(counts: Mapping[str, int]) -> str:
 def _queries(log: Path | None) -> list[str]:
     if log is None:
         return []
-    if log.suffix == ".txt":
-        return [line.strip() for line in log.read_text("utf-8").splitlines() if line.strip()]
-    import ragassay
+    from ragassay import formats
+    from ragassay.errors import InputError
 
-    return [sample.query_text for sample in ragassay.load(log)]
+    try:
+        reader = formats.detect(log)
+    except InputError as error:
+        if not error.problem.startswith("no known format fits"):
+            raise
+        queries = [line.strip() for line in formats.opening.text_lines(log) if line.strip()]
+        show.warn([f"{log}: each line is read as a query: {plural(len(queries), 'query')}."])
+        return queries
+    try:
+        samples = formats.load(log, format=reader.name)
+    except InputError as error:
+        if error.problem.startswith("no column is known"):
+            error = error.but(hint="Call the column of the queries 'query'.")
+        raise error from None
+    return [sample.query_text for sample in samples]

@@ -282,6 +282,9 @@ _SHORT = {
         "correct",
         "ideal",
         "gold_answer",
+        "best_answer",
+        "chosen",
+        "preferred",
     ),
     "query": ("ask", "asked", "frage"),
     "answer": ("reply", "said", "antwort"),
@@ -295,8 +298,21 @@ _EXPECTED_BEGIN = ("erwartet", "soll", "muster", "richtig")
 """Words, and beginnings of words, in the names of columns that hold what should be answered: as an
 answer it would be scored against itself."""
 
+_WRONG = frozenset(
+    {"incorrect", "wrong", "rejected", "bad", "worst", "false", "negative", "negatives"}
+    | {"hallucinated", "hallucination", "distractor", "distractors", "falsch", "falsche"}
+)
+"""Words of columns that hold what is wrong on purpose: no field that is suggested holds that."""
+
+_CHOSEN = frozenset({"chosen", "preferred", "best"})
+"""Words of columns that hold the better one of several answers: it is none of the system's."""
+
+_GOLD = _EXPECTED | {"oracle", "positive", "positives", "relevant", "supporting"}
+"""Words of columns that hold what should be retrieved: as passages it would be scored against
+itself."""
+
 _NO_ANSWER = re.compile(
-    r"(?:contexts?|passages?|chunks?|docs?|documents?|sources?|evidence|kontext|ids?|scores?|is|was"
+    r"(?:contexts?|ctxs?|passages?|chunks?|docs?|documents?|sources?|evidence|kontext|ids?|scores?|is|was"
     r"|ratings?|grades?|labels?|counts?|questions?|frage|query)"
 )
 """Words of columns that hold no answer, even where it is said to be expected."""
@@ -320,13 +336,22 @@ def _is_expected(path: str) -> bool:
     return any(one in _EXPECTED or one.startswith(_EXPECTED_BEGIN) for one in _words(path))
 
 
+def _is_never(path: str, wanted: str) -> bool:
+    """Whether the name of a column says that it does not hold a field, whatever it is like."""
+    words = set(_words(path))
+    if words & _WRONG:
+        return True
+    if wanted == "answer":
+        return _is_expected(path) or bool(words & _CHOSEN)
+    return wanted == "passages" and bool(words & _GOLD) and "retrieved" not in words
+
+
 def _likeness(path: str, wanted: str) -> float:
     """How like the name of a column, or the last key of a path, is to a name of a field."""
-    if _is_expected(path):
-        if wanted == "answer":
-            return 0.0
-        if wanted == "references" and not _is_no_answer(path):
-            return 0.9
+    if _is_never(path, wanted):
+        return 0.0
+    if _is_expected(path) and wanted == "references":
+        return 0.0 if _is_no_answer(path) else 0.9
     own = folded(_last(path).replace("*", "").strip("_-. "))
     if own in _SHORT.get(wanted, ()):
         return 0.95
@@ -344,6 +369,8 @@ def _fits(wanted: str, values: Sequence[Any]) -> bool:
 
 def _weight(wanted: str, path: str, values: Sequence[Any]) -> float:
     """How well what a column holds fits a field; 0 where it does not."""
+    if _is_never(path, wanted):
+        return 0.0
     if wanted in _LISTS:
         if wanted == "gold":
             return 0.0  # nothing tells gold from what was retrieved
@@ -355,7 +382,7 @@ def _weight(wanted: str, path: str, values: Sequence[Any]) -> float:
             said = sum(len(one.split()) >= _WORDS for one in texts) / max(1, len(texts))
             return said / 2 if said > 0.5 else 0.0
         return share
-    if wanted == "answer" and (_is_expected(path) or _is_no_answer(_last(path))):
+    if wanted == "answer" and _is_no_answer(_last(path)):
         return 0.0
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) < len(values) or len(Counter(texts)) <= len(texts) // 2:

@@ -247,7 +247,7 @@ def test_nuggets_are_one_table_in_explain_and_in_the_report(tmp_path: Path, caps
     assert shown.count("bridge opened 1968 vital support") == 1
     assert shown.count("over the harbour okay partial") == 1
     assert "nuggets: as above" in shown and '"assignments"' not in shown
-    assert 'nuggets (2) "bridge opened 1968; over the harbour"' in shown
+    assert 'nuggets (2) "bridge opened 1968 | over the harbour"' in shown
     write_report(result, tmp_path / "report.html")
     page = page_text(tmp_path / "report.html")
     assert page.count('["over the harbour","okay","partial"]') == 1
@@ -265,7 +265,7 @@ def test_what_tells_one_question_from_another_is_said_in_short() -> None:
     about = {question.kind: about_of(question.data) for question in EXAMPLES}
     assert about["relevance_grade"] == {"passage": PASSAGE}
     assert about["citation_support"].keys() == {"statement", "passage"}
-    assert about["assign_nuggets"] == {"nuggets (2)": "bridge opened 1968; tram line"}
+    assert about["assign_nuggets"] == {"nuggets (2)": "bridge opened 1968 | tram line"}
     assert about["satisfaction"] == about["says_idk"] == about["answer_match"] == {}
     long = about_of({"query": "q", "passage": "word\n" * 5000})["passage"]
     assert long.startswith("word word") and len(long) < 85 and long.endswith(" …")

@@ -65,8 +65,8 @@ def figures(gate: GateResult, difference: Difference) -> dict[str, float | None]
         difference: of its metric.
 
     Returns:
-        ``value`` (the observed drop), ``limit`` (the largest that is allowed), and the bounds ``low``
-        and ``high`` of the drop, in the metric's own unit.
+        ``value`` (the observed drop), ``limit`` (the largest that is allowed), and the one-sided
+        bounds ``low`` and ``high`` of the drop, in the metric's own unit.
     """
     falls = difference.higher_is_better is False
     low, high = (gate.low, gate.high) if falls else (gate.high, gate.low)

@@ -111,9 +111,13 @@ def _questions(
     Raises:
         InputError: they cannot be read, expect nothing, or have neither ids nor queries.
     """
-    chosen: formats.MapperOptions = {"columns": columns or None, "encoding": encoding}
+    chosen: formats.MapperOptions = {
+        "columns": columns or None,
+        "encoding": encoding,
+        "notes": formats.Notes(),
+    }
     try:
-        expected = formats.load(path, **chosen, notes=formats.Notes())
+        expected = formats.load(path, **chosen)
     except InputError as error:
         if error.problem.startswith("no column is known"):
             raise _unknown(path, chosen) from None

@@ -364,7 +364,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
 
 
 def _nothing_shown(comparison: Comparison) -> list[str]:
-    """What may still be there where no metric shows a difference: the further end of each interval."""
+    """What may still be there where no metric shows a difference: each interval's further end."""
     verdicts = {d.verdict for d in comparison.differences}
     if verdicts & {"better", "worse", "different"} or "no difference shown" not in verdicts:
         return []

@@ -218,6 +218,7 @@
   document.addEventListener("keydown", (event) => {
     const writes = event.target.closest("input, textarea, select");
     if (event.key === "Enter" && event.ctrlKey && question) { event.preventDefault(); KEYS.Enter(); return; }
+    if (event.key === "Escape" && !$("help").hidden) { $("help").hidden = true; return; }
     if (event.key === "Escape" && writes) { writes.blur(); return; }
     if (writes || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" && event.target.closest("button, a")) return;

@@ -186,9 +186,11 @@
       box.append(el("button", "Add", { type: "button", "aria-label": "Add: " + title, onclick: () => { draft[name].push(fresh()); draw(); } }));
     };
     if (editing === "tags") {
-      const field = el("input", "", { id: "tags", autocomplete: "off", oninput: (event) => { draft.tags = event.target.value.split(",").map((one) => one.trim()).filter(Boolean); } });
-      field.value = draft.tags.join(", ");
-      box.append(el("h1", draft.query, { class: "text" }), label("Tags, joined with commas; Enter keeps them", field));
+      // An imported tag may hold a comma: it must not become two.
+      const [mark, named] = draft.tags.some((one) => one.includes(",")) ? [";", "semicolon"] : [",", "comma"];
+      const field = el("input", "", { id: "tags", autocomplete: "off", oninput: (event) => { draft.tags = event.target.value.split(mark).map((one) => one.trim()).filter(Boolean); } });
+      field.value = draft.tags.join(mark + " ");
+      box.append(el("h1", draft.query, { class: "text" }), label(`Tags: a ${named} ends one and begins the next; Enter keeps them`, field));
       field.focus();
       return;
     }
@@ -342,6 +344,7 @@
 
   document.addEventListener("keydown", (event) => {
     const writes = event.target.closest("input, textarea, select");
+    if (event.key === "Escape" && !$("help").hidden) { $("help").hidden = true; return; }
     if (event.key === "Escape" && editing) { leave(); return; }
     if (event.key === "Enter" && event.ctrlKey && editing === "all") { event.preventDefault(); KEYS.a(); return; }
     if (event.key === "Enter" && event.target.id === "tags") { event.preventDefault(); alone(() => decide("tag")); return; }
