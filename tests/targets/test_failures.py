@@ -159,6 +159,7 @@ def test_no_other_origin_is_told(desk: Path) -> None:
         ("needs:answer", "needs 'not_installed_here'"),
         ("command:no-such-program", "no program 'no-such-program'"),
         ("mcp:python server.py", "Which tool"),
+        ("mcp:python 'server.py#answer", "cannot be read: No closing quotation."),
         ("http://localhost:1/v1", "URL#MODEL"),
         ("comand:python rag.py", "Did you mean 'command'"),
         ("vectara:mine", "set VECTARA_API_KEY"),

@@ -65,6 +65,8 @@ class McpTarget(Target):
         else:
             try:
                 self._address = of_command(shlex.split(place), timeout=timeout)
+            except ValueError as error:  # a quotation mark without its second one
+                raise UsageError(f"The target mcp:{where} cannot be read: {error}.") from error
             except UsageError as error:
                 raise UsageError(f"The target mcp:{where}: {error}") from error
         self._stack = AsyncExitStack()
