@@ -114,6 +114,8 @@ def postgres() -> Iterator[PostgresServer]:
 @pytest.fixture(scope="session")
 def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
     """``ragassay`` commands in processes of their own, without the second of its imports."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs processes that fork")
     with Commands(tmp_path_factory.mktemp("processes")) as made:
         yield made
 

@@ -64,6 +64,8 @@ def talk(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def processes(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
     """Commands that find the package."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs processes that fork")
     with Commands(tmp_path_factory.mktemp("processes"), installed) as made:
         yield made
 
