@@ -84,3 +84,11 @@ def test_a_summary_gives_a_metric_by_any_of_its_names() -> None:
     assert list(summary) == list(summary.metrics) and "em" in summary
     with pytest.raises(UsageError, match="'token_f2' is not in this run"):
         summary["token_f2"]
+
+
+def test_names_of_each_suite_count_where_several_are_run() -> None:
+    record = {"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"]}
+    record["passages"] = ["Ann wrote it."]  # type: ignore[assignment]
+    alone = ragassay.evaluate([record], "golden").summary["factual_correctness_precision"]
+    both = ragassay.evaluate([record], "golden,qa").summary["factual_correctness_precision"]
+    assert both.mean == alone.mean

@@ -206,7 +206,7 @@ class Summary(Displayed):
             UsageError: the run has no such metric, or the name stands for several.
         """
         known = {one: entry.metric for one, entry in self.metrics.items()}
-        found = shown(str(name), known, self.suite.split(","), "this run", "'metrics' lists them")
+        found = shown(str(name), known, self.suite.split("+"), "this run", "'metrics' lists them")
         if len(found) != 1:
             raise UsageError(f"{name!r} stands for several metrics: {', '.join(found)}. Name one.")
         return self.metrics[found[0]]
