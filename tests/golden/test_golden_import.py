@@ -194,6 +194,14 @@ def test_gold_at_a_wrong_place_is_found_whatever_the_white_space(desk: Path) -> 
     assert (span.start, span.end, span.text) == (24, 45, "The sauna is 4 euros.")
 
 
+def test_gold_that_ends_after_its_document_gets_its_own_end(desk: Path) -> None:
+    gold = {"document": "pool", "start": 24, "end": 99, "text": "The sauna is 4 euros."}
+    Path("q.jsonl").write_text(json.dumps({"id": "a", "query": "What?", "gold": [gold]}))
+    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]) == 0
+    [span] = GoldenSet.open(Path("golden")).items[0].gold or ()
+    assert (span.start, span.end, span.text) == (24, 45, "The sauna is 4 euros.")
+
+
 def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path, capsys) -> None:
     table = "id,Frage,Antwort,Fundstelle,Schwierigkeit,Ort\na,When?,nine,opens at nine,leicht,x\n"
     chosen = (

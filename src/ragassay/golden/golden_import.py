@@ -394,11 +394,12 @@ def _text_at(gold: GoldPassage, documents: Mapping[str, Document]) -> str:
 def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
     """What becomes of a passage."""
     said, here = one.said, _text_at(one.said, documents)
+    is_whole = len(here) == (said.end or 0) - (said.start or 0)
     if not said.text:
-        is_there = here.strip() and len(here) == (said.end or 0) - (said.start or 0)
+        is_there = is_whole and here.strip()
         gold = replace(said, text=here) if is_there else None
         return replace(one, gold=gold, reason="" if is_there else "it has no text")
-    if here == said.text:
+    if is_whole and here == said.text:
         return replace(one, gold=said)
     among = f"in {said.document}" if said.document in documents else "in the documents"
     sighting = finder.find(said.text, said.document)
