@@ -24,7 +24,7 @@ MOST = 64
 START = 64
 """Requests in flight at the beginning: two waves of answers later there are 256, if allowed."""
 
-_SPREAD_S = 0.002
+_SPREAD_S = 0.001
 """Seconds between the first requests. Requests that are sent at one moment are answered at one
 moment, and all of them then wait until the last answer is processed, again and again."""
 
