@@ -126,10 +126,9 @@ def read(
     files = [
         (get(format) if format is not None else detect(one, mapper.encoding), one) for one in paths
     ]
-    if gold is None:
-        samples = question_files.joined_files(files, mapper, options)
-    else:
-        samples = trec_run.with_gold(files, mapper, gold)
+    samples = question_files.joined_files(files, mapper, options)
+    if gold is not None:
+        samples = trec_run.with_gold(files, samples, mapper, gold)
     return _stream(islice(samples, limit), mapper, paths)
 
 

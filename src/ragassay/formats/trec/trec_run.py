@@ -22,6 +22,7 @@ Qrels = Mapping[str, Mapping[str, int]]
 
 def with_gold(
     files: Sequence[tuple[Format, Path]],
+    samples: Iterator[Sample],
     mapper: Mapper,
     gold: str | os.PathLike[str] | Qrels,
 ) -> Iterator[Sample]:
@@ -31,8 +32,9 @@ def with_gold(
     since a mean over judged queries counts it; the notes give their number.
 
     Args:
-        files: the files, each with its format.
-        mapper: makes their samples.
+        files: the files, each with its format. TREC runs are read here.
+        samples: of other files; not read where all files are TREC runs and ``gold`` is a path.
+        mapper: takes the notes.
         gold: a qrels file, a BEIR folder, or query id -> document id -> grade.
     """
     from ragassay.formats.trec import trec_files
@@ -42,7 +44,7 @@ def with_gold(
             yield from judged_samples(path, Path(gold), mapper)
         return
     qrels = gold if isinstance(gold, Mapping) else trec_files.read_qrels_by_query(Path(gold))
-    yield from _judged(mapper.of_files(files), qrels, mapper)
+    yield from _judged(samples, qrels, mapper)
 
 
 _ABSENT = ("judged queries that the data lacks", "They count as retrieving nothing.")
