@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import ragassay
+from ragassay.cli import call
 from ragassay.errors import InputError, UsageError
 from ragassay.formats import Notes, detect, known, load
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Statement, Turn
@@ -565,6 +567,46 @@ def test_judgements_of_a_qrels_file_become_gold(tmp_path: Path) -> None:
     assert second.gold is None
     assert "judged queries that the data lacks: 1" in next(iter(notes))
     assert load(path, gold={"1": {"d1": 2, "d2": 0}}, notes=notes)[0] == first
+
+
+def test_judgements_none_of_which_is_of_a_query_of_the_data_are_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A mean of zeros, one for each judged query, would measure nothing."""
+    qrels = text(tmp_path, "t1 0 d1 1\nt2 0 d2 1\n", "qrels.txt")
+    path = jsonl(tmp_path, {"id": "e1", "passages": [{"id": "d1"}]}, {"id": "e2", "passages": []})
+    words = (
+        r"no judged query is among the samples, by id \(the samples have 'e1', the qrels have 't1'"
+    )
+    with pytest.raises(InputError, match=words) as caught:
+        load(path, gold=qrels)
+    assert caught.value.path == qrels
+    with pytest.raises(InputError, match=words + r".*columns=\{'id': '<your column>'\}"):
+        load(path, gold={"t1": {"d1": 1}})
+    with pytest.raises(InputError, match=words):
+        ragassay.evaluate(path, "retrieval", qrels=str(qrels))
+    for command in (["run", "-o", str(tmp_path / "out")], ["validate"]):
+        assert call([command[0], str(path), "--qrels", str(qrels), *command[1:]]) == 2
+        told = " ".join(capsys.readouterr().err.split())
+        assert f"{qrels}: no judged query is among the samples" in told
+        assert "name it: --columns id='<your column>'." in told
+    assert all(one.gold is None for one in load(path, gold={}))
+
+
+def test_each_system_needs_a_judged_query(tmp_path: Path) -> None:
+    """As each TREC run does."""
+    judged = {"id": 1, "system": "a", "passages": [{"id": "d1"}]}
+    gold = {"1": {"d1": 1}, "2": {"d1": 1}}
+    failed = {"id": 2, "system": "b", "passages": []}
+    samples = load(jsonl(tmp_path, judged, failed), gold=gold, notes=Notes())
+    assert [(one.id, one.system) for one in samples] == [
+        *(("1", "a"), ("2", "b")),
+        *(("2", "a"), ("1", "b")),
+    ]
+    with pytest.raises(InputError, match=r"the samples of system 'b', by id .*have 'x', .*'1'"):
+        load(jsonl(tmp_path, judged, {**failed, "id": "x"}), gold=gold)
+    with pytest.raises(InputError, match="among the samples that name no system, by id"):
+        load(jsonl(tmp_path, judged, {"id": "x", "passages": []}), gold=gold)
 
 
 def test_a_run_is_read_with_its_judgements(tmp_path: Path) -> None:

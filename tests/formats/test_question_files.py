@@ -10,6 +10,7 @@ import pytest
 
 import ragassay
 from ragassay import InputError, Sample
+from ragassay.cli import call
 from ragassay.formats import Notes, load
 
 EMMA, PERSUASION = "Who wrote Emma?", "When did Persuasion appear?"
@@ -87,6 +88,34 @@ def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) ->
     found = load(files, notes=Notes())
     assert [one.system for one in found] == ["a", "b"]
     assert all(one.gold and one.answerability is not None for one in found)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_questions_are_joined_where_qrels_are_given_too(
+    examples: Path, tmp_path: Path, first: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The references come from the questions and the gold from the qrels, as with --references."""
+    (tmp_path / "qrels").write_text("e1 0 d1 1\ne2 0 d2 1\n")
+    runs = write(
+        tmp_path / "runs.jsonl",
+        run("r1", EMMA, reference_example_id="e1"),
+        run("r2", PERSUASION, reference_example_id="e2"),
+    )
+    files = [examples, runs] if first else [runs, examples]
+    notes = Notes()
+    found = load(files, gold=tmp_path / "qrels", notes=notes)
+    assert expected(found) == {"e1": ("Jane Austen",), "e2": ("1817",)}
+    assert [[one.id for one in sample.gold or ()] for sample in found] == [["d1"], ["d2"]]
+    (joined,) = notes
+    assert f"joined by id with their questions in {examples}: 2" in joined
+    summary = ragassay.evaluate(files, "token_f1.r", qrels=str(tmp_path / "qrels")).summary
+    assert any("joined by id with their questions" in one for one in summary.warnings)
+    assert (summary.n_samples, summary.metrics["token_f1.r"].n_scored) == (2, 2)
+    words = [*map(str, files), "--qrels", str(tmp_path / "qrels"), "-m", "token_f1.r"]
+    for command in (["run", "-o", str(tmp_path / "out")], ["validate"]):
+        assert call([command[0], *words, *command[1:]]) == 0
+        shown = capsys.readouterr()
+        assert "joined by id with their questions" in " ".join((shown.out + shown.err).split())
 
 
 def test_chosen_columns_of_the_runs_do_not_reach_into_the_questions(

@@ -115,7 +115,8 @@ def read(
             `RagassayWarning` once the file is read).
 
     Raises:
-        InputError: the file, or a record in it, cannot be read. Nothing is ever skipped.
+        InputError: the file, or a record in it, cannot be read (nothing is ever skipped), or no
+            sample of a system is of a query in ``gold``.
         UsageError: an unknown format or field, a limit below 1, or ``single_chunk`` beside a
             separator.
     """
@@ -126,10 +127,9 @@ def read(
     files = [
         (get(format) if format is not None else detect(one, mapper.encoding), one) for one in paths
     ]
-    if gold is None:
-        samples = question_files.joined_files(files, mapper, options)
-    else:
-        samples = trec_run.with_gold(files, mapper, gold)
+    samples = question_files.joined_files(files, mapper, options)
+    if gold is not None:
+        samples = trec_run.with_gold(files, samples, mapper, gold)
     return _stream(islice(samples, limit), mapper, paths)
 
 
@@ -163,7 +163,8 @@ def load(
             ``encoding`` and ``notes``, as in `read`.
 
     Raises:
-        InputError: the file, or a record in it, cannot be read.
+        InputError: the file, or a record in it, cannot be read, or no sample of a system is of a
+            query in ``gold``.
         UsageError: an unknown format or field, a limit below 1, or ``single_chunk`` beside a
             separator.
     """

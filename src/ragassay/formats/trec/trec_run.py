@@ -12,7 +12,7 @@ from pathlib import Path
 from ragassay.counts import either, plural
 from ragassay.errors import InputError, warn_user
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.records import Mapper, OptionWords
 from ragassay.formats.sources import opened
 from ragassay.samples import GoldPassage, Passage, Sample
 
@@ -22,6 +22,7 @@ Qrels = Mapping[str, Mapping[str, int]]
 
 def with_gold(
     files: Sequence[tuple[Format, Path]],
+    samples: Iterator[Sample],
     mapper: Mapper,
     gold: str | os.PathLike[str] | Qrels,
 ) -> Iterator[Sample]:
@@ -31,9 +32,13 @@ def with_gold(
     since a mean over judged queries counts it; the notes give their number.
 
     Args:
-        files: the files, each with its format.
-        mapper: makes their samples.
+        files: the files, each with its format. TREC runs are read here.
+        samples: of other files; not read where all files are TREC runs and ``gold`` is a path.
+        mapper: takes the notes.
         gold: a qrels file, a BEIR folder, or query id -> document id -> grade.
+
+    Raises:
+        InputError: a file cannot be read, or no sample of a system is of a judged query.
     """
     from ragassay.formats.trec import trec_files
 
@@ -41,14 +46,19 @@ def with_gold(
         for _, path in files:
             yield from judged_samples(path, Path(gold), mapper)
         return
-    qrels = gold if isinstance(gold, Mapping) else trec_files.read_qrels_by_query(Path(gold))
-    yield from _judged(mapper.of_files(files), qrels, mapper)
+    if isinstance(gold, Mapping):
+        yield from _judged(samples, gold, None, mapper)
+    else:
+        path = Path(gold)
+        yield from _judged(samples, trec_files.read_qrels_by_query(path), path, mapper)
 
 
 _ABSENT = ("judged queries that the data lacks", "They count as retrieving nothing.")
 
 
-def _judged(samples: Iterator[Sample], qrels: Qrels, mapper: Mapper) -> Iterator[Sample]:
+def _judged(
+    samples: Iterator[Sample], qrels: Qrels, path: Path | None, mapper: Mapper
+) -> Iterator[Sample]:
     asked: dict[str, set[str]] = {}
     for sample in samples:
         asked.setdefault(sample.system, set()).add(sample.id)
@@ -57,10 +67,29 @@ def _judged(samples: Iterator[Sample], qrels: Qrels, mapper: Mapper) -> Iterator
             sample if grades is None else dataclasses.replace(sample, gold=judged_documents(grades))
         )
     for system, queries in asked.items():
+        # A mean of zeros, all of them of queries that the data lacks, would measure nothing.
+        if qrels and queries.isdisjoint(qrels):
+            raise _none_judged(queries, system if len(asked) > 1 else None, qrels, path)
+    for system, queries in asked.items():
         for query, grades in qrels.items():
             if query not in queries:
                 mapper.note(*_ABSENT)
                 yield Sample(id=query, system=system, passages=(), gold=judged_documents(grades))
+
+
+def _none_judged(
+    queries: set[str], system: str | None, qrels: Qrels, path: Path | None
+) -> InputError:
+    """The error for samples none of which is of a judged query."""
+    of = f"samples of system {system!r}" if system else "samples that name no system"
+    return InputError(
+        f"no judged query is among the {'samples' if system is None else of}, by id (the samples "
+        f"have {min(queries)!r}, the qrels have {next(iter(qrels))!r})",
+        path=path,
+        hint="Check that qrels and data belong together and spell query ids alike. Where another "
+        "column of the data holds the ids of the qrels, name it: "
+        f"{OptionWords().columns('id', '<your column>')}.",
+    )
 
 
 def judged_samples(path: Path, gold: Path, mapper: Mapper) -> Iterator[Sample]:
