@@ -171,31 +171,46 @@ def load(
     return list(read(path, format=format, limit=limit, gold=gold, **options))
 
 
-def from_records(records: Any, **options: Unpack[MapperOptions]) -> Iterator[Sample]:
+def from_records(
+    records: Any,
+    *,
+    gold: str | os.PathLike[str] | Qrels | None = None,
+    **options: Unpack[MapperOptions],
+) -> Iterator[Sample]:
     """The samples of records in memory.
 
     Args:
         records: mappings, samples, or objects of data classes and pydantic; a list for each
             column; a pandas or polars frame, an Arrow table, or a data set of Hugging Face.
+        gold: as in `read`.
         **options: ``columns``, ``separator``, ``single_chunk``, ``refuse_joined``, ``system``,
             ``encoding`` and ``notes``, as in `read`.
 
     Raises:
-        InputError: a record cannot be read; its number, from 1, is given as the line.
+        InputError: a record cannot be read; its number, from 1, is given as the line. Or no sample
+            of a system is of a query in ``gold``.
     """
-    return map_records(records, Mapper(cells=True, **options))
+    return map_records(records, Mapper(cells=True, **options), gold)
 
 
-def map_records(records: Any, mapper: Mapper) -> Iterator[Sample]:
+def map_records(
+    records: Any, mapper: Mapper, gold: str | os.PathLike[str] | Qrels | None = None
+) -> Iterator[Sample]:
     """The samples that a mapper makes of records in memory.
 
     Args:
-        records: as of `from_records`.
+        records, gold: as of `from_records`.
         mapper: made for these records.
 
     Raises:
-        InputError: a record cannot be read; its number, from 1, is given as the line.
+        InputError: as of `from_records`.
     """
+    samples = _mapped(records, mapper)
+    yield from samples if gold is None else trec_run.with_gold((), samples, mapper, gold)
+    mapper.finish("records")
+
+
+def _mapped(records: Any, mapper: Mapper) -> Iterator[Sample]:
     if isinstance(records, Mapping) and records and all(map(_is_dataset, records.values())):
         records = records[hf_dataset.chosen_split(list(records), None, mapper)]
     for number, record in frames.rows(records):
@@ -204,7 +219,6 @@ def map_records(records: Any, mapper: Mapper) -> Iterator[Sample]:
             yield record
         else:
             yield mapper.sample(record, number)
-    mapper.finish("records")
 
 
 def _is_dataset(value: Any) -> bool:

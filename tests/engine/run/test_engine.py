@@ -556,3 +556,16 @@ def test_data_that_are_none_are_told_in_words_of_python() -> None:
     with pytest.raises(UsageError, match="data is None") as told:
         ragassay.evaluate(None, "em")
     assert "ragassay run" not in str(told.value)
+
+
+def test_qrels_judge_records_in_memory_as_they_judge_a_file(tmp_path: Path) -> None:
+    qrels, data = tmp_path / "qrels.txt", tmp_path / "data.jsonl"
+    qrels.write_text("q1 0 d1 1\nq2 0 d9 1\n")
+    record = {"id": "q1", "query": "Who?", "passages": [{"id": "d1", "text": "Ann."}], "gold": []}
+    data.write_bytes(orjson.dumps(record))
+    of_file = ragassay.evaluate(data, "RR", qrels=str(qrels)).summary
+    in_memory = ragassay.evaluate([record], "RR", qrels=str(qrels)).summary
+    assert of_file["RR"].mean == in_memory["RR"].mean == 0.5
+    assert any("judged queries that the data lacks: 1" in one for one in in_memory.warnings)
+    with pytest.raises(ragassay.UsageError, match="there is no such file"):
+        ragassay.evaluate([record], "RR", qrels=str(tmp_path / "nowhere.txt"))

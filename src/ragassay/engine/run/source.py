@@ -178,6 +178,7 @@ def _opened(
     same = ("separator", "single_chunk", "system", "encoding", "sheet", "passages_from")
     reading: dict[str, Any] = {name: getattr(config, name) for name in same}
     reading |= {"columns": columns or None, "refuse_joined": refuse_joined}
+    qrels = None if config.qrels is None else Path(config.qrels)
     named = paths_of(data)
     if named is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
@@ -187,11 +188,11 @@ def _opened(
             )
         # Samples of a file that is only just being written are known by its name.
         title = Path(config.data).name if isinstance(config.data, str) else "samples in memory"
-        source = Source(iter(()), title, "memory")
+        source = Source(iter(()), title, "memory", qrels=qrels)
         # A mapping holds a list for each column.
         if isinstance(data, Sized) and not isinstance(data, Mapping):
             source.n_records = len(data)
-        samples = formats.from_records(data, **reading)
+        samples = formats.from_records(data, gold=qrels, **reading)
         inside = _within(_hashed(samples, source), config, None)
         source.samples = islice(inside, config.limit)
         return source
@@ -206,9 +207,8 @@ def _opened(
         format=config.format or (name if len(paths) == 1 else None),
         **reading,
         limit=None if _is_bounded(config) else config.limit,
-        gold=config.qrels,
+        gold=qrels,
     )
-    qrels = None if config.qrels is None else Path(config.qrels)
     inside = islice(_within(samples, config, paths[0]), config.limit)
     title = "standard input" if paths[0] == Path(standard_input.NAME) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""

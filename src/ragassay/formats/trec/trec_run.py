@@ -32,7 +32,7 @@ def with_gold(
     since a mean over judged queries counts it; the notes give their number.
 
     Args:
-        files: the files, each with its format. TREC runs are read here.
+        files: the files, each with its format; none for samples in memory. TREC runs are read here.
         samples: of other files; not read where all files are TREC runs and ``gold`` is a path.
         mapper: takes the notes.
         gold: a qrels file, a BEIR folder, or query id -> document id -> grade.
@@ -42,7 +42,7 @@ def with_gold(
     """
     from ragassay.formats.trec import trec_files
 
-    if all(one is FORMAT for one, _ in files) and not isinstance(gold, Mapping):
+    if files and all(one is FORMAT for one, _ in files) and not isinstance(gold, Mapping):
         for _, path in files:
             yield from judged_samples(path, Path(gold), mapper)
         return
