@@ -567,5 +567,5 @@ def test_qrels_judge_records_in_memory_as_they_judge_a_file(tmp_path: Path) -> N
     in_memory = ragassay.evaluate([record], "RR", qrels=str(qrels)).summary
     assert of_file["RR"].mean == in_memory["RR"].mean == 0.5
     assert any("judged queries that the data lacks: 1" in one for one in in_memory.warnings)
-    with pytest.raises(ragassay.UsageError, match="there is no such file"):
+    with pytest.raises(InputError, match="there is no such file"):
         ragassay.evaluate([record], "RR", qrels=str(tmp_path / "nowhere.txt"))
