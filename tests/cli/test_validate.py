@@ -12,6 +12,9 @@ import yaml
 
 from ragassay.cli import call
 from ragassay.formats import place
+from ragassay.metrics.core.naming import parse
+from ragassay.samples import GoldPassage, Passage, Sample
+from ragassay.scores import Unscored
 
 LONG = "Emma is a novel by Jane Austen that was published in 1815 by John Murray in London."
 ODD = [
@@ -337,3 +340,58 @@ def test_questions_alone_are_for_ask_and_golden_sets(capsys: pytest.CaptureFixtu
     assert "'ragassay golden import'" in said and "Golden sets have fields for type." in said
     assert call(["validate", str(write("b.jsonl", [{**asked, "answer": "I."}]))]) == 0
     assert "questions without answers" not in capsys.readouterr().err
+
+
+WITHOUT_IDS = [
+    {
+        "id": "a",
+        "query": "Who wrote Emma?",
+        "answer": "Austen.",
+        "references": ["Jane Austen"],
+        "passages": [{"text": LONG, "metadata": {"source": "emma.txt"}}],
+        "gold_ids": ["emma.txt"],
+    }
+]
+
+
+def test_what_validate_counts_is_what_run_scores(capsys: pytest.CaptureFixture[str]) -> None:
+    """Rankings need ids: passages without them are counted by neither."""
+    path = write("a.jsonl", WITHOUT_IDS)
+    assert call(["validate", str(path), "--metrics", "nDCG@10,ChunkP@5,em"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "cannot be scored: nDCG@10 (retrieved passage 1 has no id; " in said
+    assert "ChunkP@5 (1 of 1 gold passages share neither id nor text" in said
+    assert call(["validate", str(path), "--json"]) == 0
+    suites = json.loads(capsys.readouterr().out)["suites"]
+    assert suites["retrieval"]["n_samples"] == 0 and suites["qa"]["n_samples"] == 1
+    assert call(["run", str(path), "--metrics", "nDCG@10,P@5,em"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "nDCG@10, P@5: unscored, missing input, first in sample 'a': retrieved passage 1" in said
+
+
+def test_the_ids_of_passages_may_stand_in_their_metadata(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The message about passages without ids names the way."""
+    path = write("a.jsonl", WITHOUT_IDS)
+    named = ["--columns", "passage_ids=passages[*].metadata.source"]
+    assert call(["validate", str(path), "--metrics", "RR", *named]) == 0
+    capsys.readouterr()
+    assert call(["run", str(path), "--metrics", "RR", "--json", *named]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"]["RR"]["mean"] == 1
+    assert call(["validate", str(path), "--metrics", "RR"]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--columns 'passage_ids=passages[*].metadata.KEY'" in said
+
+
+@pytest.mark.parametrize("grade", [0, 1])
+@pytest.mark.parametrize("part", ["id", "text", "document"])
+def test_chunk_metrics_lack_what_leaves_them_unscored(part: str, grade: int) -> None:
+    gold = {"id": GoldPassage(id="g", grade=grade), "text": GoldPassage(text=LONG, grade=grade)}
+    gold["document"] = GoldPassage(document="d", start=0, end=9, grade=grade)
+    passages = (Passage(id="p", text=LONG), Passage(id="q"))
+    sample = Sample(id="s", passages=passages, gold=(gold[part],))
+    for name in ("ChunkP@5", "SpanR@5", "CharF1", "precision_at_k_exact@5", "nDCG@5"):
+        metric = parse(name)
+        lacks = metric.lacks(sample)
+        assert lacks == (found if isinstance(found := metric.score(sample), Unscored) else None)

@@ -67,6 +67,19 @@ def test_what_traceable_wraps_is_unwrapped(
     assert (sample.query, sample.answer_text, texts(sample)) == (Q, A, expected)
 
 
+def test_the_ids_of_retrieved_documents_may_be_named(tmp_path: Path) -> None:
+    """LangChain's ``source`` is no id by itself: chunks of one document share it."""
+    docs = [{**one, "metadata": {"source": f"{at}.txt"}} for at, one in enumerate(DOCS)]
+    step = run("r", "retriever", inputs={}, outputs={"documents": docs})
+    path = jsonl(tmp_path / "a.jsonl", ROOT, step)
+    assert [one.id for one in one_sample(path).passages or ()] == [None, None]
+    named = one_sample(path, columns={"passage_ids": "passages[*].metadata.source"})
+    assert [(one.id, one.text) for one in named.passages or ()] == [
+        ("0.txt", TEXTS[0]),
+        ("1.txt", TEXTS[1]),
+    ]
+
+
 def test_a_wrapped_null_says_nothing_about_passages(tmp_path: Path) -> None:
     step = run("r", "retriever", inputs={}, outputs={"output": None})
     assert one_sample(jsonl(tmp_path / "a.jsonl", ROOT, step)).passages is None

@@ -39,7 +39,7 @@ from ragassay.engine.results import (
 )
 from ragassay.errors import CountedFact, RagassayWarning, UsageError
 from ragassay.judges import IN_PART
-from ragassay.metrics.core import Metric
+from ragassay.metrics.core import Metric, missing
 from ragassay.models.weights import BY_MODEL, Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
@@ -74,6 +74,7 @@ class Accumulator:
         self._absent: dict[str, dict[str, None]] = {}
         self._made_of: dict[str, str] = {}
         self._broken: dict[str, tuple[str, str]] = {}
+        self._lacking: dict[str, tuple[str, str]] = {}
         self._without = 0
         self._unanswered = 0
         self._unlabelled = 0
@@ -133,6 +134,8 @@ class Accumulator:
                     if outcome.reason is Reason.FAILED:
                         self._broken.setdefault(name, (sample.id, outcome.detail.rstrip(".")))
                     metric = self.metrics[name]
+                    if name not in self._lacking and _lacks_within(metric, sample, outcome):
+                        self._lacking[name] = (sample.id, outcome.detail.rstrip("."))
                     absent = outcome.reason is Unavailable.reason
                     if outcome.reason in BY_MODEL and (metric.kind == "model" or metric.embeds):
                         self._absent.setdefault(outcome.detail.rstrip("."), {})[name] = None
@@ -294,6 +297,15 @@ class Accumulator:
             elif not self.cause:
                 for name, detail in self._made_of.items():
                     yield f"{name}: unscored, {detail}."
+            alike: dict[tuple[str, str], list[str]] = {}
+            for name, first in self._lacking.items():
+                if not metrics[name].n_scored and not any(
+                    name in one for one in self._absent.values()
+                ):
+                    alike.setdefault(first, []).append(name)
+            for (sample_id, detail), lacking in alike.items():
+                listed = ", ".join(lacking)
+                yield f"{listed}: unscored, missing input, first in sample {sample_id!r}: {detail}."
         known = {detail.rstrip(".") for spent in asked for detail in spent.details.values()}
         if not any(metric.n_scored for metric in metrics.values()):
             known.add(self._first_reason.rstrip("."))
@@ -348,6 +360,16 @@ class Accumulator:
                 f"The data holds {len(self.systems)} systems ({named}); the means mix them. "
                 "See the slices, or compare them with 'ragassay compare DIR'."
             )
+
+
+def _lacks_within(metric: Metric, sample: Sample, outcome: Unscored) -> bool:
+    """Whether a sample has each part that a metric needs, and what is missing lies within one."""
+    return (
+        outcome.reason is Reason.MISSING_INPUT
+        and bool(metric.needs)
+        and missing(sample, metric.needs) is None
+        and metric.lacks(sample) is not None  # else an answer of the judge is missing
+    )
 
 
 _NEEDED_NONE = " The values that are there needed no model; they tell nothing of the others."

@@ -188,6 +188,20 @@ def comparable(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> Unsc
     )
 
 
+def incomparable(sample: Sample, rel: int = 1, by: Relevance = "exact") -> Unscored | None:
+    """`Unscored` where a sample's passages cannot be compared with its gold; else ``None``.
+
+    Args:
+        sample: with passages and gold.
+        rel: smallest grade that is relevant.
+        by: how chunks are compared.
+    """
+    gold = relevant_gold(sample, rel)
+    if isinstance(gold, Unscored):
+        return gold
+    return lacks_vectors(sample) if by == "cosine" else comparable(sample.passages or (), gold)
+
+
 def _first_ones(labels: Sequence[int]) -> list[int]:
     """The index at which each label occurs first."""
     return list({label: at for at, label in reversed(list(enumerate(labels)))}.values())[::-1]
@@ -212,8 +226,9 @@ class _ChunkMetric(Metric):
             raise UsageError(f"{self.name}: threshold goes with by=cosine.")
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Also unscored where ``by=cosine`` and neither vectors nor texts are there."""
-        return super().lacks(sample) or (lacks_vectors(sample) if self.by == "cosine" else None)
+        """Also unscored where no gold is relevant, or where nothing can be compared: ids and texts,
+        with ``by=cosine`` vectors."""
+        return super().lacks(sample) or incomparable(sample, self.rel, self.by)
 
     @property
     def embeds(self) -> bool:

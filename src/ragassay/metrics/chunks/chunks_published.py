@@ -14,11 +14,10 @@ from typing import Any
 
 from ragassay.errors import warn_user
 from ragassay.metrics.chunks import chunks_datapizza as published
-from ragassay.metrics.chunks.chunk_overlap import comparable, relevant_gold
+from ragassay.metrics.chunks.chunk_overlap import incomparable, relevant_gold
 from ragassay.metrics.chunks.chunk_vectors import (
     ChunkVectors,
     SampleVectors,
-    lacks_vectors,
     texts_of,
 )
 from ragassay.metrics.core import (
@@ -57,14 +56,15 @@ class _Published(Metric):
 
 
 class _Exact(_Published, SampleMetric):
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also unscored where no gold is relevant, or ids and texts cannot be compared."""
+        return super().lacks(sample) or incomparable(sample)
+
     def score_sample(self, sample: Sample) -> Outcome:
         """Compares chunks as strings; equal chunks have equal strings."""
         gold, passages = relevant_gold(sample), sample.passages or ()
         if isinstance(gold, Unscored):
             return gold
-        lacking = comparable(passages, gold)
-        if lacking is not None:
-            return lacking
         labels = list(map(str, same_chunks([*passages, *gold], collapse_whitespace=False)))
         return Score(self.value(labels[: len(passages)], labels[len(passages) :]))
 
@@ -83,8 +83,9 @@ class _Similar(_Published):
     embeds = True
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Also unscored where neither vectors nor texts of passages and gold are there."""
-        return super().lacks(sample) or lacks_vectors(sample)
+        """Also unscored where no gold is relevant, or neither vectors nor texts of passages and
+        gold are there."""
+        return super().lacks(sample) or incomparable(sample, by="cosine")
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
         """Passages and gold; nothing where the record brings vectors."""

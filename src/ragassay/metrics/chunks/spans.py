@@ -152,6 +152,11 @@ class _SpanMetric(Metric):
     source = "datapizza-ai, docs/metrics.md, 'Retrieval Ground Truth' (which defines no metric)"
     needs = ("passages", "gold")
 
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also unscored where a passage or the gold has no span."""
+        spans = _spans(sample, self.rel)
+        return spans if isinstance(spans, Unscored) else None
+
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Collects the spans once for all span metrics."""
         spans_of = window.once(sample_spans, self.rel)

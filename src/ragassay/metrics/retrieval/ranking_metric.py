@@ -41,6 +41,10 @@ class RankingMetric(Metric):
     family: ClassVar[str] = "retrieval"
     needs = ("passages", "gold")
 
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also unscored where a passage has no id, or a gold passage has two grades."""
+        return super().lacks(sample) or _unusable(sample)
+
     @abstractmethod
     def values(self, rankings: Rankings) -> Floats:
         """One finite value a query, shape ``(n_queries,)``."""
@@ -110,11 +114,14 @@ def _unusable(sample: Sample) -> Unscored | None:
             )
     for rank, passage in enumerate(sample.passages or (), 1):
         if passage.id is None:
-            return Unscored(
-                Reason.MISSING_INPUT,
-                f"retrieved passage {rank} has no id; the suite 'chunks' compares texts and spans",
-            )
+            detail = f"retrieved passage {rank} has no id; {_NAME_IDS}"
+            if all(one.text is not None or one.document is not None for one in sample.gold or ()):
+                detail += "; the suite 'chunks' compares texts and spans"
+            return Unscored(Reason.MISSING_INPUT, detail)
     return None
+
+
+_NAME_IDS = "where its metadata hold one, name it: --columns 'passage_ids=passages[*].metadata.KEY'"
 
 
 def _scores(passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
