@@ -82,6 +82,35 @@ def test_a_value_is_asked_for_and_another_of_its_kind_is_wrong(tmp_path: Path) -
         assert draft.negatives[0].text == ("No." if true else "Yes.")
 
 
+def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
+    texts = {
+        "bus": "# Bus\n\nLine 4 runs every 15 minutes on weekdays.\n",
+        "school": "# School\n\nThe course in Room 12 starts with 8 pupils.\n",
+        "shop": "# Shop\n\nThe night bus carries 40 guests to the shop.\n",
+    }
+    docs = Corpus(load_documents(documents_of(tmp_path / "docs", **texts)))
+    drafts = OfflineGenerator(docs).drafts(Mix.parse(["answerability=answerable"]))
+    asked = [one.references[0] for one in drafts if one.wanted["type"] == "factual"]
+    assert asked == ["15 minutes", "8 pupils", "40 guests"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_name_is_exchanged_with_one_of_its_kind(tmp_path: Path, seed: int) -> None:
+    texts = {
+        "market": "# Market\n\nThe market is held each week in Castle Square.\n",
+        "depot": "# Depot\n\nThe depot of the company lies at Hafen Street.\n",
+        "library": "# Library\n\nThe library was founded in 1931 by Jonas Adler.\n",
+    }
+    docs = Corpus(load_documents(documents_of(tmp_path / "docs", **texts)))
+    drafts = OfflineGenerator(docs, seed).drafts(Mix.parse(["answerability=answerable"]))
+    asked = [one for one in drafts if one.wanted["type"] == "factual"]
+    assert {one.references[0]: [wrong.text for wrong in one.negatives] for one in asked} == {
+        "Castle Square": ["Hafen Street"],
+        "Hafen Street": ["Castle Square"],
+        "Jonas Adler": [],
+    }
+
+
 def test_a_name_of_two_words_keeps_its_capital_letter(tmp_path: Path) -> None:
     text = "# Desk\n\nAnna Keller heads the desk with 7 people.\n"
     docs = Corpus(load_documents(documents_of(tmp_path / "docs", desk=text)))

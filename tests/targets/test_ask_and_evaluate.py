@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+import ragassay
 from llm_server import LLMServer
 from ragassay.cli import call
+from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import load
+from ragassay.golden import GoldenSet
 from ragassay.targets import open_asking
 from system_server import SystemServer, echo
 
@@ -107,3 +110,73 @@ def test_who_reads_samples_gets_the_error_that_ended_the_asking() -> None:
         asking,
     ):
         list(asking.arriving["mine"])
+
+
+FACTS = ["Line 4 runs often.", "A ticket costs 3 euros.", "The depot lies in Hafen Street."]
+
+
+@pytest.fixture
+def golden() -> Path:
+    """A set of three items, the last of which is a draft."""
+    Path("docs").mkdir()
+    Path("docs/bus.md").write_text(f"# Bus\n\n{' '.join(FACTS)}\n")
+    spans = [{"text": one, "document": "bus"} for one in FACTS]
+    records = [{"id": f"g{n}", "query": f"Fact {n}?", "gold": [spans[n]]} for n in range(3)]
+    Path("set.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    assert call(["golden", "import", "set.jsonl", "--documents", "docs", "-o", "golden"]) == 0
+    made = GoldenSet.open(Path("golden"))
+    for item in made.items[:2]:
+        item.status = "accepted"
+    made.save()
+    return Path("golden")
+
+
+def retrieves(query: str) -> dict[str, object]:
+    """A system that tells the texts of its passages, not where they stand."""
+    fact = FACTS[int(query.split()[1].rstrip("?"))]
+    return {"answer": fact, "passages": [{"id": "1", "text": f"{fact} "}]}
+
+
+def test_passages_are_found_in_the_documents_of_a_golden_set_that_is_asked(golden: Path) -> None:
+    Path("mine.py").write_text(f"FACTS = {FACTS}\ndef answer(query):\n    return " + (
+        "{'answer': '', 'passages': [{'id': '1', 'text': FACTS[int(query.split()[1][0])]}]}\n"
+    ))  # fmt: skip
+    command = ["ask", "golden", "--target", "mine:answer", "--suite", "chunks", "--save", "asked"]
+    assert call(command) == 0
+    assert call(["run", "answers.jsonl", "--golden", "golden", "-s", "chunks", "-o", "run"]) == 0
+    asked, run = (json.loads(Path(one, "summary.json").read_text()) for one in ("asked", "run"))
+    assert asked["metrics"]["SpanR@5"]["mean"] == asked["metrics"]["CharR@5"]["mean"] == 1.0
+    assert asked["metrics"] == run["metrics"] and asked["warnings"] == run["warnings"]
+
+    with pytest.warns(RagassayWarning, match="1 draft of golden left out"):
+        result = ragassay.evaluate(golden, "chunks", system=retrieves)
+    assert result.summary.metrics["SpanR@5"].mean == 1.0
+
+
+def test_documents_that_are_gone_are_told(golden: Path) -> None:
+    Path("docs/bus.md").rename("bus.md")
+    Path("docs").rmdir()
+    with pytest.warns(RagassayWarning, match="1 draft of golden left out"):
+        result = ragassay.evaluate(golden, "chunks", system=retrieves)
+    assert any("docs is not there: passages cannot" in one for one in result.summary.warnings)
+
+
+def test_drafts_that_are_left_out_are_told(
+    golden: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine.py").write_text("def answer(query):\n    return 'x'\n")
+    assert call(["ask", "golden", "--target", "mine:answer"]) == 0
+    told = "1 draft of golden left out: review it (ragassay golden review golden)"
+    assert f"note: {told}.\n" in capsys.readouterr().err
+
+    def told_of(*ids: str, drafts: bool = False) -> str:
+        answers = [{"id": one, "answer": "x"} for one in ids]
+        one = ragassay.evaluate(answers, metrics=["em"], golden="golden", golden_drafts=drafts)
+        return " ".join(one.summary.warnings)
+
+    assert f"{told}, or count drafts, too (ragassay run --golden-drafts)." in told_of("g0", "g1")
+    both = told_of("g0", "g1", "g2")
+    assert "1 draft of golden left out, with 1 sample: " in both and "no item of this" not in both
+    assert "left out" not in told_of("g0", "g1", "g2", drafts=True)
+    with pytest.raises(InputError, match="Some ids are of drafts: review them"):
+        told_of("g2")

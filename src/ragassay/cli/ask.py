@@ -78,7 +78,8 @@ def ask(
             answers in place of the agent's (own).
         warm_up: Queries that each system is asked before, which count nowhere.
         limit: Ask only the first so many queries.
-        suite: Suites to evaluate the answers with, as they arrive. Repeat or join with commas.
+        suite: Suites to evaluate the answers with, as they arrive; by a golden folder as
+            'ragassay run --golden' does it. Repeat or join with commas.
         judge: Judge of these suites, as of 'ragassay run'.
         save: Run folder of the evaluation; of several systems its subfolders.
         ledger: Where answers are kept (default: .ragassay/ledger.sqlite).
@@ -129,7 +130,7 @@ def ask(
     gc.freeze()  # what is loaded by now need not be searched for garbage; the process is ours
     with open_asking(queries, target, output=output, ledger=place, **options) as asking:
         # What is wrong with the evaluation shows before anything is asked.
-        jobs = _jobs(asking, suites, judge, save) if suites else {}
+        jobs = _jobs(asking, queries, suites, judge, save) if suites else {}
         with asking:
             results, error = _evaluated(asking, jobs)
             with show.progress("asking", lambda: asking.total) as progress:
@@ -154,18 +155,24 @@ def ask(
 
 
 def _jobs(
-    asking: Asking, suites: list[str], judge: str | None, save: Path | None
+    asking: Asking, queries: Path, suites: list[str], judge: str | None, save: Path | None
 ) -> dict[str, PreparedRun]:
-    """The evaluation of each system, of samples that are still to come."""
+    """The evaluation of each system, of samples that are still to come. Passages are found in the
+    documents of a golden set, as 'ragassay run --golden' does it."""
     from ragassay.engine.config import make_config
     from ragassay.engine.run import prepare
+    from ragassay.golden import is_golden
     from ragassay.judges import named_judges
 
     jobs = {}
     for name, path in asking.files.items():
         place = save if save is None or len(asking.files) == 1 else save / path.stem
         config = make_config(
-            data=str(path), suite=suites, judge=judge, output=None if place is None else str(place)
+            data=str(path),
+            suite=suites,
+            judge=judge,
+            golden=str(queries) if is_golden(queries) else None,
+            output=None if place is None else str(place),
         )
         jobs[name] = prepare(config, asking.arriving[name], judge=named_judges(config.judge))
     return jobs

@@ -41,7 +41,11 @@ from .golden_item import (
     unplaced as unplaced,
     wrong_record as wrong_record,
 )
-from .golden_join import joined as joined, misplaced as misplaced
+from .golden_join import (
+    drafts_left_out as drafts_left_out,
+    joined as joined,
+    misplaced as misplaced,
+)
 from .golden_sampling import (
     furthest as furthest,
     sampled as sampled,

@@ -26,7 +26,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
     """The samples with references, gold spans and labels of a golden set.
 
     Accepted items count. Passages without offsets are found in the documents. A sample whose query
-    the set lacks is left out, and counted.
+    the set lacks is left out, and counted; so are drafts.
 
     Args:
         samples: of one or more systems.
@@ -45,10 +45,15 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
             hint="Accept some (ragassay golden review), or take drafts too: --golden-drafts.",
         )
     known = {item.id: item.to_sample() for item in items}
+    undecided = {item.id for item in golden.with_status("draft")} - known.keys()
     aligner = None
-    if (golden.documents_in or folder / DOCUMENTS).is_dir() and any(
-        one.gold for one in known.values()
-    ):
+    place = golden.documents_in or folder / DOCUMENTS
+    if any(one.gold for one in known.values()) and not place.is_dir():
+        warn_user(
+            f"{place} is not there: passages cannot be found in the documents of {folder}, so only "
+            "those with document, start and end count for metrics of spans and characters."
+        )
+    elif any(one.gold for one in known.values()):
         documents = golden.documents()
         aligner = ChunkAligner(documents)
         for sentence in misplaced(golden, items, documents):
@@ -56,11 +61,12 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
     met: set[str] = set()
     others: list[str] = []
     sizes: list[int] = []
-    n_left_out = 0
+    n_left_out = n_undecided = 0
     for sample in samples:
         item = known.get(sample.id)
         if item is None:
-            n_left_out += 1
+            n_undecided += sample.id in undecided
+            n_left_out += sample.id not in undecided
             continue
         met.add(sample.id)
         asked, wanted = sample.query_text, item.query_text
@@ -82,10 +88,17 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
             passages=passages,
             metadata={**sample.metadata, **item.metadata},
         )
+    too = "or count drafts, too (ragassay run --golden-drafts)."
     if not met:
+        review = f"Some ids are of drafts: review them (ragassay golden review {folder}), {too}"
         raise InputError(
-            "no sample has the id of one of its items", path=folder, hint="Ids join the two."
+            "no sample has the id of one of its items" + " that are accepted" * bool(n_undecided),
+            path=folder,
+            hint=review if n_undecided else "Ids join the two.",
         )
+    if undecided:
+        also = f", with {plural(n_undecided, 'sample')}" if n_undecided else ""
+        warn_user(f"{drafts_left_out(folder, len(undecided), also)}, {too}")
     if others:
         ask = either(len(others), "asks", "ask")
         warn_user(
@@ -118,6 +131,20 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
             f"documents of {folder}, and {either(n, 'says', 'say')} not at which: the first one "
             "was taken, so that recall may come out too low. Give passages document, start and end."
         )
+
+
+def drafts_left_out(folder: Path, n: int, also: str = "") -> str:
+    """A sentence without its end about drafts that do not count, and what to do.
+
+    Args:
+        folder: of the golden set.
+        n: how many drafts it has.
+        also: what else is left out with them.
+    """
+    return (
+        f"{plural(n, 'draft')} of {folder} left out{also}: review {either(n, 'it', 'them')} "
+        f"(ragassay golden review {folder})"
+    )
 
 
 def misplaced(

@@ -21,7 +21,7 @@ from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.sections import Corpus, Section
 from ragassay.yaml_files import value_of
 
-LABEL = "offline-rules/2"
+LABEL = "offline-rules/3"
 """The generator and its version, which is raised when it writes anything else."""
 
 CAN = {
@@ -39,14 +39,23 @@ READS = ("en", "")
 _WORDS = [word for value, word, *_ in lists.groups("numerals") if 2 <= int(value) <= 90]
 """Numbers in words, in their order."""
 _NUMBER = rf"(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})"
+_NUMBERED = [
+    "line", "bus", "tram", "train", "route", "road", "platform", "gate", "stop", "station", "lane",
+    "track", "building", "house", "room", "hall", "floor", "level", "number", "page", "step",
+    "part", "volume", "unit", "zone", "phase", "grade", "class", *sorted(lists.words("labels")),
+]  # fmt: skip
+"""Words before a number that names something and counts nothing: line 4 runs."""
+_NAMING = "".join(rf"(?<!\b(?i:{word}) )" for word in _NUMBERED)
 _VALUE = re.compile(
-    rf"(?<![\w.,:-])(?P<number>{_NUMBER}) "
+    rf"(?<![\w.,:-]){_NAMING}(?P<number>{_NUMBER}) "
     r"(?P<unit>(?:[a-z-]+ )??(?:[a-z-]+s|percent|people|children))\b"
 )
 _RANGE = re.compile(rf"{_NUMBER}(?: [a-z]+)? (?:to|and|or) $|\bbetween $")
 _RANGE_ON = re.compile(rf" (?:to|and|or) {_NUMBER}\b")
 _NO_UNIT = {"costs", "hours", "always", "perhaps", "is"}
 _NAME = re.compile(r"(?<= (?:in|on|at|of|by|to) )(?:the )?[A-Z][a-z]+(?: [A-Z][a-z]+)+")
+_PLACES = {"in", "on", "at"}
+"""Words before names of places. A name that stands after another one is of another kind."""
 _DEPENDS = re.compile(
     r"(?:It|Its|They|Their|Them|This|That|These|Those|He|She|His|Her|But|And|So|Then|Or|Here|There|"
     r"Both|Such|Also|However|Otherwise|Should|Do|Please|Bring|You then)\b|"
@@ -99,7 +108,11 @@ class OfflineGenerator:
         for text in texts:
             for match in _VALUE.finditer(text):
                 self._values[match["unit"].split()[-1]].append(match["number"])
-        self._names = sorted({name for text in texts for name in _NAME.findall(text)})
+        names = defaultdict(set)
+        for text in texts:
+            for match in _NAME.finditer(text):
+                names[_kind(match)].add(match.group())
+        self._names = {kind: sorted(every) for kind, every in names.items()}
         self._named = {word for text in texts for word in _INSIDE.findall(text)}
         self._low = {word for text in texts for word in re.findall(r"\b[a-z][\w’'-]*", text)}
 
@@ -162,7 +175,7 @@ class OfflineGenerator:
             for match in _NAME.finditer(sentence):
                 clause = _clause(sentence, match.end())
                 asked = f"{sentence[: match.start()]}____{clause[match.end() :]}"
-                wrong = self._other(match.group(), self._names)
+                wrong = self._other(match.group(), self._names.get(_kind(match), []))
                 yield _Fact(section, clause, asked, match.group(), wrong, start, end, cloze=True)
 
     def _other(self, right: str, every: list[str]) -> str:
@@ -292,6 +305,12 @@ def _clause(sentence: str, end: int) -> str:
     apart = _SUBORDINATE.match(sentence) or _CUT.search(sentence, 0, end)
     cut = None if apart else _CUT.search(sentence, end)
     return sentence[: cut.start()] if cut else sentence[:-1]
+
+
+def _kind(name: re.Match[str]) -> str:
+    """What a match of `_NAME` may be exchanged with: names after the same word, or of places."""
+    before = name.string[: name.start()].split()[-1]
+    return "place" if before in _PLACES else before
 
 
 def _title(section: Section) -> str:

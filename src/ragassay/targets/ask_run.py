@@ -10,8 +10,8 @@ from typing import Any
 
 from ragassay import formats
 from ragassay.engine.run import Data
-from ragassay.errors import InputError, UsageError, did_you_mean
-from ragassay.golden import QUERIES, GoldenSet, check_output, is_golden
+from ragassay.errors import InputError, UsageError, did_you_mean, warn_user
+from ragassay.golden import QUERIES, GoldenSet, check_output, drafts_left_out, is_golden
 from ragassay.judges.ledger import MEMORY, Ledger, is_there
 from ragassay.samples import Sample
 from ragassay.targets.ask_plan import AskPlan, plan_of
@@ -165,13 +165,16 @@ def read_queries(queries: Data, limit: int | None = None) -> list[Sample]:
         return samples[:limit]
     path = Path(queries)
     if is_golden(path):
-        accepted = GoldenSet.open(path).with_status("accepted")
+        golden = GoldenSet.open(path)
+        accepted = golden.with_status("accepted")
         if not accepted:
             raise InputError(
                 "none of its items is accepted",
                 path=path,
                 hint=f"Accept some (ragassay golden review), or name {path / QUERIES}.",
             )
+        if drafts := golden.with_status("draft"):
+            warn_user(f"{drafts_left_out(path, len(drafts))}.")
         return [item.to_sample() for item in accepted][:limit]
     if path.is_dir() and (path / QUERIES).is_file():
         path = path / QUERIES

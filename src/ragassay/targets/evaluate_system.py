@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay import engine
 from ragassay.errors import UsageError, warn_user
+from ragassay.golden import is_golden
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asked_table import note_lines
 from ragassay.targets.target_factory import AskOptions
@@ -67,7 +68,8 @@ def evaluate(
             metric objects and functions (see `ragassay.metric`). Left out: what suits the data's
             format.
         system: is asked the queries of the data; its answers are scored in place of those that the
-            data hold. A function, or any other target (see `ragassay.ask`).
+            data hold. A function, or any other target (see `ragassay.ask`). Where the data are a
+            golden set, its passages are found in the documents, as ``golden`` does it.
         metrics: metrics by name, as objects or functions, to compute these instead of all of the
             suites'.
         judge: who answers what text alone cannot: ``"openai:gpt-4o-mini"``, a base URL with
@@ -99,6 +101,8 @@ def evaluate(
         answers = ask(data, system, limit=limit, **dict(ask_options or {}))
         for note in note_lines(list(answers.summaries.values())):
             warn_user(note)
+        if isinstance(data, str | Path) and is_golden(Path(data)):
+            options.setdefault("golden", str(data))  # its documents tell where passages stand
         data = answers.samples
     return engine.evaluate(
         data, suite, metrics=metrics, judge=judge, environment=environment, save=save,
