@@ -206,6 +206,14 @@ def test_columns_that_differ_by_a_number_are_suggested_as_one_list(
     assert "columns that hold no field: note_1\n" in said and "perhaps" not in said
 
 
+def test_a_column_without_a_name_is_shown_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pandas.csv").write_text(",question,answer,ground_truth,score\n0,Who?,I.,I,1\n")
+    assert call(["validate", str(tmp_path / "pandas.csv")]) == 0
+    assert "columns that hold no field: '' (without a name), score\n" in capsys.readouterr().out
+
+
 def test_lists_with_gaps_in_them_are_looked_at_all_the_same() -> None:
     records = [{"q_text": f"What is {n}?", "found": [{"text": "a"}, None, {}]} for n in range(3)]
     assert place(write("a.jsonl", records)).suggested["query"] == "q_text"
