@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+import ragassay
 from ragassay.cli import call
 from ragassay.formats import place
 
@@ -256,6 +257,27 @@ def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str
     said = " ".join(capsys.readouterr().out.split())
     assert "no metric of this run can be scored" in said and "no faults" not in said
     assert "--suite ragreport" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("failed_at", [0, 1, 2, None])
+def test_error_rate_is_counted_as_it_is_scored(
+    failed_at: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records: list[dict[str, Any]] = [
+        {"id": str(at), "query": f"Who is {at}?", "answer": "I."} for at in range(3)
+    ]
+    if failed_at is not None:
+        records[failed_at] = {"id": "x", "query": "Who?", "failure": "API error: 500"}
+    write("a.jsonl", records)
+    call(["validate", "a.jsonl", "--suite", "serving", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    scored = ragassay.evaluate("a.jsonl", "error_rate").summary.metrics["error_rate"].n_scored
+    assert scored == (0 if failed_at is None else 3)
+    assert found["applicable"]["error_rate"] == scored
+    assert ("error_rate" in found["lacking"]) == (scored == 0)
+    call(["validate", "a.jsonl", "--json"])
+    suites = json.loads(capsys.readouterr().out)["suites"]
+    assert suites["serving"]["n_samples"] == scored
 
 
 def test_what_can_be_scored_stands_first_and_the_rest_in_a_line_for_each_reason(
