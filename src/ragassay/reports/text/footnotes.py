@@ -261,7 +261,7 @@ def _again(spent: Spending, *, keeps: bool = True) -> str:
     """
     passing = {one: n for one, n in spent.failures.items() if not keeps or Reason(one).passing}
     reasons_seen = {Reason(reason) for reason in spent.failures}
-    kept = {
+    kept: dict[str, int] = {
         one: spent.failures[one]
         for one in (Reason.REFUSED, Reason.UNPARSABLE)
         if one in spent.failures
