@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+import ragassay
 from ragassay.cli import call
 from ragassay.formats import place
 from ragassay.metrics.core.naming import parse
@@ -209,6 +210,14 @@ def test_columns_that_differ_by_a_number_are_suggested_as_one_list(
     assert "columns that hold no field: note_1\n" in said and "perhaps" not in said
 
 
+def test_a_column_without_a_name_is_shown_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pandas.csv").write_text(",question,answer,ground_truth,score\n0,Who?,I.,I,1\n")
+    assert call(["validate", str(tmp_path / "pandas.csv")]) == 0
+    assert "columns that hold no field: '' (without a name), score\n" in capsys.readouterr().out
+
+
 def test_lists_with_gaps_in_them_are_looked_at_all_the_same() -> None:
     records = [{"q_text": f"What is {n}?", "found": [{"text": "a"}, None, {}]} for n in range(3)]
     assert place(write("a.jsonl", records)).suggested["query"] == "q_text"
@@ -251,6 +260,27 @@ def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str
     said = " ".join(capsys.readouterr().out.split())
     assert "no metric of this run can be scored" in said and "no faults" not in said
     assert "--suite ragreport" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("failed_at", [0, 1, 2, None])
+def test_error_rate_is_counted_as_it_is_scored(
+    failed_at: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records: list[dict[str, Any]] = [
+        {"id": str(at), "query": f"Who is {at}?", "answer": "I."} for at in range(3)
+    ]
+    if failed_at is not None:
+        records[failed_at] = {"id": "x", "query": "Who?", "failure": "API error: 500"}
+    write("a.jsonl", records)
+    call(["validate", "a.jsonl", "--suite", "serving", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    scored = ragassay.evaluate("a.jsonl", "error_rate").summary.metrics["error_rate"].n_scored
+    assert scored == (0 if failed_at is None else 3)
+    assert found["applicable"]["error_rate"] == scored
+    assert ("error_rate" in found["lacking"]) == (scored == 0)
+    call(["validate", "a.jsonl", "--json"])
+    suites = json.loads(capsys.readouterr().out)["suites"]
+    assert suites["serving"]["n_samples"] == scored
 
 
 def test_what_can_be_scored_stands_first_and_the_rest_in_a_line_for_each_reason(

@@ -55,6 +55,21 @@ def test_json_that_holds_columns_is_read_as_its_rows(
     assert read(path) == EXPECTED
 
 
+@pytest.mark.parametrize("name", ["table.json", "table.jsonl"])
+def test_columns_of_different_lengths_are_told_with_their_lengths(
+    tmp_path: Path, name: str
+) -> None:
+    ragged = {"question": ["a b?", "c d?"], "answer": ["x"], "contexts": [["p"], ["q"]]}
+    path = tmp_path / name
+    path.write_text(json.dumps(ragged))
+    assert error(path) == (
+        f"{path}: the columns have different lengths: question 2, answer 1, contexts 2. "
+        "Give each column a value (or null) for every row."
+    )
+    path.write_text(json.dumps({"id": "1", "references": ["x", "y"], "contexts": ["p"]}))
+    assert len(read(path)) == 1
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize(
     "content",

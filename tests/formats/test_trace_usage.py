@@ -106,3 +106,30 @@ def test_what_is_counted_in_other_units_is_no_tokens(tmp_path: Path) -> None:
     path.write_text(json.dumps(trace), encoding="utf-8")
     (sample,) = load(path)
     assert sample.metadata["asked"] == {"latency": 2.5, "cost": 0.25}
+
+
+def promptfoo(**response: Any) -> dict[str, Any]:
+    told = {"output": A, "tokenUsage": {"prompt": 50, "completion": 9, "total": 59}, "cost": 0.25}
+    return {
+        "promptIdx": 0, "testIdx": 0, "vars": {"query": Q}, "provider": {"id": "m"},
+        "latencyMs": 2500, "cost": 0.25, "response": {**told, **response},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("response", "asked"),
+    [
+        ({}, {"latency": 2.5, "input_tokens": 50.0, "output_tokens": 9.0, "cost": 0.25}),
+        ({"cached": True}, None),
+        ({"tokenUsage": {"prompt": 0, "completion": 0}}, {"latency": 2.5, "cost": 0.25}),
+        ({"tokenUsage": None}, {"latency": 2.5, "cost": 0.25}),
+    ],
+)
+def test_what_a_reply_took_is_read_of_promptfoo(
+    response: dict[str, Any], asked: dict[str, float] | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"results": {"results": [promptfoo(**response)]}}), encoding="utf-8")
+    (sample,) = load(path)
+    assert (sample.query, sample.answer_text) == (Q, A)
+    assert sample.metadata.get("asked") == asked

@@ -158,7 +158,10 @@ def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
     golden.items[0].references = ["no"]  # holds no claim
     found = check(golden)
     assert told(found, "support") == []
-    assert found.skipped["support"] == "the offline judge could not say it of 1"
+    said = "the offline judge could not say of {} whether the gold spans support {}"
+    assert found.skipped["support"] == said.format("1 reference", "it")
+    golden.items[0].references = ["no", "No."]
+    assert check(golden).skipped["support"] == said.format("2 references", "them")
 
 
 def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None:

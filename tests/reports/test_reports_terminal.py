@@ -44,6 +44,14 @@ def test_tables_fit_the_width_and_show_the_numbers_given(width: int) -> None:
         assert wording.number(piece.metrics["AP"].mean) in slices
 
 
+def test_runs_of_one_name_are_told_apart_once() -> None:
+    comparison, _, _ = pair()
+    alike = replace(comparison, a="base", b="base (old)")
+    for table in (terminal.comparison_table, terminal.verdict_table):
+        assert "base (new) against base (old)\n" in re.sub(r" +\n", "\n", shown(table(alike)))
+    assert wording.against(replace(alike, a="new")) == "new (new) against base (old) (old)"
+
+
 @pytest.mark.parametrize("width", [50, 60, 75, 76, 80, 105, 106, 155, 156, 200])
 def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int) -> None:
     comparison, _, _ = pair()

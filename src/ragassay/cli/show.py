@@ -161,7 +161,8 @@ def preview(
     else:
         console().print(preview_table(found))
         if placement is not None and placement.unplaced:
-            lines("", f"columns that hold no field: {', '.join(placement.unplaced)}")
+            named = (name or "'' (without a name)" for name in placement.unplaced)
+            lines("", f"columns that hold no field: {', '.join(named)}")
         if placement is not None and (perhaps := suggestions(placement)):
             lines(f"perhaps: {perhaps}")
     warn(found.warnings)

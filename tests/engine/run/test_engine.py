@@ -331,10 +331,13 @@ def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_rea
         ragassay.evaluate(turns, ["em"], cluster_by="")
 
 
-def test_several_systems_in_one_file_are_said() -> None:
+def test_several_systems_in_one_file_are_said(tmp_path: Path) -> None:
     mixed = [{**record, "system": s} for s in ("new", "old") for record in RECORDS]
-    result = ragassay.evaluate(mixed, ["em"])
-    assert any("2 systems (new, old)" in warning for warning in result.summary.warnings)
+    (said,) = ragassay.evaluate(mixed, ["em"]).summary.warnings
+    assert "2 systems (new, old)" in said
+    assert "keep the run with -o DIR (output='DIR') and compare them with 'ragassay compare" in said
+    (kept,) = ragassay.evaluate(mixed, ["em"], output=str(tmp_path / "run")).summary.warnings
+    assert kept.endswith("See the slices, or compare them with 'ragassay compare DIR'.")
 
 
 def test_frames_have_null_where_nothing_was_scored() -> None:

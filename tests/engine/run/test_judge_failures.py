@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import ragassay
 from llm_faults import Faults
 from llm_judging import KEY
 from llm_server import LLMServer
@@ -153,7 +154,18 @@ def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
     [
         ({"auth": 2, "timeout": 1}, "Mend the key, the model's name or the account"),
         ({"auth": 2}, "or name the right address: then only these are asked"),
-        ({"timeout": 1, "context_too_long": 1}, AGAIN),
+        ({"timeout": 1}, AGAIN),
+        ({"timeout": 1, "context_too_long": 1}, "The same run again asks only these (1 timeout)."),
+        (
+            {"judge_error": 8, "unparsable": 8},
+            "The same run again asks only these (8 judge error).",
+        ),
+        (
+            {"judge_error": 8, "unparsable": 8},
+            "asks also those whose failure is kept (8 unparsable).",
+        ),
+        ({"auth": 2, "unparsable": 1}, "then only these (2 auth) are asked"),
+        ({"budget": 2, "unparsable": 1}, "asks also those whose failure is kept (1 unparsable)."),
         ({"budget": 1}, "with a larger budget"),
         ({"unparsable": 1, "context_too_long": 1}, "--retry-failed (retry_failed=True) asks"),
         ({"context_too_long": 1}, "a longer context"),
@@ -164,3 +176,29 @@ def test_only_what_can_help_is_advised(failures: dict[str, int], advice: str) ->
     assert advice in said
     assert (AGAIN in said) == (advice == AGAIN)
     assert ("--retry-failed (retry_failed=True) asks" in said) == ("unparsable" in failures)
+
+
+def test_the_next_run_asks_what_the_advice_says(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = []
+
+    def half(prompt: str) -> str | None:
+        asked.append(prompt)
+        return None if "Rain" in prompt else "banana"
+
+    half.version = "1"  # type: ignore[attr-defined]
+    rows = [
+        {"id": text, "query": f"Is {text} wet?", "passages": [f"{text} is wet."]}
+        for text in ("Rain", "Snow", "Sand")
+    ]
+    options = {"judge": half, "ledger": str(tmp_path / "ledger.sqlite")}
+    told = footnotes.summary_notes(ragassay.evaluate(rows, "umbrela", **options).summary)
+    assert "these (1 judge error)" in " ".join(told) and "kept (2 unparsable)" in " ".join(told)
+    asked.clear()
+    ragassay.evaluate(rows, "umbrela", **options)
+    assert asked and all("Rain" in prompt for prompt in asked)
+    asked.clear()
+    ragassay.evaluate(rows, "umbrela", retry_failed=True, **options)
+    assert {word for word in ("Rain", "Snow", "Sand") if word in " ".join(asked)} == {
+        "Rain", "Snow", "Sand",
+    }  # fmt: skip

@@ -19,6 +19,7 @@ from ragassay.engine.golden.golden_coverage import coverage
 from ragassay.engine.golden.golden_findings import Finding, Told
 from ragassay.engine.golden.golden_groups import evidence, near_duplicates, plain
 from ragassay.engine.run import evaluate
+from ragassay.errors import CountedFact
 from ragassay.golden import (
     Document,
     GoldenItem,
@@ -161,7 +162,10 @@ def check(
         say("log")
         found.uncovered = _uncovered(items, chosen.log)
     who = chosen.judge or "the offline judge"
-    found.skipped = {name: f"{who} could not say it of {n}" for name, n in open_ones.items()}
+    found.skipped = {
+        name: f"{who} could not say of {CountedFact(_OPEN[name], n)}"
+        for name, n in open_ones.items()
+    }
     if untold:
         found.skipped["blindness"] = untold
     if chosen.judge is None:
@@ -170,6 +174,14 @@ def check(
             n = plural(left_out, "query")
             found.skipped["answered"] = f"{who} knows what is asked in English only: {n} left out"
     return found
+
+
+_OPEN = {
+    "support": "{n} {reference|references} whether the gold spans support {it|them}",
+    "complete": "{n} {item|items} whether the references leave facts out",
+    "answered": "{n} {paragraph|paragraphs} whether {it answers|they answer} an unanswerable query",
+}
+"""What is not known, by the check that a judge makes."""
 
 
 def _spans(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> Iterator[Told]:

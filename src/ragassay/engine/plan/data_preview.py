@@ -149,6 +149,7 @@ def preview(
     parts = Counter(dict.fromkeys(PARTS, 0))
     applicable = Counter(dict.fromkeys(metrics, 0))
     lacking: dict[str, Counter[str]] = {}
+    beside_failures: dict[str, Counter[str]] = {}
     systems: Counter[str] = Counter()
     failures: Counter[str] = Counter()
     runs: Counter[tuple[str, str]] = Counter()
@@ -174,6 +175,8 @@ def preview(
                         applicable[name] += 1
                     else:
                         lacking.setdefault(name, Counter())[lack.detail] += 1
+                        if metric.lacks_beside_failures(sample) is None:
+                            beside_failures.setdefault(name, Counter())[lack.detail] += 1
                 if embedding is not None:
                     embedding.add(sample)
             absent.add(window)
@@ -184,6 +187,10 @@ def preview(
             n += len(window)
             if progress is not None:
                 progress(n)
+        if failures:
+            for name, counts in beside_failures.items():
+                applicable[name] += counts.total()
+                lacking[name] -= counts
         applicable.subtract(absent.counts)
         if planner is not None:
             calls = planner.plan(n if of is None else of, job.config.budget)
@@ -203,7 +210,9 @@ def preview(
         repeated=None if job.plan.consistency is None else sum(n > 1 for n in runs.values()),
         needs_extra=dict(absent.counts),
         extras=absent.why,
-        lacking={name: dict(found.most_common(REASONS)) for name, found in lacking.items()},
+        lacking={
+            name: dict(found.most_common(REASONS)) for name, found in lacking.items() if found
+        },
     )
 
 

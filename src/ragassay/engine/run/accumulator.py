@@ -356,9 +356,12 @@ class Accumulator:
             )
         if len(self.systems) > 1:
             named = ", ".join(sorted(name or "(none)" for name in self.systems))
+            compare = "compare them with 'ragassay compare DIR'"
+            if not self.config.output:
+                compare = f"keep the run with -o DIR (output='DIR') and {compare}"
             yield (
                 f"The data holds {len(self.systems)} systems ({named}); the means mix them. "
-                "See the slices, or compare them with 'ragassay compare DIR'."
+                f"See the slices, or {compare}."
             )
 
 

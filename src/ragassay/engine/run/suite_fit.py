@@ -39,6 +39,9 @@ class SuiteFits:
         self._scored: dict[Metric, int] = dict.fromkeys(self._all, 0)
         self._samples = dict.fromkeys(self._metrics, 0)
         self._seen = 0
+        self._failed = False
+        # Metrics that fit a sample, and those that do so where another one tells a failure.
+        self._waiting: list[tuple[set[Metric], set[Metric]]] = []
 
     def add(self, window: Iterable[Sample]) -> None:
         """Takes samples into account, up to `LOOKED_AT`."""
@@ -46,19 +49,27 @@ class SuiteFits:
             if self._seen == LOOKED_AT:
                 return
             self._seen += 1
+            self._failed = self._failed or sample.failure is not None
             # Some metrics publish a lowest value where a part is missing: that is no fit.
-            fitting = {
-                metric
-                for metric in self._all
-                if missing(sample, metric.needs) is None and metric.lacks(sample) is None
-            }
-            for metric in fitting:
-                self._scored[metric] += 1
-            for name, metrics in self._metrics.items():
-                self._samples[name] += not fitting.isdisjoint(metrics)
+            whole = [one for one in self._all if missing(sample, one.needs) is None]
+            fitting = {metric for metric in whole if metric.lacks(sample) is None}
+            beside = {one for one in whole if one.lacks_beside_failures(sample) is None}
+            if beside > fitting and not self._failed:
+                self._waiting.append((fitting, beside))
+            else:
+                self._count(beside if self._failed else fitting)
+
+    def _count(self, fitting: set[Metric]) -> None:
+        for metric in fitting:
+            self._scored[metric] += 1
+        for name, metrics in self._metrics.items():
+            self._samples[name] += not fitting.isdisjoint(metrics)
 
     def found(self) -> dict[str, SuiteFit]:
         """By the suite's name, those first that suit most of the data."""
+        for fitting, beside in self._waiting:
+            self._count(beside if self._failed else fitting)
+        self._waiting.clear()
         fits = {
             name: SuiteFit(
                 len(metrics),

@@ -10,6 +10,7 @@ from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, OptionWords, aliases, folded, retrieved
 from ragassay.formats.sources import json_files, shaped
+from ragassay.formats.traces import served
 from ragassay.samples import Sample
 
 _EXPECTED = frozenset(
@@ -129,6 +130,7 @@ def _record(
             **{f"score.{name}": value for name, value in (one.get("namedScores") or {}).items()},
             "description": case.get("description"),
             "prompt": prompt.get("label"),
+            "asked": _served(one, response) or None,
         },
     }
     context = retrieved.within(told)
@@ -139,6 +141,23 @@ def _record(
         record["passages"] = retrieved.within(output) or record.get("passages")
     record["metadata"] = {k: v for k, v in record["metadata"].items() if v is not None}
     return mapper.unchosen(record)
+
+
+def _served(one: Mapping[str, Any], response: Mapping[str, Any]) -> dict[str, float]:
+    """What the reply took. Nothing is known of one from promptfoo's cache: its time is that of the
+    cache. The result's own cost and time are 0 where they are not known."""
+    if response.get("cached"):
+        return {}
+    milliseconds = served.number(one.get("latencyMs"))
+    used = response.get("tokenUsage") or {}
+    if not (used.get("prompt") or used.get("completion")):  # zeros where nothing was counted
+        used = {}
+    return served.told(
+        latency=milliseconds / 1000 if milliseconds else None,
+        input_tokens=used.get("prompt"),
+        output_tokens=used.get("completion"),
+        cost=response.get("cost", one.get("cost") or None),
+    )
 
 
 def _given(one: Mapping[str, Any]) -> Mapping[str, Any]:

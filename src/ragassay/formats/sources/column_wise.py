@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from ragassay.errors import InputError
 from ragassay.formats.records import FIELD_OF, SUBSTANCE, folded
 
 _OF_A_PART = frozenset({"text", "content", "value", "message", "type", "role"})
@@ -22,6 +23,9 @@ def rows(value: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
 
     Args:
         value: a JSON object.
+
+    Raises:
+        InputError: it is a table whose columns have different lengths.
     """
     split = _split(value)
     if split is not None:
@@ -31,7 +35,11 @@ def rows(value: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
         for key, one in value.items()
         if isinstance(one, dict | list)
     }
-    if len(columns) < len(value) or not columns or len({*map(len, columns.values())}) > 1:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len({*lengths.values()}) > 1:
+        _refuse_if_ragged(value, lengths)
+        return None
+    if len(columns) < len(value) or not columns:
         return None
     if not _are_alike(value.values()) or not _says_table(columns):
         return None
@@ -40,6 +48,24 @@ def rows(value: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
         columns = {"id": index, **columns}
     names = list(columns)
     return (dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True))
+
+
+def _refuse_if_ragged(value: Mapping[str, Any], lengths: Mapping[str, int]) -> None:
+    """Refuses an object of lists alone, among them one of queries or ids: such a list is no part of
+    a record."""
+    lists = {key: one for key, one in value.items() if isinstance(one, list)}
+    fields = {FIELD_OF.get(folded(key)) for key in lists}
+    if (
+        len(lists) == len(value)
+        and all(lists.values())
+        and fields.intersection(_SINGLE)
+        and _says_table(lists)
+    ):
+        told = ", ".join(f"{name} {n:,}" for name, n in lengths.items())
+        raise InputError(
+            f"the columns have different lengths: {told}",
+            hint="Give each column a value (or null) for every row.",
+        )
 
 
 def _index(value: Mapping[str, Any]) -> list[str] | None:

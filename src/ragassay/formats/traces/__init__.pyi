@@ -1,2 +1,2 @@
-from . import said as said
+from . import said as said, served as served
 from .span_rows import rows as rows

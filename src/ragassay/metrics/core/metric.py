@@ -240,6 +240,10 @@ class Metric(ABC):
         """
         return missing(sample, self.needs)
 
+    def lacks_beside_failures(self, sample: Sample) -> Unscored | None:
+        """As `lacks`, where another sample of the data tells that its system failed."""
+        return self.lacks(sample)
+
     @property
     def about(self) -> str:
         """The title, with the title of the part that the name chooses."""

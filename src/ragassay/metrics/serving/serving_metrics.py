@@ -185,6 +185,10 @@ class ErrorRate(_Recorded):
             if n := sum(name in one for one in told):
                 yield CountedFact(sentence, n)
 
+    def lacks_beside_failures(self, sample: Sample) -> Unscored | None:
+        """As `lacks`; an answer counts where another of the data failed."""
+        return None if _has_only_an_answer(sample) else self.lacks(sample)
+
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Scores each sample; those that only have an answer by what others of the data tell."""
         outcomes = super().score_window(window)

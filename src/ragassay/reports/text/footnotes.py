@@ -241,7 +241,8 @@ def _embedded_notes(summary: Summary) -> list[str]:
         pieces += [wording.plural(spent.input_tokens, "token"), wording.cost(spent)]
     notes = [f"Embedded by {spent.judge}: {', '.join(pieces)}."]
     if spent.failures:
-        notes.append(f"Texts without a vector: {wording.reasons(spent.failures)}.{_again(spent)}")
+        told = wording.reasons(spent.failures)
+        notes.append(f"Texts without a vector: {told}.{_again(spent, keeps=False)}")
     return notes
 
 
@@ -250,23 +251,41 @@ def _calls(spent: Spending, what: str) -> list[str]:
     return [*pieces, f"{spent.cached:,} from the ledger"] if spent.cached else pieces
 
 
-def _again(spent: Spending) -> str:
+def _again(spent: Spending, *, keeps: bool = True) -> str:
     """Advice about questions without an answer. It never advises what cannot help: the same key is
     rejected again, and what was too long stays so.
+
+    Args:
+        spent: what was asked.
+        keeps: whether failures that do not pass are kept, so that the same run does not ask them.
     """
+    passing = {one: n for one, n in spent.failures.items() if not keeps or Reason(one).passing}
     reasons_seen = {Reason(reason) for reason in spent.failures}
+    kept: dict[str, int] = {
+        one: spent.failures[one]
+        for one in (Reason.REFUSED, Reason.UNPARSABLE)
+        if one in spent.failures
+    }
+    these = "these"
+    if len(passing) < len(spent.failures):
+        these = f"these ({wording.reasons(passing)})"
     told = ""
     if Reason.AUTH in reasons_seen:
         told = (
             " Mend the key, the model's name or the account, or name the right address: then only "
-            "these are asked."
+            f"{these} are asked."
         )
     elif Reason.BUDGET in reasons_seen:
         told = " The same run with a larger budget goes on from here."
     elif any(reason.passing for reason in reasons_seen):
-        told = " The same run again asks only these."
-    elif reasons_seen & {Reason.REFUSED, Reason.UNPARSABLE}:
+        told = f" The same run again asks only {these}."
+    if kept and not told:
         told = " --retry-failed (retry_failed=True) asks them again."
+    elif kept and keeps:
+        told += (
+            " --retry-failed (retry_failed=True) asks also those whose failure is kept "
+            f"({wording.reasons(kept)})."
+        )
     if Reason.CONTEXT_TOO_LONG in reasons_seen:
         told += " What is too long needs a model with a longer context, or shorter passages."
     return told

@@ -109,7 +109,7 @@ def slices_table(summary: Summary, width: int, plain: bool) -> Iterator[Renderab
 @responsive
 def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
     """The differences between two runs, with their tests."""
-    yield _heading([f"{comparison.a} (new) against {comparison.b} (old)"], "")
+    yield _heading([wording.against(comparison)], "")
     corrected = wording.corrected_p(comparison)
     if width < max(_COMPARED):
         corrected = corrected.replace("Benjamini-Hochberg", "BH")
@@ -163,7 +163,7 @@ def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterato
 @responsive
 def verdict_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
     """The verdict on each difference between two runs, a line each: what one looks at first."""
-    yield _heading([f"{comparison.a} (new) against {comparison.b} (old)"], "")
+    yield _heading([wording.against(comparison)], "")
     table = ruled("metric", "new", "old", "difference")
     table.add_column("verdict", no_wrap=True)
     for d in comparison.differences:

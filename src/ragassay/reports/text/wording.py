@@ -100,6 +100,13 @@ def reason(code: str) -> str:
     return code.replace("_", " ")
 
 
+def against(comparison: Comparison) -> str:
+    """``hybrid (new) against bm25 (old)``; runs of one name are told apart by the same words."""
+    old = " (old)"
+    named = comparison.b.removesuffix(old) if comparison.b == comparison.a + old else comparison.b
+    return f"{comparison.a} (new) against {named}{old}"
+
+
 def reasons(numbers: Mapping[str, int]) -> str:
     """``{"not_applicable": 3}`` as ``3 not applicable``."""
     return counts({reason(code): n for code, n in numbers.items()})
