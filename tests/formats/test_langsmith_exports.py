@@ -182,6 +182,37 @@ def test_the_outputs_of_a_data_set_are_references_and_this_is_told(tmp_path: Pat
     assert (chosen.answer_text, chosen.references) == ("Austen", ())
 
 
+@pytest.mark.parametrize("name", ["documents", "contexts", "context"])
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_flat_results_hold_answers_passages_and_references(
+    tmp_path: Path, name: str, ending: str
+) -> None:
+    """As a target and its evaluators see them: objects of inputs, outputs, reference outputs."""
+    held = DOCS if name == "documents" else TEXTS
+    flat = {"inputs": {"question": Q}, "outputs": {"answer": A, name: held}}
+    expected = {"reference_outputs": {"answer": "Austen"}}
+    path = tmp_path / f"a{ending}"
+    path.write_text(json.dumps([flat | expected] if ending == ".json" else flat | expected))
+    notes = Notes()
+    sample = one_sample(path, notes)
+    assert (sample.query, sample.answer_text, sample.references) == (Q, A, ("Austen",))
+    assert texts(sample) == TEXTS and not any("--columns" in one for one in notes)
+    # Documents tell that a system gave the outputs, in the records after the first one, too.
+    other = {"inputs": {"question": "When?"}, "outputs": {"answer": "1815"}}
+    path.write_text("".join(json.dumps(one) + "\n" for one in (flat, other)))
+    first, second = load(path, notes=Notes())
+    assert (first.answer_text, first.references, texts(first)) == (A, (), TEXTS)
+    assert (second.answer_text, second.references, second.passages) == ("1815", (), None)
+
+
+def test_flat_results_without_documents_or_outputs_are_results(tmp_path: Path) -> None:
+    flat = {"inputs": {"question": Q}, "reference_outputs": {"answer": "Austen"}}
+    for outputs, answer in (({"answer": A}, A), (None, "")):
+        path = jsonl(tmp_path / "a.jsonl", {**flat, "outputs": outputs})
+        sample = one_sample(path)
+        assert (sample.query, sample.answer_text, sample.references) == (Q, answer, ("Austen",))
+
+
 def test_feedback_times_tokens_and_costs_are_kept(tmp_path: Path) -> None:
     times = {"start_time": "2026-01-01T00:00:00", "end_time": "2026-01-01T00:00:02.5"}
     root = {

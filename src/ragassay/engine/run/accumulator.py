@@ -303,8 +303,8 @@ class Accumulator:
                     name in one for one in self._absent.values()
                 ):
                     alike.setdefault(first, []).append(name)
-            for (sample_id, detail), lacking in alike.items():
-                listed = ", ".join(lacking)
+            for (sample_id, detail), names_of in alike.items():
+                listed = ", ".join(names_of)
                 yield f"{listed}: unscored, missing input, first in sample {sample_id!r}: {detail}."
         known = {detail.rstrip(".") for spent in asked for detail in spent.details.values()}
         if not any(metric.n_scored for metric in metrics.values()):

@@ -30,12 +30,15 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     if "run_type" in first:
         return spans.samples(listed, _spans, "LangSmith", mapper)
 
+    # What is expected holds no documents: a system retrieved them.
+    given = said.passages(_grouped(first).get("outputs")) is not None
+
     def result(row: Mapping[str, Any]) -> tuple[dict[str, Any], None]:
-        return _example(_grouped(_result(row)), mapper), None
+        return _example(_grouped(_result(row)), mapper, given), None
 
     def example(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         grouped = _grouped(row)
-        record = _example(grouped, mapper)
+        record = _example(grouped, mapper, given)
         others = {**row, **grouped}
         return record, {key: value for key, value in others.items() if key not in record}
 
@@ -119,10 +122,13 @@ def _grouped(row: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _raw(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
-    """What an example was given, what it gave, and what is expected."""
+def _raw(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
+    """What an example was given, what it gave, and what is expected; ``given`` says that outputs
+    without a reference are a system's."""
     inputs, outputs, reference = row.get("inputs"), row.get("outputs"), row.get("reference")
-    if reference is None and (row.get("dataset_id") is not None or row.keys() <= _EXAMPLE):
+    if reference is None and (
+        row.get("dataset_id") is not None or (row.keys() <= _EXAMPLE and not given)
+    ):
         if row.get("dataset_id") is None:
             mapper.note(
                 "examples of a data set",
@@ -144,9 +150,9 @@ _TOLD = (
 """Columns with numbers that are no scores."""
 
 
-def _example(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
+def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
     """The record of a row: of an example, of a result, or of a run in the page's table."""
-    inputs, outputs, reference = _raw(row, mapper).values()
+    inputs, outputs, reference = _raw(row, mapper, given).values()
     asked = said.question(inputs)
     expected = said.answer(reference)
     scores = {
@@ -192,6 +198,7 @@ def _sniff(head: Head) -> int:
         or {"inputs", "outputs", "reference"} <= groups
         or all(isinstance(head.record.get(name), dict) for name in ("run", "example"))
         or _is_example(head)
+        or _is_flat_result(head)
         or _is_table(head)
     )
     return SURE if fits else NO
@@ -209,6 +216,28 @@ def _is_example(head: Head) -> bool:
         and "outputs" in head.record
         and said.passages(outputs) is None
     )
+
+
+def _is_flat_result(head: Head) -> bool:
+    """Whether JSON begins with a result of an experiment, or with a run that is told by its inputs
+    and by outputs with documents."""
+    inputs, outputs = head.record.get("inputs"), head.record.get("outputs")
+    expected = (head.record.get(name) for name in _EXPECTED)
+    return (
+        head.container == "json"
+        and isinstance(inputs, dict)
+        and isinstance(outputs, dict | None)
+        and "outputs" in head.record
+        and not _OTHERS & head.record.keys()
+        and (
+            any(isinstance(one, dict) for one in expected)
+            or (head.record.keys() <= _EXAMPLE and said.passages(outputs) is not None)
+        )
+    )
+
+
+_EXPECTED = ("reference_outputs", "reference_output")
+"""Names that only LangSmith gives to what is expected."""
 
 
 _OTHERS = frozenset({"expectations", "expected_output", "observations", "session_id", "project_id"})
