@@ -464,6 +464,18 @@ def test_on_a_phone_a_metrics_interval_is_seen_without_scrolling(visit: Any) -> 
     assert all(box["x"] + box["width"] <= 400 for box in seen)
 
 
+def test_on_a_phone_the_interval_of_a_class_is_seen_whole(visit: Any) -> None:
+    page = visit("small.html")
+    page.set_viewport_size({"width": 390, "height": 844})
+    right = page.evaluate(
+        "[...document.querySelectorAll('table.diagnosis td.nowrap small')].map((one) => {"
+        " const text = document.createRange(); text.selectNodeContents(one);"
+        " return text.getBoundingClientRect().right"
+        " - one.closest('.scroll').getBoundingClientRect().right; })"
+    )
+    assert right and max(right) < 0
+
+
 @pytest.mark.parametrize("name", ["small.html", "compared.html"])
 def test_on_a_phone_two_slices_are_seen_and_the_metric_stays_beside_them(
     visit: Any, name: str
