@@ -254,3 +254,17 @@ def test_numbers_are_answers(tmp_path: Path) -> None:
         assert [one.answer_text for one in load(path, notes=Notes())] == [answer]
     path.write_text(json.dumps({"inputs": {"question": "How many?"}, "outputs": {"answer": 42.0}}))
     assert [one.references for one in load(path, notes=Notes())] == [("42",)]
+
+
+def test_outputs_with_documents_are_answers_unless_they_are_named_as_expected(
+    tmp_path: Path,
+) -> None:
+    outputs = {"answer": "Ann", "documents": [{"page_content": "Ann wrote it."}]}
+    path = tmp_path / "flat.jsonl"
+    path.write_text(json.dumps({"inputs": {"question": "Who?"}, "outputs": outputs}))
+    notes = Notes()
+    [answered] = load(path, notes=notes)
+    assert (answered.answer_text, answered.references) == ("Ann", ())
+    assert any("outputs that hold documents: 1" in one for one in notes)
+    [expected] = load(path, columns={"references": "outputs.answer"}, notes=Notes())
+    assert (expected.answer, expected.references) == (None, ("Ann",))

@@ -126,10 +126,17 @@ def _raw(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
     """What an example was given, what it gave, and what is expected; ``given`` says that outputs
     without a reference are a system's."""
     inputs, outputs, reference = row.get("inputs"), row.get("outputs"), row.get("reference")
-    if reference is None and (
-        row.get("dataset_id") is not None or (row.keys() <= _EXAMPLE and not given)
-    ):
-        if row.get("dataset_id") is None:
+    of_set = row.get("dataset_id") is not None
+    may_be = reference is None and not of_set and row.keys() <= _EXAMPLE
+    if may_be and given and "references" not in mapper.columns:
+        mapper.note(
+            "outputs that hold documents",
+            "They count as what a system answered and retrieved. If they are what is expected "
+            "(examples of a data set), say so: --columns references=outputs.answer, by the key "
+            "that holds it.",
+        )
+    elif reference is None and (of_set or may_be):
+        if not of_set:
             mapper.note(
                 "examples of a data set",
                 "Their outputs are what is expected (references). If a system gave them, say so: "
