@@ -1,8 +1,12 @@
-"""Counts in sentences, of which one is singular."""
+"""Counts in sentences, of which one is singular, and values by their keys."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 FEW = 5
 """Names of a long list that are told."""
@@ -47,3 +51,11 @@ def either(n: int, one: str, several: str) -> str:
 
 def _several(noun: str) -> str:
     return noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """The values of each key, both in the order in which they come."""
+    groups: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups

@@ -49,7 +49,7 @@ class InputError(RagassayError):
         self.problem, self.path, self.line, self.field, self.hint = problem, path, line, field, hint
         where = []
         if path is not None:
-            where.append(str(path))
+            where.append(called(path))
         if line is not None:
             where.append(f"line {line}")
         if field is not None:
@@ -69,6 +69,15 @@ class InputError(RagassayError):
             path=self.path if self.path is not None else path,
             line=self.line if self.line is not None else line,
         )
+
+
+def called(path: object) -> str:
+    """A path in words: itself, but for standard input.
+
+    Args:
+        path: a file or folder, or what else holds data.
+    """
+    return "standard input" if str(path) == "/dev/stdin" else str(path)
 
 
 class RagassayWarning(UserWarning):

@@ -148,3 +148,19 @@ def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) 
     assert "--fail-under" in text and "--n-resamples" in text
     assert subprocess.run(["bash", "-n", str(place)], check=False).returncode == 0
     assert str(place) in capsys.readouterr().out
+
+
+def test_q_is_short_for_quiet_but_where_a_command_has_it() -> None:
+    assert manners.read(["run", "a.jsonl", "-q"]) == (
+        manners.Manners(quiet=True),
+        ["run", "a.jsonl"],
+    )
+    assert (
+        manners.read(["compare", "-q", "a", "b"])[0].quiet and manners.read(["-q", "ask"])[0].quiet
+    )
+    assert manners.read(["trec", "-q", "qrels", "run"]) == (
+        manners.Manners(),
+        ["trec", "-q", "qrels", "run"],
+    )
+    assert manners.read(["trec", "--quiet", "qrels"])[0].quiet
+    assert manners.read(["run", "--", "-q"]) == (manners.Manners(), ["run", "--", "-q"])

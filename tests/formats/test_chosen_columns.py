@@ -203,3 +203,58 @@ def test_a_column_whose_name_is_written_like_a_pattern_wins() -> None:
 def test_a_pattern_that_no_column_fits_is_an_error_that_lists_what_is_there() -> None:
     with pytest.raises(InputError, match=r"no column 'hot_\*' .*hit_10"):
         samples([NUMBERED], {"passages": "hot_*"})
+
+
+FAILED: list[Any] = [
+    {"id": "1", "query": "Q?", "out": None, "error": "timeout"},
+    {"id": "2", "query": "R?", "out": {"text": "A.", "hits": [{"id": "p1"}]}, "error": None},
+]
+INTO = {"answer": "out.text", "passage_ids": "out.hits[*].id"}
+
+
+def test_a_first_record_of_a_system_that_failed_shows_no_columns() -> None:
+    """The path to its answer leads nowhere; that of the next record counts."""
+    one, two = samples(FAILED, INTO)
+    assert (one.failure, one.answer, one.passages) == ("timeout", None, None)
+    assert two.answer_text == "A." and [p.id for p in two.passages or ()] == ["p1"]
+    with pytest.raises(InputError, match=r"no column 'out.txt' \(wanted as answer\)") as caught:
+        samples(FAILED, {"answer": "out.txt"})
+    assert "line 2" in str(caught.value)
+    # What is asked of it stands there, whether it answered or not.
+    with pytest.raises(InputError, match="wanted as query") as caught:
+        samples(FAILED, {"query": "asked.text"})
+    assert "line 1" in str(caught.value)
+    # An empty cell tells of no failure.
+    told = [{**FAILED[0], "error": ""}, FAILED[1]]
+    with pytest.raises(InputError, match=r"A \? at its end \(out.text\?\) lets records lack it"):
+        samples(told, INTO)
+
+
+def test_failed_records_of_a_file_beside_questions_show_no_columns(tmp_path: Path) -> None:
+    """By the failed record the column was only that of the questions, so answers would be lost."""
+    data, questions = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    data.write_text("".join(json.dumps(one) + "\n" for one in FAILED))
+    asked = [{"id": one["id"], "query": one["query"], "reference": "A."} for one in FAILED]
+    questions.write_text("".join(json.dumps(one) + "\n" for one in asked))
+    one, two = load([data, questions], columns=INTO, notes=Notes())
+    assert one.answer is None and two.answer_text == "A."
+    assert one.references == two.references == ("A.",)
+
+
+def test_a_trace_that_retrieved_nothing_may_stand_first(tmp_path: Path) -> None:
+    def run(name: str, **more: Any) -> dict[str, Any]:
+        given = {"inputs": {"question": f"{name}?"}, "outputs": {"answer": "A."}}
+        return {"id": name, "trace_id": name, "run_type": "chain", **given, **more}
+
+    found = {"documents": [{"page_content": "Text.", "metadata": {"source": "a.md"}}]}
+    step = {"id": "s", "trace_id": "b", "parent_run_id": "b", "run_type": "retriever"}
+    path = tmp_path / "a.jsonl"
+    records = [run("a"), run("b"), {**step, "inputs": {}, "outputs": found}]
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    notes = Notes()
+    columns = {"passage_ids": "passages[*].metadata.source"}
+    one, two = load(path, columns=columns, notes=notes)
+    assert one.passages is None and [p.id for p in two.passages or ()] == ["a.md"]
+    assert any(note.startswith("records without the column") for note in notes)
+    with pytest.raises(InputError, match="wanted as passage_ids"):
+        load(path, columns={"passage_ids": "passages[*].metadata.sauce"})

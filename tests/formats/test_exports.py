@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+import ragassay
 from ragassay import InputError, Sample
 from ragassay.errors import RagassayError, UsageError
 from ragassay.formats import Notes, detect, load, place
@@ -575,6 +576,39 @@ def test_mlflow_evaluation_data_and_tables(tmp_path: Path) -> None:
     assert (two.query, two.answer_text, two.references) == (Q, A, ("Austen",))
 
 
+def test_gold_of_mlflow_is_compared_by_the_address_of_documents(tmp_path: Path) -> None:
+    """Gold had the address as its id, passages had it as their document only: no ranking was
+    scored."""
+
+    def row(*documents: dict[str, Any], **more: Any) -> dict[str, Any]:
+        expected = {"expected_retrieved_context": [{"doc_uri": "d1"}], **more}
+        given = {"response": A, "retrieved_documents": list(documents)}
+        return {"inputs": {"question": Q}, "outputs": given, "expectations": expected}
+
+    def uri(name: str, **more: Any) -> dict[str, Any]:
+        return {"page_content": "Emma is a novel.", "metadata": {"doc_uri": name}, **more}
+
+    path = write(tmp_path / "a.jsonl", row(uri("d0"), uri("d1"), uri("d0")))
+    (one,) = read(path, "mlflow")
+    assert [(p.id, p.document) for p in one.passages or ()] == [
+        (at, at) for at in ("d0", "d1", "d0")
+    ]
+    result = ragassay.evaluate([one], ["RR", "R@1"])
+    assert [score.value for score in result.scores] == [0.5, 0.0]
+    # A list of ids beside the passages counts.
+    named = load(path, columns={"passage_ids": "passages[*].page_content"}, notes=Notes())
+    assert [p.id for p in named[0].passages or ()] == ["Emma is a novel."] * 3
+    # Ids of chunks give way to the address where gold is named by it, and stay elsewhere.
+    notes = Notes()
+    both = row(uri("d1", id="c1"))
+    (two,) = load(write(tmp_path / "b.jsonl", both), notes=notes)
+    assert [p.id for p in two.passages or ()] == ["d1"]
+    assert any("an id beside the doc_uri" in note for note in notes)
+    both["expectations"]["expected_retrieved_context"] = [{"content": "Emma"}]
+    (three,) = load(write(tmp_path / "c.jsonl", both), notes=Notes())
+    assert [p.id for p in three.passages or ()] == ["c1"]
+
+
 def inspect_log(**more: Any) -> dict[str, Any]:
     sample = {
         "id": "s1",
@@ -606,6 +640,29 @@ def test_inspect_logs_of_conversations_and_failures(tmp_path: Path) -> None:
     (one,) = read(write(tmp_path / "log.json", failed), "inspect_log")
     assert (one.query, one.failure, one.answer) == (Q, "boom", None)
     assert one.history == (Turn("user", "Hi."), Turn("agent", "Hello."))
+
+
+def test_tools_of_inspect_are_told_as_those_of_other_conversations(tmp_path: Path) -> None:
+    turns = [
+        {"role": "user", "content": Q},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "function": "search"}]},
+        {"role": "tool", "content": "Emma is a novel by Jane Austen.", "tool_call_id": "1"},
+        {"role": "assistant", "content": A},
+    ]
+    path, notes = write(tmp_path / "a.json", inspect_log(messages=turns, metadata={})), Notes()
+    load(path, notes=notes)
+    assert any("--passages-from tools" in note for note in notes)
+    notes = Notes()
+    (one,) = load(path, notes=notes, passages_from="tools")
+    assert len(one.passages or ()) == 1 and list(notes) == []
+
+
+def test_metadata_of_inspect_that_only_sound_like_documents_are_kept(tmp_path: Path) -> None:
+    log = inspect_log(metadata={"documents": ["Emma."], "context": "exam", "sources": ["a", "b"]})
+    (one,) = load(write(tmp_path / "a.json", log), notes=Notes())
+    assert [p.text for p in one.passages or ()] == ["Emma."]
+    kept = {"context": "exam", "sources": ["a", "b"], "score.match": "C"}
+    assert one.metadata == kept
 
 
 def test_inspect_archives_are_refused_with_the_command_that_helps(tmp_path: Path) -> None:
@@ -696,6 +753,59 @@ def test_deepeval_test_runs(tmp_path: Path) -> None:
     (one,) = read(write(tmp_path / "run.json", data), "deepeval")
     is_expected(one, ids=False)
     assert one.references == ("Austen",) and [g.text for g in one.gold or ()] == ["Gold."]
+    assert one.id == "c1" and one.metadata == {"score.Faithfulness": 1.0}
+
+
+def deepeval(name: str | None, query: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "input": query, "actualOutput": A, "retrievalContext": ["Emma."], **more}
+
+
+@pytest.mark.parametrize("key", ["additionalMetadata", "additional_metadata", "metadata"])
+def test_scores_and_metadata_of_deepeval_are_the_samples(tmp_path: Path, key: str) -> None:
+    scores = [{"name": "Faithfulness", "score": 0.9}, {"name": "Bias", "score": None}]
+    case = deepeval("test_case_0", Q, metricsData=scores, tags=["a"], **{key: {"lang": "de"}})
+    path, notes = write(tmp_path / "run.json", {"testCases": [case]}), Notes()
+    (one,) = load(path, notes=notes)
+    assert one.metadata == {
+        "lang": "de",
+        "score.Faithfulness": 0.9,
+        "name": "test_case_0",
+        "tags": ["a"],
+    }
+    assert not any("left out" in note for note in notes)
+    assert "name" not in place(path).unplaced
+    (named,) = load(path, notes=Notes(), columns={"metadata": key, "id": "name"})
+    assert named.id == "test_case_0" and named.metadata["lang"] == "de"
+
+
+@pytest.mark.parametrize(
+    ("names", "are_ids"),
+    [
+        (("c1", "c2"), True),
+        (("c1", "c1"), False),
+        (("c1", None), False),
+        # deepeval counts the cases of a run: in another run another case is the first.
+        (("test_case_0", "test_case_1"), False),
+    ],
+)
+def test_names_of_test_cases_of_deepeval_are_ids_where_people_gave_them(
+    tmp_path: Path, names: tuple[str | None, str | None], are_ids: bool
+) -> None:
+    cases = [deepeval(name, query) for name, query in zip(names, (Q, "When?"), strict=True)]
+    found = load(write(tmp_path / "run.json", {"testCases": cases}), notes=Notes())
+    ids = [one.id for one in found]
+    if are_ids:
+        assert ids == [*names]
+    else:
+        assert all(one.startswith("q-") for one in ids)
+    told = [one.metadata.get("name") for one in found]
+    assert told == ([None, None] if are_ids else [*names])
+
+
+def test_names_in_several_test_runs_of_deepeval_are_no_ids_twice(tmp_path: Path) -> None:
+    runs = [{"testCases": [deepeval("c1", query)]} for query in (Q, "When?")]
+    first, second = load(write(tmp_path / "runs.jsonl", *runs), notes=Notes())
+    assert first.id == "c1" and second.id.startswith("q-")
 
 
 def test_the_context_of_deepeval_is_gold_also_where_nothing_was_retrieved(tmp_path: Path) -> None:

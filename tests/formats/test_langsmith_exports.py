@@ -11,7 +11,7 @@ import pytest
 
 import ragassay
 from ragassay import InputError, Sample
-from ragassay.formats import Notes, detect, load
+from ragassay.formats import Notes, detect, load, place
 
 Q, A = "Who wrote Emma?", "Jane Austen."
 TEXTS = ["Emma is a novel by Jane Austen.", "It appeared in 1815."]
@@ -128,7 +128,8 @@ def test_the_page_of_runs_holds_json_in_cells(tmp_path: Path) -> None:
     )
     sample = one_sample(path)
     assert (sample.id, sample.query, sample.answer_text) == ("r1", Q, A)
-    assert texts(sample) == TEXTS and sample.metadata == {"asked": {"latency": 1.5}}
+    assert texts(sample) == TEXTS
+    assert sample.metadata == {"asked": {"latency": 1.5, "total_tokens": 110}}
 
 
 def test_a_table_with_names_of_its_own_is_not_langsmiths(tmp_path: Path) -> None:
@@ -268,3 +269,77 @@ def test_outputs_with_documents_are_answers_unless_they_are_named_as_expected(
     assert any("outputs that hold documents: 1" in one for one in notes)
     [expected] = load(path, columns={"references": "outputs.answer"}, notes=Notes())
     assert (expected.answer, expected.references) == (None, ("Ann",))
+
+
+def test_reference_outputs_of_runs_are_references(tmp_path: Path) -> None:
+    """They were lost without a word, and no column could name them."""
+    path = jsonl(tmp_path / "a.jsonl", {**ROOT, "reference_outputs": {"answer": "Austen"}})
+    assert one_sample(path).references == ("Austen",)
+    named = one_sample(path, columns={"references": "reference_outputs.answer"})
+    assert (named.references, named.answer_text) == (("Austen",), A)
+
+
+@pytest.mark.parametrize("more", [{}, {"run_type": "chain"}])
+def test_references_of_another_name_are_told_and_can_be_named(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    held = {"who": "Austen", "how": "plain"}
+    record = {"id": "a", "inputs": {"question": Q}, "outputs": {"answer": A}, **more}
+    path, notes = jsonl(tmp_path / "a.jsonl", {**record, "reference_outputs": held}), Notes()
+    assert one_sample(path, notes).references == ()
+    assert any("--columns references=reference_outputs.KEY" in note for note in notes)
+    notes = Notes()
+    named = one_sample(path, notes, columns={"references": "reference_outputs.who"})
+    assert (named.references, list(notes)) == (("Austen",), [])
+
+
+def page(path: Path, **more: str) -> Path:
+    """A row of the page of an experiment."""
+    return table(
+        path,
+        id="e1",
+        Inputs=json.dumps({"question": Q}),
+        **{"Reference Outputs": json.dumps({"answer": "Austen"})},
+        Outputs=json.dumps({"answer": A, "documents": DOCS}),
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "asked"),
+    [
+        ({"Latency (s)": "2.5", "Tokens": "300"}, {"latency": 2.5, "total_tokens": 300}),
+        ({"Latency": "2.50s", "Total Tokens": "300"}, {"latency": 2.5, "total_tokens": 300}),
+        ({"Latency (ms)": "2500", "Cost ($)": "0.5"}, {"latency": 2.5, "cost": 0.5}),
+        (
+            {"Tokens": "300", "Prompt Tokens": "250", "Completion Tokens": "50"},
+            {"input_tokens": 250, "output_tokens": 50},
+        ),
+    ],
+)
+def test_what_a_run_took_is_no_score(
+    tmp_path: Path, columns: dict[str, str], asked: dict[str, float]
+) -> None:
+    """`Latency (s)` was a score, `Tokens` was lost."""
+    sample = one_sample(page(tmp_path / "a.csv", **columns, correctness="1"))
+    assert sample.metadata == {"score.correctness": 1.0, "asked": asked}
+
+
+def test_tokens_of_both_kinds_together_are_scored(tmp_path: Path) -> None:
+    sample = one_sample(page(tmp_path / "a.csv", **{"Latency (s)": "2.5", "Tokens": "300"}))
+    result = ragassay.evaluate([sample], ["latency", "tokens", "tokens.input"])
+    assert [row.value for row in result.scores] == [2.5, 300, None]
+
+
+def test_documents_that_were_read_hold_fields(tmp_path: Path) -> None:
+    """Their texts were listed as columns without a field, by two spellings of the column."""
+    assert place(page(tmp_path / "a.csv")).unplaced == ()
+    found = [{**one, "metadata": {"source": f"{at}.txt"}} for at, one in enumerate(DOCS)]
+    root = run("root", "chain", inputs={"question": Q}, outputs={"answer": A, "documents": found})
+    step = run("r", "retriever", inputs={}, outputs={"documents": found})
+    assert place(jsonl(tmp_path / "a.jsonl", root, step)).unplaced == ()
+    # What was not read is listed, and nothing beside it.
+    root["outputs"]["documents"] = [
+        {**one, "why": f"It says {at}."} for at, one in enumerate(found)
+    ]
+    assert place(jsonl(tmp_path / "b.jsonl", root, step)).unplaced == ("outputs.documents[*].why",)

@@ -301,7 +301,17 @@ def test_an_error_in_standard_input_names_its_line(
 ) -> None:
     monkeypatch.setattr("sys.stdin", Piped(b'{"id": 1, "query": "a"}\n{"id": 2, "query": {}}\n'))
     assert call(["validate", "-"]) == 2
-    assert "/dev/stdin, line 2, field 'query'" in capsys.readouterr().err
+    assert "standard input, line 2, field 'query'" in capsys.readouterr().err
+
+
+def test_a_note_about_standard_input_is_called_as_its_heading(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Piped(b'{"query": "a", "answer": "b"}\n'))
+    call(["validate", "-"])
+    said = capsys.readouterr()
+    assert "standard input: records without an id: 1" in " ".join(said.err.split())
+    assert "/dev/stdin" not in said.out + said.err
 
 
 def test_only_the_command_line_reads_standard_input(

@@ -42,7 +42,9 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
     ("name", "content", "complaint"),
     [
         ("a.md", b"", "a.md: holds no text"),
-        ("a.md", b"\x00\x01 text", "holds zero bytes: it is binary"),
+        ("a.md", b"\x00\x01 text", "holds zero bytes: it is binary. Documents are"),
+        ("a.txt", b"\x00\x01\x80", "a.txt: is no text: it is binary. Documents are"),
+        ("a.txt", b"\xff\xfea\x00", "is not text in UTF-8 (byte 0). Save it as UTF-8."),
         ("a.txt", b"caf\xe9", "is not text in UTF-8 (byte 3)"),
         ("a.pdf", b"no pdf", "a.pdf: is no PDF file"),
         ("a.pdf", b"%PDF-1.7 cut", "a.pdf: cannot be read"),
@@ -57,6 +59,7 @@ def test_what_cannot_be_read_is_told(
     with pytest.raises(InputError) as error:
         load_documents(tmp_path)
     assert complaint in str(error.value)
+    assert "OCR" not in str(error.value)
 
 
 def test_what_is_no_pdf_file_is_told(tmp_path: Path) -> None:
@@ -164,14 +167,16 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
     Path("docs/binary.txt").write_bytes(b"\xff\xfe")
     for name, command in commands.items():
         assert call(command) == 2
-        assert "or leave them out (--skip-unreadable):" in " ".join(capsys.readouterr().err.split())
+        assert "Mend them, move them out, or leave them out (--skip-unreadable):" in " ".join(
+            capsys.readouterr().err.split()
+        )
         assert call([*command, "--skip-unreadable"]) == 0
         told = " ".join(capsys.readouterr().err.split())
-        assert "2 documents left out, because they cannot be read: binary.txt is not text" in told
+        assert "2 documents left out, because they cannot be taken: binary.txt is not text" in told
         manifest = json.loads((tmp_path / name / "documents.json").read_text())
         assert [one["path"] for one in manifest["left_out"]] == ["binary.txt", "empty.md"]
         assert (
-            "left out, because they cannot be read: 2: binary.txt (is not"
+            "left out, because they cannot be taken: 2: binary.txt (is not"
             in (tmp_path / name / "card.md").read_text()
         )
     # Commands that open the set leave them out, too, and a part of it does.
@@ -181,19 +186,30 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
     assert len(GoldenSet.open(Path("part")).left_out) == 2
     capsys.readouterr()
     assert call(["golden", "check", "part", "--fail-on", "look"]) == 1
-    assert "2 documents left out as unreadable (binary.txt, empty.md)" in " ".join(
+    assert "2 documents left out, as they cannot be taken (binary.txt, empty.md)" in " ".join(
         capsys.readouterr().out.split()
     )
 
 
-def test_documents_that_collide_are_told_also_where_unreadable_ones_are_left_out(
+def test_documents_that_collide_are_told_at_once_and_left_out_where_that_is_wanted(
     tmp_path: Path,
 ) -> None:
-    for name in ("a.md", "b.md"):
-        (tmp_path / name).write_text("The same.")
-    with pytest.raises(InputError, match="holds the same text") as error:
-        readable_documents(tmp_path, skip=True)
-    assert "--skip" not in str(error.value)
+    texts = {"a.md": "The same.", "b.md": "The same.", "b.txt": "Other.", "b2.md": "The same."}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match="3 documents cannot be taken") as error:
+        readable_documents(tmp_path)
+    assert "b.txt: has the same name as b.md but for its end" in str(error.value)
+    assert "--skip-unreadable" in str(error.value)
+    found, left_out = readable_documents(tmp_path, skip=True)
+    assert [one.path for one in found.values()] == ["a.md", "b.txt"]
+    assert left_out == dict.fromkeys(("b.md", "b2.md"), "holds the same text as a.md")
+    (tmp_path / "a.txt").write_text("Third.")
+    found, left_out = readable_documents(tmp_path, skip=True)
+    assert left_out["a.txt"] == "has the same name as a.md but for its end" and len(found) == 2
+    (tmp_path / "a.txt").unlink()
+    for name in ("b.txt", "b2.md"):
+        (tmp_path / name).unlink()
     (tmp_path / "a.md").write_bytes(b"")
     (tmp_path / "b.md").write_bytes(b"")
     with pytest.raises(InputError, match=r"no document that can be read \(2 files cannot\)"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -111,6 +111,23 @@ def test_documents_are_not_gone_where_no_item_has_a_span(golden: GoldenSet) -> N
     assert told(check(golden), "documents") == []
 
 
+def test_gold_that_stands_elsewhere_too_is_told(golden: GoldenSet) -> None:
+    one = item(golden, "library-dvd")
+    golden.items = [one]
+    [span] = one.gold or []
+    assert not told(check(golden), "repeated")
+    copy = Path("docs/rules.md")
+    copy.write_text("Rules\n\nWe lend films and\nmagazines for one week, that is all.\n")
+    at = copy.read_text().index("films")
+    [(name, sentence)] = told(check(golden), "repeated")
+    assert name == "library-dvd"
+    assert f"'films and magazines for one week' stands also at rules:{at}, where" in sentence
+    text = copy.read_text()
+    end = text.index(",")
+    one.gold = [span, GoldSpan(document="rules", start=at, end=end, text=text[at:end])]
+    assert not told(check(golden), "repeated")
+
+
 def test_leaks_contradictions_and_duplicates_are_found(golden: GoldenSet) -> None:
     item(golden, "library-dvd").query = "Can I keep a DVD for one week or longer?"
     other = item(golden, "library-child-fines")
@@ -140,7 +157,17 @@ def test_an_unanswerable_query_that_the_documents_answer_is_found(golden: Golden
     )  # fmt: skip
     golden.items.append(GoldenItem(**one.model_dump()))
     sentences = dict(told(check(golden), "answered"))
-    assert "twelve items on loan" in sentences["planted"]
+    assert "misses short answers (--judge" in check(golden).skipped["answered"]
+    sentence = sentences["planted"]
+    assert "twelve items on loan" in sentence
+    where, _, quoted = sentence.removeprefix("it is unanswerable, and ").partition(
+        " may answer it: '"
+    )
+    name, _, at = where.partition(":")
+    text = golden.documents()[name].text[int(at) :]
+    assert name == "library" and quoted.endswith(" …'") and len(quoted) < 125
+    words = quoted.removesuffix(" …'").split()
+    assert text.split()[: len(words)] == words
 
 
 def test_spans_that_are_not_relevant_support_nothing(golden: GoldenSet) -> None:
@@ -151,6 +178,40 @@ def test_spans_that_are_not_relevant_support_nothing(golden: GoldenSet) -> None:
     assert "library-dvd" not in dict(told(check(golden), "support"))
     one.gold = [span.model_copy(update={"grade": 1}) for span in one.gold]
     assert "library-dvd" in dict(told(check(golden), "support"))
+
+
+def test_a_wrong_reference_beside_a_right_one_is_told(golden: GoldenSet) -> None:
+    one = item(golden, "library-dvd")
+    golden.items = [one]
+    right = "Films and magazines are for one week."
+    for wrong in ("9 weeks", "Films and magazines are not for one week."):
+        one.references = [right, wrong]
+        sentences = [sentence for _, sentence in told(check(golden), "support")]
+        assert len(sentences) == 1 and sentences[0].startswith(repr(wrong))
+    one.references = [right, "7 days", "seven days", "for seven days"]
+    assert [sentence[:8] for _, sentence in told(check(golden), "support")] == ["'7 days'"]
+    one.references = [right, "seven days"]
+    assert not told(check(golden), "support")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "what"),
+    [
+        ("120 euros", "90 euros", "a number"),
+        ("They are admitted.", "They are not admitted.", "a negation"),
+        ("1,000 euros", "1000 euros", ""),
+        ("9:00", "at 9", ""),
+        ("120 euros", "90 euros for members", ""),
+        ("no", "No.", ""),
+    ],
+)
+def test_references_that_differ_in_a_number_or_a_negation_alone_are_told(
+    golden: GoldenSet, one: str, other: str, what: str
+) -> None:
+    golden.items = [item(golden, "library-dvd")]
+    golden.items[0].references = [one, other]
+    sentence = f"the references {one!r} and {other!r} differ in {what} alone"
+    assert told(check(golden), "contradiction") == ([("library-dvd", sentence)] if what else [])
 
 
 def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
@@ -209,8 +270,32 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
         ("exact_match", "inaccurate"): (1, 1),
     }
     assert found.by_gold == found.to_json()["blindness_by_gold"] == 1
+    assert found.to_json()["blindness_by_gold_items"] == ["a"]
+    assert [one["items"] for one in found.to_json()["blindness"]] == [[], ["a"]]
     assert found.skipped["blindness"].startswith("2 items with wrong answers have one reference")
     assert "; 1 item with wrong answers has no reference" in found.skipped["blindness"]
+
+
+def test_the_sentence_of_the_gold_is_no_second_wording(
+    golden: GoldenSet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = item(golden, "library-dvd").gold or []
+    wrong = [NegativeReference(text="nine weeks", kind="inaccurate")]
+    golden.items = [
+        item(golden, "library-dvd").model_copy(
+            update={"id": name, "references": references, "negative_references": wrong}
+        )
+        for name, references in (
+            ("quoted", ["one week", text[0].text]),
+            ("worded", ["one week", "seven days"]),
+        )
+    ]
+    golden.save()
+    assert check(golden).by_gold_items == ["quoted"]
+    assert call(["golden", "check", "golden"]) == 0
+    told_there = " ".join(capsys.readouterr().out.split())
+    assert "1 item has no second wording of the reference" in told_there
+    assert "give little (quoted)." in told_there and "Blind by " in told_there
 
 
 def test_two_spellings_of_a_reference_are_one(golden: GoldenSet) -> None:
@@ -228,13 +313,26 @@ def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
     today = date(2026, 11, 22)
     for one in golden.items:
         one.verified_on = date(2026, 11, 1)
+    item(golden, "baths-latest-weekday").verified_on = date(2025, 4, 1)
     item(golden, "library-dvd").verified_on = date(2025, 1, 1)
+    item(golden, "library-child-fines").verified_on = None
     item(golden, "museum-suitcase").verified_on = None
     found = check(golden, CheckOptions(max_age=365, today=today))
     assert told(found, "age") == [
         ("library-dvd", "it was verified 690 days ago"),
-        ("museum-suitcase", "nobody noted when it was verified"),
+        ("baths-latest-weekday", "it was verified 600 days ago"),
+        ("", "nobody noted when 2 items were verified: library-child-fines, museum-suitcase"),
     ]
+
+
+def test_a_verification_in_the_future_is_an_error(golden: GoldenSet) -> None:
+    golden.items = golden.items[:2]
+    golden.items[0].verified_on = date(2026, 11, 23)  # it may be the next day where somebody is
+    golden.items[1].verified_on = date(2026, 11, 24)
+    found = check(golden, CheckOptions(today=date(2026, 11, 22)))
+    sentence = "it was verified on 2026-11-24, a day that is still to come"
+    assert told(found, "age") == [(golden.items[1].id, sentence)]
+    assert [one.severity for one in found.findings if one.check == "age"] == ["error"]
 
 
 def test_what_users_ask_and_the_set_lacks_is_listed(golden: GoldenSet) -> None:
@@ -344,7 +442,7 @@ def test_items_that_were_verified_before_their_document_changed_are_told(
     documents = golden.documents()
     for item in golden.items:
         item.verified_on = date(2020, 1, 1)
-    golden.items[0].verified_on = date(2999, 1, 1)
+    golden.items[0].verified_on = datetime.now(UTC).date()
     golden.save_manifest(documents)
     assert told(check(golden), "age") == []
     edited = dataclasses.replace(documents["library"], sha256="another")

@@ -303,6 +303,33 @@ def test_gold_without_a_place_is_found_by_its_text_or_told(
     assert [one.gold for one in GoldenSet.open(Path("made")).items[1:]] == [None, None], "unjudged"
 
 
+def test_a_difference_shows_gold_that_changed_and_cards_of_empty_sets_count(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = GoldenSet.open(Path("golden"))
+    now.folder = Path("other")
+    [span] = now.items[0].gold or []
+    edited = span.text.replace("twelve", "thirteen")
+    assert edited != span.text
+    now.items[0].gold = [span.model_copy(update={"text": edited})]
+    now.save()
+    now.save_manifest(now.documents())
+    assert call(["golden", "diff", "golden", "other"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"changed: {now.items[0].id} (gold): " in out
+    assert "twelve" in out and " is '" in out and "thirteen" in out
+    assert call(["golden", "diff", "golden", "other", "--json"]) == 0
+    [change] = json.loads(capsys.readouterr().out)["changes"]
+    assert change["gold"] == [[span.text, edited]]
+    items, now.items = now.items, []
+    now.save_card("made by hand.")
+    card = Path("other/card.md")
+    assert "Items: 0.\n" in card.read_text() and "Types: none.\n" in card.read_text()
+    now.items = items
+    now.save()
+    assert "Items: 72 (72 accepted).\n" in card.read_text()
+
+
 def test_parts_hold_no_rejected_item(desk: Path) -> None:
     opened = GoldenSet.open(Path("golden"))
     for item in opened.items[:10]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from ragassay import formats
 from ragassay.cli import call
 from ragassay.engine.run import with_references
 from ragassay.errors import InputError, UsageError
-from ragassay.golden import EXPORTS, Document, GoldenItem, export_format, exported
+from ragassay.golden import EXPORTS, Document, GoldenItem, export_format, exported, left_out
 from ragassay.golden.golden_item import GoldSpan, NegativeReference, Utterance
 from ragassay.samples import Sample
 
@@ -173,13 +174,26 @@ def test_ids_with_quotes_are_the_same_in_all_files_of_beir(tmp_path: Path) -> No
         written(tmp_path, "beir", (GoldenItem(id="a\tb", query="Why?", gold=[TALL]),))
 
 
+_FIELDS = "answerability, type and tags of 1 item"
+_RAGAS = (
+    "1 further reference, 2 wrong answers, 1 earlier turn, documents, places and grades of 1 gold "
+    f"span, {_FIELDS}: left out."
+)
+_QRELS = (
+    "1 query, 2 references, 2 wrong answers, 1 earlier turn, texts and places of 1 gold span, "
+    f"{_FIELDS}: left out."
+)
+_PAIRS = f"1 earlier turn, 1 gold span, {_FIELDS}: left out."
+
+
 @pytest.mark.parametrize(
     ("kind", "file", "told"),
     [
-        ("ragas", "x.jsonl", "1 further reference, 2 wrong answers, 1 earlier turn"),
-        ("mtrag", "x.jsonl", "2 wrong answers, 1 gold span"),
-        ("qrels", "x.txt", "2 references, 2 wrong answers, 1 earlier turn"),
-        ("pairs", "x.jsonl", "1 earlier turn, 1 gold span"),
+        ("ragas", "x.jsonl", _RAGAS),
+        ("mtrag", "x.jsonl", "2 wrong answers, 1 gold span, type and tags of 1 item"),
+        ("qrels", "x.txt", _QRELS),
+        ("pairs", "x.jsonl", _PAIRS),
+        ("mlflow", "x.jsonl", "1 id (they are tags there), answerability, type and"),
         ("jsonl", "x.jsonl", ""),
     ],
 )
@@ -201,11 +215,69 @@ def test_what_a_format_cannot_hold_is_told(
         "negative_references": ["ten", "six"],
         "history": [{"speaker": "user", "text": "Hello."}],
         "gold": [{"document": "pool", "text": "opens at nine"}],
+        "answerability": "answerable",
+        "type": "factual",
+        "tags": ["a"],
     }
     Path("q.jsonl").write_text(json.dumps(record))
     assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "g", "--accept"]) == 0
     capsys.readouterr()
     assert call(["golden", "export", "g", "-o", file, "--format", kind]) == 0
     err = " ".join(capsys.readouterr().err.split())
-    wanted = f"The format {kind} has no place for {told}: left out." if told else ""
+    wanted = f"The format {kind} has no place for " if told else ""
+    assert told in err
     assert wanted in err and bool(wanted) == ("left out" in err)
+
+
+@pytest.mark.parametrize("kind", sorted(set(EXPORTS) - set(TOGETHER)))
+def test_each_field_that_does_not_come_back_is_told(kind: str, tmp_path: Path) -> None:
+    """The table of what formats hold is held against what is written."""
+    texts = ("type", "complexity", "style", "language", "source", "author", "reviewer")
+    full = ITEMS[0].model_copy(
+        update={name: f"mark-{name}" for name in texts}
+        | {"tags": ["mark-tags"], "metadata": {"team": "mark-metadata"}}
+        | {"provenance": {"a": "mark-provenance"}, "origin": "synthetic", "status": "draft"}
+        | {"verified_on": date(2026, 1, 2), "history": ITEMS[1].history}
+    )
+    told = " ".join(left_out([full], kind)).replace(",", "").split()
+    marks = {name: f"mark-{name}" for name in (*texts, "tags", "metadata", "provenance")}
+    marks |= {"origin": "synthetic", "status": "draft", "verified_on": "2026-01-02"}
+    marks |= {"answerability": "answerable"}
+    place = written(tmp_path, kind, (full,))
+    files = [one for one in (place, *place.rglob("*")) if one.is_file()]
+    content = "".join(one.read_text().casefold() for one in files)
+    for name, mark in marks.items():
+        assert (name in told) != (mark in content), name
+
+
+def test_items_of_which_there_is_no_record_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    Path("docs/pool.md").write_text("The pool opens at nine.")
+    records = [
+        {"id": "a", "query": "1?", "references": ["x", "y"], "negative_references": ["v", "w"]},
+        {"id": "b", "query": "2?", "references": ["x"]},
+        {"id": "c", "query": "3?", "gold": [{"text": "opens at nine"}]},
+        {"id": "d", "query": "4?", "negative_references": ["v"]},
+    ]
+    Path("q.jsonl").write_text("\n".join(map(json.dumps, records)))
+    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "g", "--accept"]) == 0
+    told = {
+        "pairs": (
+            "4 pairs of 1 of 4 items",
+            "No pair of 1 item (no wrong answer): b",
+            "No pair of 1 item (no reference and no wrong answer): c",
+            "No pair of 1 item (no reference): d",
+        ),
+        "ragchecker": ("2 records of 2 of 4 items", "No record of 2 items (no reference): c, d"),
+        "qrels": ("1 grade of 1 of 4 items", "No grade of 3 items (no gold span): a, b, d"),
+        "beir": ("1 grade of 1 of 4 items", "No grade of 3 items (no gold span): a, b, d"),
+        "ragas": ("4 records of 4 items",),
+    }
+    for kind, lines in told.items():
+        end = (*EXPORTS[kind].ends, "")[0]
+        capsys.readouterr()
+        assert call(["golden", "export", "g", "-o", f"out-{kind}{end}", "--format", kind]) == 0
+        assert capsys.readouterr().out.split(f"out-{kind}{end}: ")[1].splitlines() == list(lines)

@@ -71,6 +71,66 @@ def test_columns_of_a_gold_span_are_one(desk: Path) -> None:
     assert all(one.metadata == {"team": "x"} for one in (first, second))
 
 
+def test_retrieved_passages_are_told_and_taken_as_gold_where_the_user_says_so(
+    desk: Path, capsys
+) -> None:
+    texts = '"[""The pool opens at nine."", ""The sauna is 4 euros.""]"'
+    table = f"id,question,ground_truth,contexts\na,When?,nine,{texts}\n"
+    (item,) = made(table)
+    assert item.gold is None
+    told = " ".join(capsys.readouterr().err.split())
+    assert "records without gold that have a field 'contexts': 1 (first: line 2)." in told
+    assert "If it is where the answer stands: --columns gold=contexts." in told
+    for field in ("gold", "gold_text"):
+        Path("golden/queries.jsonl").unlink()
+        Path("golden/documents.json").unlink()
+        (item,) = made(table, "--columns", f"{field}=contexts")
+        assert [one.start for one in item.gold or ()] == [0, 24]
+        assert "contexts" not in capsys.readouterr().err
+
+
+def test_a_file_in_another_encoding_is_read(desk: Path, capsys) -> None:
+    Path("q.csv").write_bytes("id,query\na,Où est le café?\n".encode("cp1252"))
+    words = ["golden", "import", "q.csv", "--documents", "docs", "-o", "golden"]
+    assert call(words) == 2
+    assert "--encoding" in capsys.readouterr().err
+    assert call([*words, "--encoding", "cp1252"]) == 0
+    assert GoldenSet.open(Path("golden")).items[0].query == "Où est le café?"
+    assert call([*words[:-1], "other", "--encoding", "cp9999"]) == 2
+    assert "there is no encoding 'cp9999'" in capsys.readouterr().err
+
+
+def test_tags_in_a_cell_are_parted_as_on_the_page(desk: Path) -> None:
+    rows = ['a,1?,"x, y"', 'b,2?,"x, y; z"', 'c,3?,"[""x, y"", ""z""]"', "d,4?,x"]
+    items = made("id,query,tags\n" + "\n".join(rows) + "\n")
+    wanted = [["x", "y"], ["x, y", "z"], ["x, y", "z"], ["x"]]
+    assert [one.tags for one in items] == wanted
+
+
+def test_passages_beside_gold_are_not_told(desk: Path, capsys) -> None:
+    made("id,question,gold,contexts\na,When?,The pool opens at nine.,Other.\n")
+    assert "contexts" not in capsys.readouterr().err
+
+
+def test_lists_in_the_columns_of_a_span_are_a_span_each(desk: Path, capsys) -> None:
+    Path("q.jsonl").write_text(
+        json.dumps(
+            {"id": "a", "query": "When?", "gold_text": POOL.split(". "), "gold_document": "pool"}
+        )
+    )
+    words = ["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]
+    assert call(words) == 0
+    (item,) = GoldenSet.open(Path("golden")).items
+    assert [(one.document, one.start) for one in item.gold or ()] == [("pool", 0), ("pool", 24)]
+    Path("q.jsonl").write_text(
+        json.dumps({"id": "a", "query": "When?", "gold_text": ["x", "y"], "gold_start": 3})
+    )
+    assert call([*words[:-1], "other"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "q.jsonl, line 1, field 'gold_start'" in told
+    assert "is a list of 2 texts, and gold_start is none of as many values" in told
+
+
 def test_a_wrong_place_in_a_column_is_told_with_its_column(desk: Path, capsys) -> None:
     made("id,query,gold_document,gold_start,gold_end\na,When?,pool,five,9\n", code=2)
     told = capsys.readouterr().err

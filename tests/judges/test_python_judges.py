@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -56,6 +57,12 @@ def mapping(prompt): return {"is_matching": True}
 def raw(prompt): return b"{}"
 def raises(prompt): raise ValueError("no luck\\ntoday")
 def prose(prompt): return "yes, it does"
+def agrees(prompt): return json.dumps({"reasoning": "it does", "is_matching": True})
+def agrees_too(prompt): return agrees(prompt)
+def fails_on_one(prompt):
+    if "book 1?" in prompt:
+        raise ValueError("the server said 500")
+    return agrees(prompt)
 def takes_two(prompt, model): return ""
 not_callable = 3
 """
@@ -631,3 +638,55 @@ def test_evaluating_inside_a_running_loop_works(tmp_path: Path, monkeypatch: Any
         return run(judge)
 
     assert [row.value for row in asyncio.run(main()).scores] == [True] * 4
+
+
+def told_of(
+    *judges: str, capsys, gated: bool = True
+) -> tuple[ragassay.Summary, str, list[tuple[str, str]]]:
+    """The summary of a run by functions of the user's module, its terminal output on one line, and
+    the test cases about what is there with their errors."""
+    Path("answers.jsonl").write_text("".join(json.dumps(one) + "\n" for one in DATA))
+    words = ["run", "answers.jsonl", "-m", "answer_match", "-o", "out", "--ledger", "own.sqlite"]
+    words += ["--fail-under", "answer_match>=0.5"] if gated else []
+    words += [word for name in judges for word in ("--judge", f"users_judges:{name}")]
+    assert call(words) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    cases = []
+    if Path("out/junit.xml").exists():
+        cases = list(ElementTree.parse("out/junit.xml").iter("testcase"))[1:]
+    errors = [(one.get("name", ""), one.findtext("error") or "") for one in cases]
+    return ragassay.open_run("out").summary, said, errors
+
+
+def test_a_vote_that_is_lost_is_no_score_that_is_missing(code, capsys) -> None:
+    panel = ("fails_on_one", "agrees", "agrees_too")
+    summary, said, cases = told_of(*panel, capsys=capsys)
+    assert summary.metrics["answer_match"].n_scored == 4
+    assert (summary.incomplete, summary.n_missing, summary.lost_votes) == (1, 0, 1)
+    assert "1 of 12 votes of the panel missing by accident (no score is missing" in said
+    assert "1 of 12 votes lost (judge error): python:users_judges:fails_on_one raised" in said
+    assert "scores missing" not in said and "score missing" not in said
+    (scores, missing), (votes, lost) = cases
+    assert (scores, missing) == ("no score is missing by accident", "")
+    assert votes == "no vote of the panel is missing by accident"
+    assert lost.startswith("1 of 12 votes of the panel missing by accident (no score")
+
+
+def test_a_score_that_is_missing_for_a_lost_vote_counts_once(code, capsys) -> None:
+    summary, said, cases = told_of("fails_on_one", "agrees", capsys=capsys)
+    assert summary.metrics["answer_match"].n_scored == 3
+    assert summary.incomplete == 1 and not summary.lost_votes
+    assert "1 score missing by accident" in said and "lost" not in said
+    assert said.count("the server said 500") == 1
+    ((name, told),) = cases
+    assert name == "no score is missing by accident"
+    assert told.startswith("1 score missing by accident.")
+
+
+def test_a_function_that_tells_no_tokens_has_calls_and_no_price(code, capsys) -> None:
+    summary, said, _ = told_of("prose", capsys=capsys, gated=False)
+    assert summary.judging is not None
+    assert summary.judging.calls == 8, "each question and its repair"
+    assert summary.judging.unpriced == 8
+    assert "4 questions, 8 calls, " in said
+    assert "token" not in said and "--price" not in said

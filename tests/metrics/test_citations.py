@@ -304,6 +304,29 @@ def test_a_citation_means_the_rank_where_ids_are_no_numbers() -> None:
         assert [citable.find(key) for key in ("1", "2", "3", "source 1")] == [0, 1, None, 0]
 
 
+@pytest.mark.parametrize(
+    ("ids", "found"),
+    [
+        (("p0", "p1"), [0, 1, None]),
+        (("doc-7", "doc-1"), [0, 1, None]),
+        (("d2", "d3"), [0, 1, 1]),  # [3] is no rank
+        (("7", "1"), [1, None, None]),
+        (("[3]", "[1]"), [1, None, 0]),
+    ],
+)
+def test_a_number_is_the_rank_where_ids_are_words_with_numbers(
+    ids: tuple[str, ...], found: list[int | None]
+) -> None:
+    citable = Citable(tuple(Passage("t", id=name) for name in ids))
+    assert [citable.find(key) for key in ("[1]", "[2]", "[3]")] == found
+
+
+def test_a_word_with_a_number_means_the_id_of_that_number() -> None:
+    citable = Citable(tuple(Passage("t", id=name) for name in ("doc-2", "doc-1")))
+    assert [citable.find(key) for key in ("[doc 1]", "[Doc 2]", "[doc 3]")] == [1, 0, None]
+    assert [citable.find(key) for key in ("[1]", "[2]")] == [0, 1]
+
+
 def test_names_of_passages_are_unique() -> None:
     passages = (Passage("a", id="x"), Passage("b"), Passage("c", id="x"), Passage("d", id="2"))
     assert passage_keys(passages) == ("x", "2", "x (rank 3)", "2 (rank 4)")

@@ -113,7 +113,7 @@ def test_5000_queries_can_be_paged_searched_and_filtered(visit: Any) -> None:
     assert first_column(page) == ["q4321"]
     page.fill("#search", "")
     page.locator("#count", has_text="5,000 samples").wait_for()
-    page.select_option("#filter", label="unscored: f1")
+    page.select_option("#filter", label="unscored: f1 (714)")
     assert page.locator("#count").inner_text() == "714 of 5,000 samples"
     assert page.locator("#queries tbody tr").first.locator(".unscored").count() == 3
     page.select_option("#filter", "")
@@ -183,7 +183,7 @@ def test_a_click_anywhere_on_a_row_opens_it_unless_text_is_selected(visit: Any, 
 
 def test_an_unscored_metric_says_why_in_its_row_and_in_its_detail(visit: Any) -> None:
     page = visit("small.html")
-    page.select_option("#filter", label="unscored: f1")
+    page.select_option("#filter", label="unscored: f1 (2)")
     assert "not applicable" in page.locator("#queries tbody tr").first.inner_text()
     page.locator("#queries .expand").first.click()
     page.locator("tr.detail .opened-row").wait_for()
@@ -309,6 +309,10 @@ def faulty(folder: Path) -> Path:
     metrics = ["contains_answer", "token_f1.f", "RR", "rl_f", "citation.f1"]
     a, b = evaluate(new, metrics), evaluate(old, metrics)
     pages.write_report(a, folder / "faulty.html")
+    arabic = [
+        {"id": "ar", "query": "كم عدد الأيام؟", "answer": "30 يوما.", "references": ["30 يوما"]}
+    ]
+    pages.write_report(evaluate(arabic, ["em"]), folder / "arabic.html")
     pages.write_comparison(compare(a, b), a, b, folder / "faulty-comparison.html")
     return folder
 
@@ -323,11 +327,43 @@ def test_the_panel_of_faults_leads_to_the_samples(visit: Any, faulty: Path) -> N
     page.reload()
     page.locator("#count", has_text="1 of 3 samples").wait_for()
     assert first_column(page) == ["q10"]
-    panel.locator("a[data-sample]", has_text="q2").click()
+    panel.locator("a[data-sample]:visible", has_text="q2").click()
     page.locator(".opened-row").wait_for()
     assert page.locator("tr.opened .expand").inner_text() == "q2"
     assert "Cited wrongly" in page.locator("tr.detail .own").inner_text()
     assert page.locator("#count").inner_text() == "3 samples"
+
+
+def test_on_a_phone_examples_and_advice_stand_below_their_class(visit: Any, faulty: Path) -> None:
+    page = visit("faulty.html")
+    below = page.locator("table.diagnosis tr.below").first
+    assert not below.is_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert "To try" in below.inner_text() and "For example" in below.inner_text()
+    assert "Cost " in below.inner_text()
+    table = page.locator("table.diagnosis")
+    assert table.evaluate("(one) => one.scrollWidth - one.parentElement.clientWidth") <= 0
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_only_metrics_that_lack_scores_can_be_filtered_by(visit: Any, faulty: Path) -> None:
+    page = visit("arabic.html")
+    assert page.locator("#filter option").all_inner_texts() == [
+        "all samples",
+        "with anything unscored",
+    ]
+
+
+def test_text_from_right_to_left_is_laid_out_so(visit: Any, faulty: Path) -> None:
+    page = visit("arabic.html")
+    page.locator("#queries .expand").first.click()
+    page.locator(".opened-row").wait_for()
+    laid = (
+        "(all) => all.map((one) => getComputedStyle(one)).map((one) => "
+        "[one.direction, one.textAlign])"
+    )
+    texts = page.locator("#queries td.text, .opened-row .block p.text").evaluate_all(laid)
+    assert texts == [["rtl", "start"]] * 4, "the query twice, the answer and the reference"
 
 
 def test_the_panel_of_a_comparison_filters_by_class_and_run(visit: Any, faulty: Path) -> None:

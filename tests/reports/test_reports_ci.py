@@ -47,7 +47,7 @@ def cases(path: Path) -> dict[str, ElementTree.Element]:
 
 def test_a_run_with_gates_leaves_a_test_case_for_each(run: Path) -> None:
     found = cases(run / "junit.xml")
-    assert list(found) == [*GATES, "every score that is owed is there"]
+    assert list(found) == [*GATES, "no score is missing by accident"]
     assert [[child.tag for child in one][1:] for one in list(found.values())[:3]] == [
         [], ["failure"], ["error"],
     ]  # fmt: skip
@@ -73,7 +73,7 @@ def test_a_finished_run_finds_what_the_run_itself_found(run: Path) -> None:
 def test_a_run_that_is_incomplete_has_an_error(run: Path, tmp_path: Path) -> None:
     result = ragassay.open_run(run)
     write_junit(replace(result, summary=replace(result.summary, incomplete=2)), tmp_path / "x.xml")
-    error = cases(tmp_path / "x.xml")["every score that is owed is there"].find("error")
+    error = cases(tmp_path / "x.xml")["no score is missing by accident"].find("error")
     assert error is not None and error.get("message") == "2 scores missing by accident."
 
 
@@ -203,12 +203,13 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 
 def test_a_comparison_leaves_a_test_case_for_each_gate(
-    two_runs: tuple[str, str], tmp_path: Path
+    two_runs: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     new, old = two_runs
     words = ["compare", new, old, "--primary", "em", "--junit", str(tmp_path / "junit.xml")]
     words += ["--fail-if-drop", "em>0.3", "--fail-if-drop", "f1>0.7", "--fail-if-worse"]
-    assert call(words) == 1
+    assert call([*words, "--github"]) == 1
+    said = capsys.readouterr().out
     found = cases(tmp_path / "junit.xml")
     names = ["no drop em>0.3", "no drop f1>0.7", "--fail-if-worse", "a metric is compared"]
     assert list(found) == names
@@ -222,7 +223,13 @@ def test_a_comparison_leaves_a_test_case_for_each_gate(
     assert (figures["value"], figures["limit"]) == ("0.65", "0.3")
     low, high = float(figures["low"] or "nan"), float(figures["high"] or "nan")
     assert 0.3 < low < 0.65 < high < 1
-    assert (drop.get("message") or "").endswith("; a drop of 0.6500 where 0.3 is allowed")
+    sentence = (
+        "gate no drop em>0.3: FAILED, a drop of 0.6500 where 0.3 is allowed; one-sided 95 % bounds "
+        f"of the drop {low:.4f} and {high:.4f}"
+    )
+    assert drop.get("message") == sentence
+    assert sentence.removeprefix("gate ") in " ".join(said.partition("::error")[0].split())
+    assert f"::error title=gate failed%3A no drop em>0.3::{sentence.replace('%', '%25')}" in said
     assert found["no drop f1>0.7"].find("error") is not None, "undecided"
     worse = found["--fail-if-worse"].find("failure")
     assert worse is not None and worse.get("message") == "gate --fail-if-worse: FAILED, worse: em"

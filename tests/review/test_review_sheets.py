@@ -61,14 +61,19 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path, kind: str) 
         path,
         i0={"decision": "accept"},
         i1={"decision": "Accept", "query": "When does it close?", "references": "six\nat six",
-            "negative_references": "inaccurate: nine\nten", "tags": "hours\nshort",
+            "negative_references": "inaccurate: nine\nten", "tags": "hours, short\nby day; a, b",
             "gold": f"library {closes}-{closes + 17}", "answerability": "answerable",
             "type": "factual", "complexity": "direct", "style": "terse", "language": "en"},
     )  # fmt: skip
     assert read_sheet(store, path, "ann") == (2, [])
     item = item_of(store, "i1")
     assert (item.status, item.reviewer, item.query) == ("accepted", "ann", "When does it close?")
-    assert item.references == ["six", "at six"] and item.tags == ["hours", "short"]
+    assert item.references == ["six", "at six"] and item.tags == [
+        "hours",
+        "short",
+        "by day",
+        "a, b",
+    ]
     assert [(one.text, one.kind, one.by) for one in item.negative_references] == [
         ("nine", "inaccurate", "ann"),
         ("ten", None, "eve"),
@@ -149,7 +154,7 @@ def test_a_text_that_looks_like_a_formula_is_written_as_text(tmp_path: Path, kin
     wrong=st.lists(st.tuples(cell.filter(str.strip), st.sampled_from([None, "off-style"]))),
     tags=st.lists(cell.map(str.strip).filter(bool), max_size=2, unique=True),
 )
-@example(query="=", references=["[1]", "a\nb"], wrong=[('["a"]', None)], tags=['["a"]'])
+@example(query="=", references=["[1]", "a\nb"], wrong=[('["a"]', None)], tags=['["a"]', "a, b"])
 def test_what_nobody_touched_comes_back_as_it_was(
     tmp_path_factory, kind, query, references, wrong, tags
 ) -> None:

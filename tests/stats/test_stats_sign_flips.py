@@ -224,3 +224,12 @@ def test_too_few_clusters_have_no_interval() -> None:
     low, high = sign_flips([0.1, 0.2, 0.3, 0.4, 0.5]).interval(0, 0.05)  # smallest p: 1 / 16
     assert (low, high) == (None, None)
     assert None not in sign_flips([0.1, 0.2, 0.3, 0.4, 0.5]).interval(0, 0.0625)
+
+
+@pytest.mark.parametrize("n", [63, 64, 65, 128, 129])
+def test_random_signs_cover_every_cluster(n: int) -> None:
+    """The last cluster is flipped in about half of the patterns, whatever word its bit is in."""
+    table = np.zeros((n, 1))
+    table[-1] = 1.0
+    sums = flips_module._random_patterns(table, 400, seed=1)[1:, 0]
+    assert set(sums) == {-1.0, 1.0} and 140 < (sums < 0).sum() < 260

@@ -53,6 +53,9 @@ def test_every_entry_names_a_metric_of_ours(one: PeerMetric) -> None:
         ("answer_correctness", "factual_correctness.f1"),
         ("hallucination", "hhem"),
         ("GEval", "--rubric"),
+        ("toxicity", "harmlessness"),
+        ("BiasMetric", "--rubric"),
+        ("context_entity_recall", "--rubric"),
     ],
 )
 def test_a_name_that_people_know_leads_to_ours(

@@ -21,13 +21,15 @@ def binaries() -> Path | None:
 
 
 class PostgresServer:
-    """A context manager: starts a server; ``new_database`` gives the address of an empty one."""
+    """A context manager: starts a server; ``new_database`` gives the address of an empty one, and
+    ``emptied_database`` that of one for a test alone."""
 
     def __init__(self, programs: Path) -> None:
         self._programs = programs
         # PostgreSQL does not run as root.
         self._user = {"user": "postgres"} if os.getuid() == 0 else {}
         self._count = 0
+        self._emptied = ""
 
     def __enter__(self) -> PostgresServer:
         self._folder = Path(tempfile.mkdtemp(prefix="ragassay-postgres-"))
@@ -59,6 +61,29 @@ class PostgresServer:
         name = f"test{self._count}"
         self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "tester", name)
         return f"postgresql://tester@127.0.0.1:{self.port}/{name}"
+
+    def emptied_database(self) -> str:
+        """The address of an empty database: always the same one, as making one takes as long as
+        many a test. Who had it before is thrown out."""
+        from psycopg import connect, sql
+
+        if not self._emptied:
+            self._emptied = self.new_database()
+            return self._emptied
+        with connect(self._emptied, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            found = connection.execute(
+                "SELECT nspname FROM pg_namespace "
+                "WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'"
+            ).fetchall()
+            for (name,) in found:
+                drop = sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name))
+                connection.execute(drop)
+            connection.execute("CREATE SCHEMA public AUTHORIZATION pg_database_owner")
+        return self._emptied
 
     def _run(self, program: str, *words: str) -> None:
         done = subprocess.run(

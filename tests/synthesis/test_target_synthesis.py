@@ -59,6 +59,9 @@ def check(query, metadata):
 def broken(query):
     raise RuntimeError("the model is on holiday")
 
+def junk(query):
+    return {"reply": {"foo": 1}}
+
 def refuses(query):
     return "I'm sorry, I cannot help with that."
 
@@ -135,7 +138,11 @@ def test_a_plan_asks_no_system(desk: Path, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.parametrize(
     ("function", "words"),
-    [("broken", "RuntimeError: the model is on holiday"), ("refuses", "declined")],
+    [
+        ("broken", "RuntimeError: the model is on holiday"),
+        ("refuses", "declined"),
+        ("junk", "Wanted: a JSON object with query"),
+    ],
 )
 def test_a_generator_that_fails_or_refuses_is_told_in_a_sentence(
     desk: Path, function: str, words: str, capsys: pytest.CaptureFixture[str]
@@ -145,6 +152,20 @@ def test_a_generator_that_fails_or_refuses_is_told_in_a_sentence(
     records = [orjson.loads(line) for line in lines]
     assert {one["why"] for one in records} == {"not-written"}
     assert any(words in one["detail"] for one in records)
+    told = " ".join(capsys.readouterr().err.split())
+    assert "6 drafts, not-written: the generator" in told and words in told
+    assert "--seed" not in told, "another seed changes nothing"
+    assert ("--style-guide" if function == "refuses" else "--retry-failed") in told
+
+
+def test_a_refusal_in_plain_text_is_no_unanswerable_query(desk: Path) -> None:
+    mix = ("--mix", "answerability=unanswerable")
+    assert synthesize(f"{desk}:refuses", f"{desk}:check", *mix, code=3) == []
+    lines = Path("golden/rejected.jsonl").read_bytes().splitlines()
+    assert {(one["why"], one["detail"]) for one in map(orjson.loads, lines)} == {
+        ("not-written", "the generator declined: I'm sorry, I cannot help with that.")
+    }
+    assert "| not-written | 6 | 100% |" in Path("golden/scorecard.md").read_text()
 
 
 @pytest.mark.parametrize(

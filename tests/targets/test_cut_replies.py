@@ -122,6 +122,23 @@ def test_a_cut_reply_is_asked_again() -> None:
     assert sample.answer_text == "It is not 3." and sample.metadata["asked"]["attempts"] == 2
 
 
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        (PIECES, f"{SSE}passages: hits\n"),
+        (b'data: {"other": 1}\n\n', SSE),
+    ],
+)
+def test_what_is_missing_from_a_stream_without_an_end_may_have_been_cut(
+    body: bytes, more: str
+) -> None:
+    (failure,) = asked(Reply(body), more)
+    assert failure.startswith("unparsable: ") and "Or the stream was cut" in failure
+    assert "('end_mark') in mine.yaml" in failure
+    (whole,) = asked(Reply(body + DONE), more)
+    assert whole.startswith("unparsable: ") and "cut" not in whole
+
+
 def test_a_mark_of_the_end_needs_a_stream() -> None:
     with pytest.raises(InputError, match="'end_mark': is for streams only"):
         asked({"a": "x"}, 'end_mark: "[DONE]"\n')
@@ -141,10 +158,10 @@ FAILED = b'data: {"error": {"message": "out of memory"}}\n\n'
 )
 def test_an_error_that_a_reply_tells_is_no_answer(body: bytes, more: str) -> None:
     (failure,) = asked(Reply(body), more)
-    assert failure.startswith("server_error: ") and "out of memory" in failure
+    assert failure.startswith("failed: ") and "out of memory" in failure
     # Where a system means another thing by it, its mapping says what only a failure holds.
     if "event: error" not in body.decode():
-        assert not str(asked(Reply(body), f"{more}error: trouble\n")[0]).startswith("server_error")
+        assert not str(asked(Reply(body), f"{more}error: trouble\n")[0]).startswith("failed: http")
 
 
 def test_an_error_that_is_empty_or_a_number_is_none() -> None:
@@ -156,4 +173,4 @@ def test_a_chat_that_fails_before_the_mark_of_its_end_is_a_failure() -> None:
     words = {"choices": [{"delta": {"content": "It is not"}, "finish_reason": None}]}
     body = b"data: %s\n\n" % json.dumps(words).encode() + FAILED + DONE
     (failure,) = asked(Reply(body), "", target="{}/v1#model", stream=True)
-    assert failure.startswith("server_error: ") and "out of memory" in failure
+    assert failure.startswith("failed: ") and "out of memory" in failure

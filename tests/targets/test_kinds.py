@@ -18,6 +18,7 @@ from ragassay.formats import load
 from ragassay.json_paths import NOTHING, JsonPath, PathError
 from ragassay.samples import Sample, Turn
 from ragassay.targets import Answers, ask, target
+from ragassay.transport import price_of
 from system_server import Reply, SystemServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -152,8 +153,35 @@ def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool
     assert sample.system == "my-model" and sample.answer_text == "It is 3."
     assert sample.passages is not None and sample.passages[0].text == "text a"
     asked = sample.metadata["asked"]
-    assert (asked["input_tokens"], asked["output_tokens"], asked["cost"]) == (9, 2, 0.0)
+    assert (asked["input_tokens"], asked["output_tokens"]) == (9, 2)
+    assert "cost" not in asked, "nobody told it, and no list price is known"
     assert asked["version"] == "m-1" and ("first_token" in asked) is stream
+
+
+def test_a_model_with_a_list_price_has_its_cost_from_the_tokens() -> None:
+    said = {"choices": [{"message": {"content": "3."}}],
+            "usage": {"prompt_tokens": 2_000_000, "completion_tokens": 0}}  # fmt: skip
+    with SystemServer(lambda number, sent: said) as server:
+        sample = only(ask(QUERIES, f"{server.url}/v1#gpt-4o"))
+    price = price_of("gpt-4o")
+    assert price is not None and sample.metadata["asked"]["cost"] == 2 * price.input
+
+
+@pytest.mark.parametrize(
+    ("written", "in_pieces"),
+    [
+        ("'x' * 200_000", True),  # more than a pipe holds
+        ("json.dumps({'answer': 'x' * 200_000})", False),
+        ("'all at once'", False),
+        ("'all at once', flush=True, end=''); print(", False),  # the line's end comes later
+    ],
+)
+def test_only_a_command_that_writes_a_text_in_pieces_has_a_first_token(
+    written: str, in_pieces: bool
+) -> None:
+    Path("rag.py").write_text(f"import json\nprint({written})\n")
+    asked = only(ask(QUERIES, "command:python rag.py")).metadata["asked"]
+    assert ("first_token" in asked) is in_pieces
 
 
 def test_vectaras_query_api(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,9 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     *(validate, metrics, rescore, build, mcp, serve, worker),
 )
 
+WITH_OPTIONS = [one for one in (*COMMANDS, synthesize) if isinstance(one, OptionsCommand)]
+"""Those that take options of a run, whose flags are made when they are called."""
+
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, 130 interrupted. "
     f"{manners.HELP}"
@@ -103,9 +106,8 @@ def install_completion(
         shell: Which shell (default: the one that runs this).
         output: File to write the completions to; the shell's startup file is then left as it is.
     """
-    for command in (*COMMANDS, synthesize):
-        if isinstance(command, OptionsCommand):
-            command.declare()
+    for command in WITH_OPTIONS:
+        command.declare()
     place = app.install_completion(shell=shell, output=output, add_to_startup=output is None)
     show.lines(f"completions: {place}")
     if output is None:
@@ -154,14 +156,12 @@ def _call(words: list[str], *, debug: bool) -> int:
             everything = HELP_ALL in words
             words = ["--help" if word == HELP_ALL else word for word in words]
             helps = not words or not HELP.isdisjoint(words)
-            for command in (*COMMANDS, synthesize):
-                if isinstance(command, OptionsCommand) and command.name in words:
-                    command.declare(common=helps and not everything)
+            named = [one for one in WITH_OPTIONS if one.name in words]
+            for command in named:
+                command.declare(common=helps and not everything)
             if helps:
                 app.help_epilogue = " ".join(filter(None, (EXIT_CODES, extensions.summary())))
-                if not everything and any(
-                    isinstance(one, OptionsCommand) and one.name in words for one in COMMANDS
-                ):
+                if not everything and any(one in COMMANDS for one in named):
                     app.help_epilogue = f"{MORE} {app.help_epilogue}"
             result = app(
                 words,

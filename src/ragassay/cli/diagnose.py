@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -73,22 +73,20 @@ def diagnose(
     thresholds = Thresholds(
         low_rank, max_contradicted, min_supported, min_cited, min_right, min_complete
     )
+    options: dict[str, Any] = {
+        "headline": headline, "below": below, "thresholds": thresholds,
+        "headline_only": headline_only, "n_examples": examples,
+    }  # fmt: skip
     new = open_run(run)
     out = show.console()
     if old is not None:
-        change = moved(
-            new, open_run(old), headline=headline, below=below, thresholds=thresholds,
-            headline_only=headline_only, n_examples=examples,
-        )  # fmt: skip
+        change = moved(new, open_run(old), **options)
         if json:
             show.json(change.to_json())
         else:
             out.print(diagnosis_text.moved_table(change))
         return
-    found = carry_out(
-        new, headline=headline, below=below, thresholds=thresholds, headline_only=headline_only,
-        n_examples=examples,
-    )  # fmt: skip
+    found = carry_out(new, **options)
     if json:
         show.json(found.to_json())
         return

@@ -3,10 +3,10 @@ joins them with the configuration file that a command names."""
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property, update_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -47,12 +47,11 @@ class OptionsCommand:
     def __init__(
         self, command: Callable[..., int | None], takes: Callable[[str, str], bool]
     ) -> None:
-        functools.update_wrapper(self, command)
+        update_wrapper(self, command)
         self.name = command.__name__
         self._command, self._takes = command, takes
         self._fields: dict[str, tuple[str, FieldInfo]] = {}
         self._common = False
-        self._signature: inspect.Signature | None = None
 
     def declare(self, *, common: bool = False) -> None:
         """Makes the flags of the options.
@@ -63,7 +62,7 @@ class OptionsCommand:
         from ragassay.engine.config import GROUPS
 
         self._common = common
-        self._signature = None
+        vars(self).pop("__signature__", None)
         self._fields = {
             name: (group, field)
             for group, declared in GROUPS.items()
@@ -81,14 +80,9 @@ class OptionsCommand:
         own = {name: word for name, word in words.items() if name not in self._fields}
         return self._command(*arguments, **own, **given)
 
-    @property
+    @cached_property
     def __signature__(self) -> inspect.Signature:
         """The command's own parameters, the options before its switches. Cyclopts asks often."""
-        if self._signature is None:
-            self._signature = self._declared()
-        return self._signature
-
-    def _declared(self) -> inspect.Signature:
         signature = inspect.signature(self._command, eval_str=True)
         *own, _ = signature.parameters.values()
         switches = [one for one in own if one.annotation == Switch]

@@ -44,6 +44,7 @@ def import_(
     documents: Path | None = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     columns: Annotated[list[str] | None, Parameter(negative=())] = None,
+    encoding: str | None = None,
     accept: Switch = False,
     skip_unreadable: Switch = False,
 ) -> None:
@@ -64,10 +65,11 @@ def import_(
             DOCX. It stays where it is. Required.
         output: Folder of the golden set, made here.
         columns: FIELD=COLUMN, for columns with names of their own: references=answer. Repeatable.
+        encoding: Encoding of the file's text, as in cp1252 (default: utf-8).
         accept: The items count as accepted; else a person reviews them first. What the file says in
             'status' (accepted, rejected) stays either way.
-        skip_unreadable: Leave out documents that cannot be read (encrypted, binary, empty); the
-            golden set lists them.
+        skip_unreadable: Leave out documents that cannot be taken (encrypted, binary, empty, with
+            the text of another one or its name but for the end); the golden set lists them.
     """
     from ragassay.golden import (
         GoldenSet,
@@ -91,7 +93,7 @@ def import_(
     check_output(output, data, documents)
     loaded, left_out = readable_documents(documents, skip=skip_unreadable)
     tell_left_out(left_out)
-    found = imported(data, loaded, accept=accept, columns=chosen)
+    found = imported(data, loaded, accept=accept, columns=chosen, encoding=encoding)
     items = found.items
     with_contexts(items, loaded)
     made = GoldenSet(output, items, documents, left_out)
@@ -168,7 +170,7 @@ def tell_left_out(left_out: Mapping[str, str]) -> None:
         told = "; ".join(f"{name} {why}" for name, why in list(left_out.items())[:_TOLD])
         more = f"; and {len(left_out) - _TOLD} more" if len(left_out) > _TOLD else ""
         n = plural(len(left_out), "document")
-        show.warn([f"{n} left out, because they cannot be read: {told}{more}."])
+        show.warn([f"{n} left out, because they cannot be taken: {told}{more}."])
 
 
 _TOLD = 5
@@ -288,7 +290,7 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
         run: A run folder: its answers are scored by both sets, as far as no judge is asked.
         json: Print as JSON.
     """
-    from ragassay.golden import GoldenSet, difference
+    from ragassay.golden import GoldenSet, difference, differing
 
     sets = GoldenSet.open(old), GoldenSet.open(new)
     changes = list(difference(sets[0].items, sets[1].items))
@@ -296,7 +298,11 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
     if run is not None:
         show.warn(sentence for one in sets for sentence in _misplaced(one))
     if json:
-        listed = [{"id": one.id, "kind": one.kind, "fields": one.fields} for one in changes]
+        listed = [
+            {"id": one.id, "kind": one.kind, "fields": one.fields}
+            | ({"gold": one.texts} if one.texts else {})
+            for one in changes
+        ]
         means = {name: (before.mean, after.mean) for name, (before, after) in effects.items()}
         scored = {name: [one.n_scored for one in both] for name, both in effects.items()}
         show.json({"changes": listed, "means": means, "scored": scored})
@@ -305,7 +311,8 @@ def diff(old: Path, new: Path, /, *, run: Path | None = None, json: Switch = Fal
     show.lines(", ".join(f"{n} {name}" for name, n in counts.most_common()) or "nothing changed")
     for one in changes:
         fields = f" ({', '.join(one.fields)})" if one.fields else ""
-        show.lines(f"{one.kind}: {one.id}{fields}")
+        told = "; ".join(" is ".join(differing(*texts)) for texts in one.texts)
+        show.wrapped(f"{one.kind}: {one.id}{fields}" + (told and f": {told}"))
     for name, (before, after) in effects.items():
         show.lines(f"{name}: {_mean(before)} by {old}, {_mean(after)} by {new}")
 
@@ -459,8 +466,16 @@ def export(
             query, to train an evaluator.
         drafts: Also the items that nobody accepted yet.
     """
-    from ragassay.files import atomic
-    from ragassay.golden import GoldenSet, check_output, export_format, exported, left_out
+    from ragassay.files import write_bytes
+    from ragassay.golden import (
+        EXPORTS,
+        GoldenSet,
+        check_output,
+        export_format,
+        exported,
+        left_out,
+        without_records,
+    )
 
     check_output(output, folder)
     if pairs and format not in (None, "pairs"):
@@ -482,11 +497,16 @@ def export(
     if "" not in made.files and output.exists() and any(output.iterdir()):
         raise UsageError(f"{output} is no empty folder. Choose another one with -o.")
     for name, content in made.files.items():
-        file = output / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with atomic(file) as stream:
-            stream.write(content)
-    show.lines(f"{output}: {plural(made.rows, 'record')} of {plural(len(items), 'item')}")
+        write_bytes(output / name, content)
+    bare = without_records(items, kind)
+    n_bare = sum(map(len, bare.values()))
+    of = f"{len(items) - n_bare} of {plural(len(items), 'item')}" if n_bare else ""
+    show.lines(
+        f"{output}: {plural(made.rows, EXPORTS[kind].noun)} of {of or plural(len(items), 'item')}"
+    )
+    for why, names in bare.items():
+        n = plural(len(names), "item")
+        show.lines(f"No {EXPORTS[kind].noun} of {n} ({why}): {few(names)}")
     if lacking := left_out(items, kind):
         show.warn([f"The format {kind} has no place for {', '.join(lacking)}: left out."])
 

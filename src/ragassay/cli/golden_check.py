@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.flags import Switch
-from ragassay.counts import either, plural
+from ragassay.counts import either, few, plural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -94,10 +94,14 @@ def _show(folder: Path, found: Checked) -> None:
         out.print(_blindness(found))
         if found.by_gold:
             have = either(found.by_gold, "has", "have")
-            show.lines(
-                f"{plural(found.by_gold, 'item')} {have} one reference: the right answer is the "
-                "text of the gold spans there."
+            show.wrapped(
+                f"{plural(found.by_gold, 'item')} {have} no second wording of the reference: the "
+                "right answer is the text of the gold spans there, which metrics of short answers "
+                f"give little ({few(found.by_gold_items)})."
             )
+        for ids, keys in _by_items(found).items():
+            names = few([f"{metric} ({kind})" for metric, kind in keys])
+            show.wrapped(f"Blind by {names}: {few(list(ids))}.")
     out.print(_coverage(found))
     if found.uncovered is not None:
         are = either(len(found.uncovered), "is", "are")
@@ -115,6 +119,15 @@ def _blindness(found: Checked) -> Table:
     for (metric, kind), (blind, of) in found.blindness.items():
         rows.add_row(metric, kind, str(blind), str(of), style="yellow" if blind else "")
     return rows
+
+
+def _by_items(found: Checked) -> dict[tuple[str, ...], list[tuple[str, str]]]:
+    """The metrics and kinds of mistakes by the items that they are blind in."""
+    grouped: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for key, ids in found.blind_items.items():
+        if ids:
+            grouped.setdefault(tuple(ids), []).append(key)
+    return grouped
 
 
 def _coverage(found: Checked) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -18,9 +19,14 @@ from ragassay.errors import InputError, UsageError, system_problem
 
 if TYPE_CHECKING:
     from ragassay.golden import Document
-    from ragassay.synthesis import Outcome, Planned, Wish
+    from ragassay.synthesis import Outcome, Planned, Rejection, Wish
 
 OFFLINE = "offline"
+_AGAIN = "Run the same command again"
+_REASONS = 3
+"""Reasons of rejections that are printed."""
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
+"""What differs between reasons that are alike."""
 _ABOUT_RUNS = ("judge", "panel_rule", "quorum", "nuggets", "rubric", "judge_prompt")
 
 
@@ -82,7 +88,7 @@ def synthesize(
         no_answers: Write queries only; their gold spans are whole sections.
         pilot: Only the first 20, for review.
         same_model: Generator and checker may be one model.
-        skip_unreadable: Leave out documents that cannot be read (encrypted, binary, empty); the
+        skip_unreadable: Leave out documents that cannot be taken (as of golden import); the
             golden set lists them.
         dry_run: Say what would be asked and paid, and do nothing.
         json: Print as JSON.
@@ -178,6 +184,11 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
                 "drafts": outcome.n_drafts,
                 "rejected": len(outcome.rejections),
                 "rejected_for": dict(_reasons(outcome)),
+                "reasons": [
+                    {"why": one.why, "detail": one.detail, "drafts": n}
+                    for one, n in _frequent(outcome)
+                ],
+                "not_asked": len(outcome.unasked),
                 "not_chosen": outcome.n_not_chosen,
                 "calls": usage.calls,
                 "cached": usage.cached,
@@ -190,7 +201,7 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
         show.lines(
             f"{output}: {plural(len(outcome.items), 'item')} added as drafts, {outcome.total} of "
             f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected, "
-            f"{outcome.n_not_chosen:,} not chosen{file}"
+            f"{_not_asked(outcome)}{outcome.n_not_chosen:,} not chosen{file}"
         )
         if usage.calls or usage.cached:
             show.lines(
@@ -199,17 +210,50 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
             )
         show.lines(f"Figures: {output / 'scorecard.md'}. Review the drafts before you use them.")
     if outcome.stopped:
-        reasons = {one.detail for one in outcome.rejections if one.passing}
-        show.warn([f"Not finished: {min(reasons)} Run the same command again."])
+        show.warn([_not_finished(outcome)])
     if outcome.total < target:
-        to_do = "" if outcome.stopped else _to_do(wish)
-        show.warn([f"{_shortfall(outcome, target)}{to_do}"])
+        to_do = "" if outcome.stopped else _to_do(outcome, wish)
+        show.warn([*_told(outcome), f"{_shortfall(outcome, target)}{to_do}"])
     return show.INCOMPLETE if outcome.stopped or outcome.total < target else show.OK
 
 
 def _reasons(outcome: Outcome) -> Sequence[tuple[str, int]]:
     """Kinds of rejection with their drafts, the most frequent first."""
     return Counter(one.why for one in outcome.rejections).most_common()
+
+
+def _frequent(outcome: Outcome) -> Sequence[tuple[Rejection, int]]:
+    """The most frequent reasons, each by the first draft that has it. Reasons that differ only in
+    numbers and quotations are one."""
+    groups: dict[tuple[str, str], list[Rejection]] = {}
+    for one in outcome.rejections:
+        groups.setdefault((one.why, _QUOTED.sub("", one.detail)), []).append(one)
+    ranked = sorted(groups.values(), key=len, reverse=True)
+    return [(group[0], len(group)) for group in ranked[:_REASONS]]
+
+
+def _told(outcome: Outcome) -> Sequence[str]:
+    """A line for each of the most frequent reasons."""
+    return [
+        f"{plural(n, 'draft')}, {one.why}: {one.detail.rstrip('.')}."
+        for one, n in _frequent(outcome)
+    ]
+
+
+def _not_asked(outcome: Outcome) -> str:
+    return f"{len(outcome.unasked)} not asked, " if outcome.unasked else ""
+
+
+def _not_finished(outcome: Outcome) -> str:
+    """What kept the run from its end, and what to do."""
+    if outcome.unasked:
+        # Each may have been given up for a reason of its own: that of the most is told.
+        ((reason, _),) = Counter(one.detail for one in outcome.unasked).most_common(1)
+        reason = f"{plural(len(outcome.unasked), 'draft')} not asked: {reason}"
+    else:
+        reason = min(one.detail for one in outcome.rejections if one.passing)
+    is_told = _AGAIN.casefold() in reason.casefold()
+    return f"Not finished: {reason.rstrip('.')}.{'' if is_told else f' {_AGAIN}.'}"
 
 
 def _shortfall(outcome: Outcome, target: int) -> str:
@@ -222,7 +266,19 @@ def _shortfall(outcome: Outcome, target: int) -> str:
     )
 
 
-def _to_do(wish: Wish) -> str:
+def _to_do(outcome: Outcome, wish: Wish) -> str:
+    reasons = _frequent(outcome)
+    if reasons and "declined" in (worst := reasons[0][0]).detail and worst.why == "not-written":
+        return (
+            " Name another generator (--generator), or say in a style guide what the queries are "
+            "for (--style-guide)."
+        )
+    if reasons and reasons[0][0].failed:
+        who = "checker" if reasons[0][0].why == "not-checked" else "generator"
+        return (
+            f" Mend the {who}, then run the same command with --retry-failed: it asks again where "
+            "there was no usable answer."
+        )
     if wish.given:
         return " Each draft has its reason in rejected.jsonl."
     if wish.generator == OFFLINE:

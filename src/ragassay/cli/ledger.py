@@ -68,9 +68,7 @@ def stats(path: Place = LEDGER, *, json: Switch = False) -> None:
     if json:
         show.json(counted.to_json())
         return
-    out = show.console()
-    for table in (*_tables(counted.rows), *_system_tables(counted.systems)):
-        out.print(table)
+    _print(counted)
     refused = (f"{judge} does not take: {', '.join(p)}" for judge, p in counted.rejected.items())
     show.lines(_summary(counted), *refused)
 
@@ -227,9 +225,7 @@ def prune(
         what = {"what": told["rows"], "systems": told["systems"]}
         show.json({"pruned": gone, "dry_run": dry_run, **what})
         return
-    out = show.console()
-    for table in (*_tables(counted.rows), *_system_tables(counted.systems)):
-        out.print(table)
+    _print(counted)
     verb = "would go" if dry_run else "thrown away"
     there = after.entries + after.system_answers
     left = there - gone if dry_run else there
@@ -253,6 +249,11 @@ def _forget(path: str, model: str | None, *, dry_run: bool, json: bool) -> None:
         *(f"{judge} did not take: {', '.join(p)}" for judge, p in rejections.items()),
         f"{plural(n, 'rejected parameter')} {verb}, no answers thrown away from {path}.",
     )
+
+
+def _print(counted: Stats) -> None:
+    for table in (*_tables(counted.rows), *_system_tables(counted.systems)):
+        show.console().print(table)
 
 
 def _tables(rows: Sequence[Row]) -> Iterator[Table]:

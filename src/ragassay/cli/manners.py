@@ -15,8 +15,11 @@ LOG = logging.getLogger("ragassay.cli")
 LOG.addHandler(logging.NullHandler())  # without --log-file nothing is logged, on any stream
 LOG.propagate = False
 
+OWN_Q = ("trec",)
+"""Commands that have ``-q`` for an option of their own, as trec_eval has."""
+
 HELP = (
-    "Every command takes --quiet (prints errors, gates that did not pass, and data that was asked "
+    "Every command takes --quiet, -q (prints errors, gates that did not pass, and data asked "
     "for, as by --json), --no-progress (no bars), --log-file FILE (adds notes, progress, gates and "
     "errors with their time) and --debug (a traceback)."
 )
@@ -43,7 +46,8 @@ MANNERS: ContextVar[Manners] = ContextVar("manners", default=Manners())  # noqa:
 
 
 def read(argv: list[str]) -> tuple[Manners, list[str]]:
-    """The manners that words ask for, and the other words. Words after ``--`` stay.
+    """The manners that words ask for, and the other words. Words after ``--`` stay, and so does
+    ``-q`` where the command has it for another option (``trec``).
 
     Args:
         argv: words of the command line.
@@ -54,8 +58,11 @@ def read(argv: list[str]) -> tuple[Manners, list[str]]:
     end = argv.index("--") if "--" in argv else len(argv)
     given, rest = set(), []
     log_file: str | None = None
+    command = next((word for word in argv[:end] if not word.startswith("-")), "")
+    short = {} if command in OWN_Q else {"-q": "--quiet"}
     words = iter(argv[:end])
-    for word in words:
+    for written in words:
+        word = short.get(written, written)
         name, sep, value = word.partition("=")
         if word in ("--quiet", "--no-progress", "--debug"):
             given.add(word)

@@ -403,8 +403,10 @@ def exit_code_of(shown: Result) -> int:
     found = summaries(shown)
     code = exit_code(shown.gates, *found)
     if code == INCOMPLETE and MANNERS.get().quiet:
-        missing = [summary.incomplete for summary in found]
-        lost = [f"{plural(sum(missing), 'score')} missing by accident: the run is incomplete."]
-        for sentence in [*(lost if any(missing) else ()), *shown.summary.warnings]:
+        from ragassay.engine.results import missing_by_accident
+
+        missing = missing_by_accident(*found)
+        lost = [f"{missing}: the run is incomplete."] * bool(missing)
+        for sentence in [*lost, *shown.summary.warnings]:
             sys.stderr.write(f"ragassay: {printable.lines(sentence)}\n")
     return code

@@ -146,14 +146,16 @@ class Report:
     @property
     def from_datetime(self) -> datetime | None:
         """Where its interval begins, in UTC."""
-        start = self.from_timestamp
-        return None if start is None else datetime.fromtimestamp(start, UTC)
+        return _time(self.from_timestamp)
 
     @property
     def to_datetime(self) -> datetime | None:
         """Where its interval ends, in UTC."""
-        end = self.to_timestamp
-        return None if end is None else datetime.fromtimestamp(end, UTC)
+        return _time(self.to_timestamp)
+
+
+def _time(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,11 @@ class PlacingMapper(Mapper):
     ) -> Sample:
         """The sample of a record, or `unread`. Arguments: as of `Mapper.sample`."""
         texts = set(all_texts(record))
-        given = {key: value for key, value in (beside or {}).items() if key not in record}
+        given: dict[str, Any] = {}
+        for key, value in (beside or {}).items():
+            twice = any(value == given[one] for one in given if folded(one) == folded(key))
+            if key not in record and not twice:  # a format may give a column by its own name, too
+                given[key] = value
         left = {key: unread(value, texts) for key, value in given.items()}
         nested = {key: one for key, one in left.items() if isinstance(one, dict | list)}
         self.rows.append({**record, **nested})

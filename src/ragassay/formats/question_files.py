@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -180,34 +182,47 @@ class Looked:
     missing: Mapping[str, InputError] = field(default_factory=dict)
 
     @classmethod
-    def at_record(cls, name: object, record: Mapping[str, Any], columns: Columns) -> Looked:
+    def at_record(
+        cls,
+        name: object,
+        record: Mapping[str, Any],
+        columns: Columns,
+        excused: Collection[str] = (),
+    ) -> Looked:
         """What a record shows.
 
         Args:
             name: of its source.
             record: the first one, with all that columns may reach into.
             columns: the user's choice.
+            excused: fields that the record may lack.
         """
         held, missing = {}, {}
         for one, names in canonical(columns).items():
             chosen = ChosenColumns({one: names})
             if chosen.held(record):
                 held[one] = names
-            elif (wrong := chosen.missing(record)) is not None:
+            elif (wrong := chosen.missing(record, excused)) is not None:
                 missing[one] = wrong
         return cls(name, tuple(record), held, missing)
 
 
 class _LookingMapper(Mapper):
-    """Keeps the first record, and ends the reading there."""
+    """Keeps the first record that shows which columns there are, and ends the reading there."""
 
     first: Mapping[str, Any] | None = None
+    excused: frozenset[str] = frozenset()
 
     def sample(
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """Keeps the record. Arguments: as of `Mapper.sample`."""
-        self.first = {**record, **(beside or {})}
+        whole = {**record, **(beside or {})}
+        excused = self.columns.excused(whole, made=beside is not None)
+        if self.first is None or not excused:
+            self.first, self.excused = whole, excused
+        if excused:
+            return Sample(id="a record of a system that failed")
         raise InputError("one record is enough")
 
 
@@ -228,8 +243,14 @@ def look(file: tuple[Format, Path], options: MapperOptions) -> Looked:
     quiet: MapperOptions = {**options, "notes": Notes()}
     mapper = _LookingMapper(path, **quiet)
     with suppress(RagassayError):  # whoever reads all of the file tells it
-        next(iter(reader.read(path, mapper)), None)
-    return Looked(path) if mapper.first is None else Looked.at_record(path, mapper.first, columns)
+        deque(islice(reader.read(path, mapper), _MOST_FAILED), maxlen=0)
+    if mapper.first is None:
+        return Looked(path)
+    return Looked.at_record(path, mapper.first, columns, mapper.excused)
+
+
+_MOST_FAILED = 10_000
+"""Records of a system that failed after which no other is looked for."""
 
 
 def columns_of_data(

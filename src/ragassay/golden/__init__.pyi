@@ -2,6 +2,7 @@ from .anchoring import Anchored as Anchored, anchor as anchor
 from .chunk_alignment import ChunkAligner as ChunkAligner
 from .document_readers import Heading as Heading
 from .documents import (
+    COPY as COPY,
     Document as Document,
     load_documents as load_documents,
     readable_documents as readable_documents,
@@ -17,6 +18,7 @@ from .golden_export import (
     export_format as export_format,
     exported as exported,
     left_out as left_out,
+    without_records as without_records,
 )
 from .golden_folder import (
     DOCUMENTS as DOCUMENTS,

@@ -118,7 +118,15 @@ def _place(
             found: Found = "unchanged" if told == (span.document, span.start) else "moved"
             return found, (document, at, at + len(span.text)), 0.0, []
         if exact:
-            return _open([(name, at) for _, name, at in exact])
+            places = [(name, at) for _, name, at in exact]
+            # What stands in another document is named, too: it may be where the text moved to.
+            places += [
+                (one.id, at)
+                for one in documents.values()
+                if one.id not in among
+                for at in _occurrences(one.text, span.text)
+            ]
+            return _open(places)
         changed = _changed(span, among)
         if changed is not None:
             candidates, distance = changed

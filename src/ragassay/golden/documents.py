@@ -60,6 +60,10 @@ class Document:
 
 
 SKIP = "--skip-unreadable"
+_MEND = "Mend them or move them out"
+
+COPY = "holds the same text as"
+"""What is said of a document with the text of another one, before its path."""
 
 
 def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Document]:
@@ -74,8 +78,8 @@ def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Docu
             have the text or id of another. All of them are named at once.
         UsageError: a package for this kind of file is missing.
     """
-    found, unreadable, unlike = _loaded(folder, without)
-    return _whole(folder, found, [*unreadable.values(), *unlike])
+    found, wrong = _loaded(folder, without)
+    return _whole(folder, found, [*wrong.values()])
 
 
 def readable_documents(
@@ -85,7 +89,8 @@ def readable_documents(
 
     Args:
         folder: as of `load_documents`.
-        skip: whether files that cannot be read, or are empty, encrypted or enormous, are left out.
+        skip: whether files are left out that cannot be read, are empty, encrypted or enormous, or
+            have the text or id of one before them.
 
     Returns:
         The documents by id; and of each file that is left out, by its path below the folder, why.
@@ -94,28 +99,28 @@ def readable_documents(
         InputError: as of `load_documents`, but for what is left out.
         UsageError: a package for this kind of file is missing.
     """
-    found, unreadable, unlike = _loaded(folder, ())
-    wrong = [*(() if skip else unreadable.values()), *unlike]
+    found, left_out = _loaded(folder, (), skip=skip)
+    wrong = [] if skip else [*left_out.values()]
     try:
-        whole = _whole(folder, found, wrong, len(unreadable), f" or leave them out ({SKIP})")
+        whole = _whole(folder, found, wrong, len(left_out), SKIP)
     except InputError as error:
-        if skip or len(wrong) > 1 or not unreadable:
+        if len(wrong) != 1:
             raise
         hint = f"{error.hint or ''} Or leave it out: {SKIP}.".strip()
         raise error.but(hint=hint) from error
-    return whole, {name: error.problem for name, error in unreadable.items()}
+    return whole, {name: error.problem for name, error in left_out.items()}
 
 
 def _loaded(
-    folder: Path, without: Container[str]
-) -> tuple[dict[str, Document], dict[str, InputError], list[InputError]]:
-    """The documents; what cannot be read, by its path; and what collides with another document."""
+    folder: Path, without: Container[str], *, skip: bool = False
+) -> tuple[dict[str, Document], dict[str, InputError]]:
+    """The documents; and by its path what cannot be read or collides with one before it."""
     if not folder.is_dir():
         raise InputError("is not a folder of documents", path=folder)
     found: dict[str, Document] = {}
     texts: dict[str, str] = {}
-    unreadable: dict[str, InputError] = {}
-    wrong: list[InputError] = []
+    paths: dict[str, str] = {}
+    wrong: dict[str, InputError] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if not path.is_file() or path.suffix.casefold() not in READERS or name in without:
@@ -123,19 +128,21 @@ def _loaded(
         try:
             document = load(path, folder)
         except InputError as error:
-            unreadable[name] = error
+            wrong[name] = error
             continue
-        if document.id in found:
-            problem = f"has the same name as {found[document.id].path} but for its end"
+        if document.text in texts:
+            problem = f"{COPY} {texts[document.text]}"
+            wrong[name] = InputError(problem, path=path, hint="Keep one.")
+        elif document.id in paths:
+            problem = f"has the same name as {paths[document.id]} but for its end"
             hint = "Rename one of them: a document is named without its suffix."
-            wrong.append(InputError(problem, path=path, hint=hint))
-        elif document.text in texts:
-            problem = f"holds the same text as {texts[document.text]}"
-            wrong.append(InputError(problem, path=path, hint="Keep one."))
+            wrong[name] = InputError(problem, path=path, hint=hint)
         else:
             found[document.id] = document
-            texts[document.text] = document.path
-    return found, unreadable, wrong
+        texts.setdefault(document.text, document.path)
+        if not skip or name not in wrong:  # where nothing is left out, a copy may be what is kept
+            paths.setdefault(document.id, document.path)
+    return found, wrong
 
 
 def _whole(
@@ -143,15 +150,15 @@ def _whole(
     found: dict[str, Document],
     wrong: Sequence[InputError],
     n_left_out: int = 0,
-    otherwise: str = "",
+    skip: str = "",
 ) -> dict[str, Document]:
     """The documents, where nothing is wrong with any."""
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:
+        ways = f"Mend them, move them out, or leave them out ({skip})" if skip else _MEND
         raise InputError(
-            f"{len(wrong)} documents cannot be taken. Mend them or move them out{otherwise}:"
-            f"{fault_lines(wrong)}",
+            f"{len(wrong)} documents cannot be taken. {ways}:{fault_lines(wrong)}",
             path=folder,
         )
     if not found and n_left_out:
@@ -194,6 +201,8 @@ def load(path: Path, folder: Path) -> Document:
             f"{path} needs the package {reader.package}: pip install 'ragassay[docs]'."
         ) from error
     except UnicodeDecodeError as error:
+        if _is_binary(content):
+            raise InputError("is no text: it is binary", path=path, hint=_TAKES) from error
         raise InputError(
             f"is not text in UTF-8 (byte {error.start})", path=path, hint="Save it as UTF-8."
         ) from error
@@ -208,9 +217,10 @@ def load(path: Path, folder: Path) -> Document:
             hint="Split it.",
         )
     if "\0" in text:
-        raise InputError("holds zero bytes: it is binary", path=path)
+        raise InputError("holds zero bytes: it is binary", path=path, hint=_TAKES)
     if not text.strip():
-        raise InputError("holds no text", path=path, hint="A scanned page needs OCR first.")
+        scanned = "A scanned page needs OCR first." if reader is READERS[".pdf"] else None
+        raise InputError("holds no text", path=path, hint=scanned)
     relative = path.relative_to(folder)
     return Document(
         relative.with_suffix("").as_posix(),
@@ -220,6 +230,14 @@ def load(path: Path, folder: Path) -> Document:
         _loader(reader),
         tuple(headings),
     )
+
+
+_TAKES = f"Documents are {', '.join(READERS)}; give it the end of what it is."
+
+
+def _is_binary(content: bytes) -> bool:
+    """Whether bytes are no text in any encoding: they hold zeros without a byte order mark."""
+    return b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def _loader(reader: Reader) -> str:

@@ -19,11 +19,13 @@ class Change:
         id: of the query.
         kind: ``moved``: the same texts at other places; ``changed``: anything else.
         fields: that differ.
+        texts: of gold spans that differ, before and now, where both have as many.
     """
 
     id: str
     kind: Literal["added", "removed", "changed", "moved"]
     fields: tuple[str, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 def difference(old: Sequence[GoldenItem], new: Sequence[GoldenItem]) -> Iterator[Change]:
@@ -45,12 +47,19 @@ def difference(old: Sequence[GoldenItem], new: Sequence[GoldenItem]) -> Iterator
         if fields == ("gold",) and _texts(one) == _texts(item):
             yield Change(item.id, "moved", fields)
         elif fields:
-            yield Change(item.id, "changed", fields)
+            yield Change(item.id, "changed", fields, _edited(one, item))
     yield from (Change(name, "removed") for name in before)
 
 
 def _texts(item: GoldenItem) -> list[tuple[str, int]]:
     return [(span.text, span.grade) for span in item.gold or ()]
+
+
+def _edited(old: GoldenItem, new: GoldenItem) -> tuple[tuple[str, str], ...]:
+    before, now = _texts(old), _texts(new)
+    if len(before) != len(now):
+        return ()
+    return tuple((a, b) for (a, _), (b, _) in zip(before, now, strict=True) if a != b)
 
 
 _MOST = 60

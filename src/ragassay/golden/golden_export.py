@@ -43,6 +43,8 @@ class ExportFormat:
         ends: of names of such files, the usual one first; a folder has none.
         holds: what it holds of an item.
         needs: what an item must have to be in it.
+        fields: of an item that must hold something for this.
+        noun: what a line of it is.
         make: what is written of items. Takes what gives the documents, by id.
     """
 
@@ -50,6 +52,8 @@ class ExportFormat:
     holds: str
     make: Callable[[_Items, Callable[[], Mapping[str, Document]]], Exported]
     needs: str = ""
+    fields: tuple[str, ...] = ()
+    noun: str = "record"
 
     @property
     def is_folder(self) -> bool:
@@ -328,35 +332,106 @@ def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exp
     return Exported(files, len(judged))
 
 
-def left_out(items: _Items, kind: str) -> list[str]:
-    """What a format cannot hold of items, counted: ``2 further references``.
+def without_records(items: _Items, kind: str) -> dict[str, list[str]]:
+    """The ids of the items of which a format has no record, by what they lack.
 
     Args:
-        items: that are written.
+        items: all that were to be written.
+        kind: a key of `EXPORTS`.
+    """
+    found: dict[str, list[str]] = {}
+    for item in items:
+        lacking = [
+            noun
+            for field, noun in _NEEDED
+            if field in EXPORTS[kind].fields and not getattr(item, field)
+        ]
+        if lacking:
+            found.setdefault(f"no {' and no '.join(lacking)}", []).append(item.id)
+    return found
+
+
+_NEEDED = (
+    ("references", "reference"),
+    ("negative_references", "wrong answer"),
+    ("gold", "gold span"),
+)
+"""Fields that a format may need, and what an item has there."""
+
+
+def left_out(items: _Items, kind: str) -> list[str]:
+    """What a format cannot hold of items, counted: ``2 further references``, ``type of 3 items``.
+
+    Args:
+        items: that are written; those of which the format has no record do not count.
         kind: a key of `EXPORTS`.
     """
     if kind in _WHOLE:
         return []
-    n_references = [len(item.references) for item in items]
-    further = sum(max(0, n - 1) for n in n_references)
+    bare = {name for names in without_records(items, kind).values() for name in names}
+    held = [item for item in items if item.id not in bare]
+    holds = _HOLDS[kind]
+    n_references = [len(item.references) for item in held]
+    n_spans = sum(len(item.gold or ()) for item in held)
+    by = sum(bool(one.by) for item in held for one in item.negative_references)
     parts = {
-        "reference": sum(n_references) if kind in _WITHOUT_REFERENCES else 0,
-        "further reference": further if kind in _ONE_REFERENCE else 0,
-        "wrong answer": sum(len(item.negative_references) for item in items),
-        "earlier turn": 0 if kind == "mtrag" else sum(len(item.history) for item in items),
-        "gold span": 0 if kind in _WITH_GOLD else sum(len(item.gold or ()) for item in items),
+        "query": 0 if "query" in holds else len(held),
+        "reference": 0 if "references" in holds or _ONE in holds else sum(n_references),
+        "further reference": sum(max(0, n - 1) for n in n_references) if _ONE in holds else 0,
+        "wrong answer": 0
+        if "negative_references" in holds
+        else sum(len(item.negative_references) for item in held),
+        "earlier turn": 0 if "history" in holds else sum(len(item.history) for item in held),
+        "gold span": 0 if _GOLD & holds else n_spans,
     }
-    if kind == "pairs":  # they hold each reference and wrong answer of items that have both
-        del parts["wrong answer"]
-    return [plural(n, noun) for noun, n in parts.items() if n]
+    told = [plural(n, noun) for noun, n in parts.items() if n]
+    if _GOLD & holds and n_spans:
+        part = "documents, places and grades" if _TEXTS in holds else "texts and places"
+        told.append(f"{part} of {plural(n_spans, 'gold span')}")
+    if by and "negative_references" in holds:
+        told.append(f"who said so of {plural(by, 'wrong answer')}")
+    if "id" not in holds and held:
+        told.append(f"{plural(len(held), 'id')} (they are tags there)")
+    lost: dict[int, list[str]] = {}
+    for field in _OTHERS:
+        if field not in holds and (n := sum(_is_given(item, field) for item in held)):
+            lost.setdefault(n, []).append(field)
+    for n, fields in lost.items():
+        names = " and ".join(filter(None, (", ".join(fields[:-1]), fields[-1])))
+        told.append(f"{names} of {plural(n, 'item')}")
+    return told
 
 
-_ONE_REFERENCE = frozenset(
-    {"ragas", "deepeval", "ragchecker", "open_rag_eval", "langsmith", "langfuse", "mlflow"}
-)
-_WITHOUT_REFERENCES = frozenset({"beir", "qrels"})
-_WITH_GOLD = frozenset({"ragas", "deepeval", "beir", "qrels"})
-"""Formats with the texts of gold, or the grades of its documents."""
+def _is_given(item: GoldenItem, field: str) -> bool:
+    """Whether an item holds something in a field; that it is accepted goes without saying."""
+    usual = (
+        "accepted"
+        if field == "status"
+        else GoldenItem.model_fields[field].get_default(call_default_factory=True)
+    )
+    return bool(getattr(item, field) != usual)
+
+
+_ONE, _TEXTS, _GRADES = "first reference", "texts of gold", "grades of documents"
+_GOLD = frozenset({_TEXTS, _GRADES})
+_SIMPLE = frozenset({"id", "query", _ONE})
+_HOLDS: Mapping[str, frozenset[str]] = {
+    "ragas": _SIMPLE | {_TEXTS},
+    "deepeval": _SIMPLE | {_TEXTS},
+    "mtrag": frozenset({"id", "query", "history", "references", "answerability"}),
+    "ultrarag": frozenset({"id", "query", "references"}),
+    "ragchecker": _SIMPLE,
+    "open_rag_eval": _SIMPLE,
+    "langsmith": _SIMPLE | {"metadata"},
+    "langfuse": _SIMPLE | {"metadata"},
+    "mlflow": frozenset({"query", _ONE}),
+    "beir": frozenset({"id", "query", _GRADES}),
+    "qrels": frozenset({"id", _GRADES}),
+    "pairs": frozenset({"id", "query", "references", "negative_references"}),
+}
+"""What formats hold of an item: its fields, or the parts of them that they have a place for."""
+_COUNTED = frozenset({"id", "query", "history", "references", "negative_references", "gold"})
+_OTHERS = tuple(name for name in GoldenItem.model_fields if name not in _COUNTED)
 _WHOLE = frozenset({"jsonl", "csv", "tsv", "parquet", "xlsx"})
 _JSON_LINES = (".jsonl", ".ndjson", ".json", "")
 _TABLES = ("csv", "tsv", "parquet", "xlsx")
@@ -382,6 +457,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
         "query, first reference",
         _file(_ragchecker, lambda found: _json({"input_data": found})),
         "a reference",
+        ("references",),
     ),
     "open_rag_eval": ExportFormat(
         (".csv",),
@@ -393,15 +469,29 @@ EXPORTS: Mapping[str, ExportFormat] = {
         (".json",), "items of a data set: query, first reference", _file(_langfuse, _json)
     ),
     "mlflow": ExportFormat(_JSON_LINES, "evaluation data: query, first reference", _file(_mlflow)),
-    "beir": ExportFormat((), "a folder: documents, queries, grades of documents", _beir, "gold"),
+    "beir": ExportFormat(
+        (),
+        "a folder: documents, queries, grades of documents",
+        _beir,
+        "gold",
+        ("gold",),
+        "grade",
+    ),
     "qrels": ExportFormat(
-        (".txt", ".qrels", ".trec", ".tsv", ""), "TREC: grades of documents", _qrels, "gold"
+        (".txt", ".qrels", ".trec", ".tsv", ""),
+        "TREC: grades of documents",
+        _qrels,
+        "gold",
+        ("gold",),
+        "grade",
     ),
     "pairs": ExportFormat(
         _JSON_LINES,
         "a line for each right and wrong answer of a query, to train an evaluator",
         _file(_pairs),
         "both a reference and a wrong answer",
+        ("references", "negative_references"),
+        "pair",
     ),
 }
 """The formats of `golden export`. Formats that hold only what systems did (traces, runs, results of

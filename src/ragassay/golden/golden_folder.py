@@ -29,10 +29,15 @@ CARD = "card.md"
 LOCK = ".review.lock"
 BUSY_S = 30.0
 """Seconds that a writer waits for another one."""
-_COUNTS = (re.compile(r"^Items: \d+ \(.*\)\.$", re.M), re.compile(r"^Types: \d+ .*\.$", re.M))
+_COUNTS = (
+    re.compile(r"^Items: \d+(?: \(.*\))?\.$", re.M),
+    re.compile(r"^Types: (?:\d+ .*|none|)\.$", re.M),
+)
 """The lines of a card that count, as they were written."""
-_LEFT_OUT = re.compile(r"^Documents left out, because they cannot be read: .*\n(?:\n|\Z)", re.M)
-"""The line of a card about files that could not be read, with the empty line after it."""
+_LEFT_OUT = re.compile(
+    r"^Documents left out, because they cannot be (?:read|taken): .*\n(?:\n|\Z)", re.M
+)
+"""The line of a card about files that could not be taken, with the empty line after it."""
 
 
 @dataclass
@@ -224,6 +229,8 @@ class GoldenSet:
         """The lines of the card that count items and types."""
         counts = Counter(item.status for item in self.items)
         kinds = Counter(item.type or "no type" for item in self.items)
+        if not self.items:
+            return "Items: 0.", "Types: none."
         return f"Items: {len(self.items)} ({_counted(counts)}).", f"Types: {_counted(kinds)}."
 
     def changed_documents(self) -> dict[str, date]:
@@ -391,7 +398,7 @@ def _told(left_out: Mapping[str, str]) -> list[str]:
     if not left_out:
         return []
     listed = "; ".join(f"{name} ({why})" for name, why in left_out.items())
-    return [f"Documents left out, because they cannot be read: {len(left_out)}: {listed}.", ""]
+    return [f"Documents left out, because they cannot be taken: {len(left_out)}: {listed}.", ""]
 
 
 def relative_folder(of: Path, to: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from ragassay import formats
-from ragassay.counts import few
+from ragassay.counts import few, plural
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.formats import FIELD_OF, Columns, FieldKeys, Mapper, field_values, folded
 from ragassay.golden.chunk_alignment import MOST_SIGHTED, Likeness, TextFinder
@@ -93,6 +93,7 @@ def imported(
     *,
     accept: bool = False,
     columns: Columns | None = None,
+    encoding: str | None = None,
 ) -> Imported:
     """The items of a file: one for each query id, because a file may hold the answers of several
     systems, and repeats, to each.
@@ -108,19 +109,22 @@ def imported(
         documents: by id.
         accept: whether items count as accepted that the file neither accepts nor rejects.
         columns: field -> column of the file, for names that are not known.
+        encoding: of its text, where it is not UTF-8.
 
     Raises:
-        UsageError: ``columns`` names no field.
+        UsageError: ``columns`` names no field; there is no such encoding.
         InputError: the file or a record of it cannot be read; two records of a query ask or expect
             different things; a record has no query, or a value that the field of an item cannot
             have; gold does not stand where it says. With the line and the field.
     """
-    mapper = _ItemMapper(path, columns)
-    files = [(formats.detect(one), one) for one in formats.files_of(path)]
+    name = formats.encodings.checked(encoding)
+    mapper = _ItemMapper(path, columns, name)
+    files = [(formats.detect(one, name), one) for one in formats.files_of(path)]
     samples = list(mapper.of_files(files))
     if not samples:
         raise mapper.nothing_known or InputError("there are no records", path=path)
     mapper.tell_answers(samples)
+    mapper.tell_retrieved(samples)
     mapper.tell_other_columns()
     mapper.finish(path)
     items: list[GoldenItem] = []
@@ -166,7 +170,7 @@ class _ItemMapper(Mapper):
         own: what each record says in fields of a golden set.
     """
 
-    def __init__(self, path: Path, columns: Columns | None) -> None:
+    def __init__(self, path: Path, columns: Columns | None, encoding: str | None = None) -> None:
         given = dict(columns or {})
         self._own_columns = {
             folded(name): [one] if isinstance(one := given.pop(name), str) else list(one)
@@ -174,7 +178,7 @@ class _ItemMapper(Mapper):
             if folded(name) in _OWN
         }
         try:
-            super().__init__(path, queries_alone=True, columns=given)
+            super().__init__(path, queries_alone=True, columns=given, encoding=encoding)
         except UsageError as error:
             raise UsageError(f"{error} Of golden sets also: {', '.join(_OWN)}.") from None
         self._other_columns: dict[str, None] = {}
@@ -182,6 +186,8 @@ class _ItemMapper(Mapper):
         self.own: dict[Identity, dict[str, Any]] = {}
         self._answer_key: str | None = None
         self._answers: dict[Identity, tuple[str, int]] = {}
+        self._passages_key: str | None = None
+        self._retrieved: dict[Identity, tuple[str, int]] = {}
         self._known_columns: set[str] = set()
 
     def sample(
@@ -196,13 +202,16 @@ class _ItemMapper(Mapper):
         self.own[sample.identity] = own
         if sample.answer is not None and self._answer_key is not None:
             self._answers[sample.identity] = self._answer_key, line
+        if sample.passages and self._passages_key in rest:
+            self._retrieved[sample.identity] = str(self._passages_key), line
         return sample
 
     def plan(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
-        """Where the fields of a record are; which of them holds the answer is kept. Arguments: as
-        of the base class."""
+        """Where the fields of a record are; which of them hold the answer and the passages is kept.
+        Arguments: as of the base class."""
         found = super().plan(record, chosen)
         self._answer_key = found.keys.get("answer")
+        self._passages_key = found.keys.get("passages")
         if self.cells:
             others = (name for name in found.rest if folded(name) not in _OWN)
             self._other_columns.update(dict.fromkeys(others))
@@ -257,8 +266,26 @@ class _ItemMapper(Mapper):
                     line,
                 )
 
+    def tell_retrieved(self, samples: Sequence[Sample]) -> None:
+        """Notes passages of queries without gold: they may be where the answer stands.
+
+        Args:
+            samples: of all records.
+        """
+        known = {one.id for one in samples if one.gold is not None}
+        for sample in samples:
+            key, line = self._retrieved.get(sample.identity, (None, None))
+            if key is not None and sample.id not in known:
+                self.note(
+                    f"records without gold that have a field {key!r}",
+                    "It is read as what a system retrieved, which no golden set holds. If it is "
+                    f"where the answer stands: --columns gold={key}.",
+                    line,
+                )
+
     def _with_span(self, record: Mapping[str, Any], line: int) -> Mapping[str, Any]:
-        """The record with one gold span in place of the columns that say where it stands."""
+        """The record with gold spans in place of the columns that say where they stand: one, or one
+        for each text of a list."""
         keys = {part: key for key in record if (part := _SPAN_COLUMNS.get(folded(key)))}
         given = {part: record[key] for part, key in keys.items() if record[key] not in (None, "")}
         if not given or "gold" in self.columns or not given.keys() & {"document", "text"}:
@@ -270,18 +297,50 @@ class _ItemMapper(Mapper):
                 line,
             )
             return record
-        span = {
-            part: field_values.whole_number(value, keys[part])
-            if part in ("start", "end")
-            else value
-            for part, value in given.items()
-        }
+        spans = [
+            {
+                part: field_values.whole_number(value, keys[part])
+                if part in ("start", "end")
+                else value
+                for part, value in one.items()
+            }
+            for one in self._one_a_text(given, keys)
+        ]
         without = {
             key: value
             for key, value in record.items()
             if key not in keys.values() and FIELD_OF.get(folded(key)) != "gold"
         }
-        return {**without, "gold": [span]}
+        return {**without, "gold": spans}
+
+    def _one_a_text(
+        self, given: Mapping[str, Any], keys: Mapping[str, str]
+    ) -> Iterator[Mapping[str, Any]]:
+        """The values of the columns of a gold span, once for each text where they are lists; a
+        document that is one text is that of all."""
+        read = {
+            part: field_values.unpack(value, keys[part]) if self.cells else value
+            for part, value in given.items()
+        }
+        texts = read.get("text")
+        if not isinstance(texts, list):
+            yield given
+            return
+        for part, value in read.items():
+            is_for_all = part == "document" and isinstance(value, str)
+            if not is_for_all and not (isinstance(value, list) and len(value) == len(texts)):
+                raise InputError(
+                    f"{keys['text']} is a list of {plural(len(texts), 'text')}, and {keys[part]} "
+                    "is none of as many values",
+                    field=keys[part],
+                    hint="Give a value for each text, or leave the column out: the texts are found "
+                    "in the documents.",
+                )
+        for number in range(len(texts)):
+            yield {
+                part: value[number] if isinstance(value, list) else value
+                for part, value in read.items()
+            }
 
     def _divided(self, record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a record says in fields that only an item has, and the rest of it."""
@@ -306,8 +365,12 @@ class _ItemMapper(Mapper):
             elif name in _TEXTS and isinstance(value, str | int | float):
                 text = str(value).strip()
                 own[name] = text.casefold() if name in _WORDS else text
-            elif name == "tags" and isinstance(read, list | str):
-                own[name] = list(map(str, read)) if isinstance(read, list) else [read]
+            elif name == "tags" and isinstance(read, list):
+                own[name] = list(map(str, read))
+            elif name == "tags" and isinstance(read, str):
+                # Tables have no lists: there, tags are parted as on the page of the review.
+                parts = read.split(";" if ";" in read else ",") if self.cells else [read]
+                own[name] = [tag for one in parts if (tag := one.strip())]
             elif name == "provenance" and isinstance(read, dict):
                 own[name] = read
             else:

@@ -14,6 +14,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from ragassay import discovery
 from ragassay.yaml_files import value_of
 
 _READ = 20_000
@@ -145,8 +146,8 @@ def _lists(data: Mapping[str, Any]) -> WordLists:
 @cache
 def _codes() -> Mapping[str, Sequence[str]]:
     """The languages of each small word."""
-    file = resources.files("ragassay.golden") / "data" / "other_languages.yaml"
-    small: dict[str, Iterable[str]] = dict(value_of(file.read_text(encoding="utf-8"), file))
+    small: dict[str, Iterable[str]]
+    small = discovery.table("ragassay.golden", "data/other_languages.yaml")
     small |= {code: one.small for code, one in word_lists().items()}
     found: dict[str, list[str]] = {}
     for code, words in small.items():

@@ -18,7 +18,13 @@ from .judge_factory import (
 )
 from .llm.llm_judge import LLMJudge as LLMJudge
 from .offline import OfflineJudge as OfflineJudge
-from .panel import Panel as Panel, Vote as Vote, decided as decided, rule_of as rule_of
+from .panel import (
+    JudgeGroup as JudgeGroup,
+    Panel as Panel,
+    Vote as Vote,
+    decided as decided,
+    rule_of as rule_of,
+)
 from .planning_judge import (
     NOT_ASKED as NOT_ASKED,
     Demand as Demand,

@@ -54,10 +54,12 @@ class Usage:
         calls: requests sent to endpoints, retries and repairs included.
         cached: questions that the ledger answered.
         input_tokens, output_tokens: of the requests sent now.
-        cost: US dollars spent now, where prices are known; ``unpriced`` counts the rest.
+        cost: US dollars spent now, where prices are known; ``unpriced`` counts the other calls.
         failures: questions without an answer, by reason.
+        votes: what was asked of the members of a panel, with an answer or without.
         lost_votes: votes that a panel went without for a passing reason (a deadline, a wrong key,
-            the budget), by reason: asking again would have brought them.
+            the budget), by reason: asking again would have brought them. Where too few votes were
+            left for an answer, the question is among the failures, and its votes are not here.
         in_part: answers that lack a part (`ReplyInParts`), by the reason of the first part lacked.
         details: for each reason of failures and lost votes the sentence that came with the first,
             or the one that says why nothing more was sent; for those of answers in part under
@@ -73,6 +75,7 @@ class Usage:
     cost: float = 0.0
     unpriced: int = 0
     failures: Counter[str] = field(default_factory=Counter)
+    votes: int = 0
     lost_votes: Counter[str] = field(default_factory=Counter)
     in_part: Counter[str] = field(default_factory=Counter)
     details: dict[str, str] = field(default_factory=dict)
@@ -89,7 +92,10 @@ class Usage:
             self.in_part[str(first.reason)] += 1
             self.details.setdefault(f"{first.reason}{IN_PART}", first.detail)
         self.disagreed += disagreed(asked)
-        for vote in asked.votes:
+        self.votes += len(asked.votes)
+        # A failure that makes the run incomplete says so itself: its votes are not told again.
+        told = isinstance(asked, Failure) and asked.reason.incomplete
+        for vote in () if told else asked.votes:
             if isinstance(vote, Failure) and vote.reason.passing:
                 self.lost_votes[str(vote.reason)] += 1
                 self._keep_detail(vote)
@@ -102,7 +108,7 @@ class Usage:
                 self.input_tokens += made.input_tokens
                 self.output_tokens += made.output_tokens
                 self.cost += made.cost or 0.0
-                self.unpriced += made.cost is None
+                self.unpriced += made.attempts * (made.cost is None)
 
     def _keep_detail(self, failure: Failure) -> None:
         reason = str(failure.reason)

@@ -17,9 +17,12 @@ class Judge(ABC):
 
     Attributes:
         price: of its model, for plans; ``None`` where no price is known.
+        model: the model's name, by which a question may choose its shape; empty where there is
+            none.
     """
 
     price: Price | None = None
+    model: str = ""
 
     @property
     @abstractmethod
@@ -36,11 +39,6 @@ class Judge(ABC):
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
         """Which of these sampling parameters its endpoint does not take."""
         return ()
-
-    @property
-    def model(self) -> str:
-        """The model's name, by which a question may choose its shape; empty where there is none."""
-        return ""
 
     def leaves(self) -> tuple[Judge, ...]:
         """The judges that send requests, for plans: itself; a panel's members; none, where

@@ -24,7 +24,51 @@ from ragassay.scores import Reason
 Vote = Verdict[Any] | Failure
 
 
-class Panel(Judge):
+class JudgeGroup(Judge):
+    """Several judges that act as one: they are opened, drained and closed together.
+
+    Args:
+        members: the judges; one that occurs twice is opened and closed once.
+    """
+
+    def __init__(self, members: Iterable[Judge]) -> None:
+        self.members = tuple(members)
+
+    def remarks(self) -> tuple[str, ...]:
+        """Those of all members."""
+        return tuple(remark for member in self._distinct() for remark in member.remarks())
+
+    def without(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The parameters that the endpoint of at least one member does not take."""
+        asked = tuple(names)
+        lost = {name for member in self.members for name in member.without(asked)}
+        return tuple(sorted(lost))
+
+    def leaves(self) -> tuple[Judge, ...]:
+        """Those of all members."""
+        return tuple(leaf for member in self.members for leaf in member.leaves())
+
+    async def open(self) -> None:
+        """Opens the members; closes them again where one will not open."""
+        try:
+            await _all(member.open() for member in self._distinct())
+        except BaseException:
+            await self.close()
+            raise
+
+    async def drain(self) -> None:
+        """Drains the members."""
+        await _all(member.drain() for member in self._distinct())
+
+    async def close(self) -> None:
+        """Closes the members, each even where another fails."""
+        await _all(member.close() for member in self._distinct())
+
+    def _distinct(self) -> list[Judge]:
+        return list({id(member): member for member in self.members}.values())
+
+
+class Panel(JudgeGroup):
     """Several judges, asked side by side.
 
     A member without an answer is a lost vote. The verdict's ``votes`` keep what each member said,
@@ -47,7 +91,7 @@ class Panel(Judge):
             raise UsageError("A panel needs at least one judge.")
         if rule not in RULES:
             raise UsageError(f"A panel decides by {' or '.join(RULES)}, not by {rule!r}.")
-        self.members = tuple(members)
+        super().__init__(members)
         self.rule = rule
         self.quorum = len(members) // 2 + 1 if quorum is None else quorum
         if not 1 <= self.quorum <= len(members):
@@ -67,24 +111,10 @@ class Panel(Judge):
         members = ", ".join(member.signature for member in self.members)
         return f"panel({self.rule}, quorum={self.quorum}: {members})"
 
-    def remarks(self) -> tuple[str, ...]:
-        """Those of all members."""
-        return tuple(remark for member in self._distinct() for remark in member.remarks())
-
     @property
     def width(self) -> int:
         """The largest number of questions that a member takes at once."""
         return max(member.width for member in self.members)
-
-    def without(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The parameters that the endpoint of at least one member does not take."""
-        asked = tuple(names)
-        lost = {name for member in self.members for name in member.without(asked)}
-        return tuple(sorted(lost))
-
-    def leaves(self) -> tuple[Judge, ...]:
-        """Those of all members."""
-        return tuple(leaf for member in self.members for leaf in member.leaves())
 
     def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
         """The requests of all members. For an answer that cannot be combined, those up to the first
@@ -120,22 +150,6 @@ class Panel(Judge):
                 break
         return self._decided(question, repeat, votes)
 
-    async def open(self) -> None:
-        """Opens the members; closes them again where one will not open."""
-        try:
-            await _all(member.open() for member in self._distinct())
-        except BaseException:
-            await self.close()
-            raise
-
-    async def drain(self) -> None:
-        """Drains the members."""
-        await _all(member.drain() for member in self._distinct())
-
-    async def close(self) -> None:
-        """Closes the members, each even where another fails."""
-        await _all(member.close() for member in self._distinct())
-
     def known(self, question: Question[Any], repeat: int = 0) -> Vote | None:
         """The combined verdict, where no member needs a request; else ``None``.
 
@@ -152,9 +166,6 @@ class Panel(Judge):
             if isinstance(vote, Verdict) and not combinable(question.reply):
                 break
         return self._decided(question, repeat, votes)
-
-    def _distinct(self) -> list[Judge]:
-        return list({id(member): member for member in self.members}.values())
 
     def _repeat(self, at: int, repeat: int) -> int:
         seat, seats = self._seats[at]

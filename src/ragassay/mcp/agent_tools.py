@@ -48,9 +48,10 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
         suite: list[str] | str | None,
         metrics: list[str] | str | None,
         columns: dict[str, str] | None,
-        given: Mapping[str, Any],
+        qrels: str | None,
         *,
-        dry: bool,
+        dry: bool = False,
+        **given: Any,
     ) -> PreparedRun:
         path = folders.existing(data, "data")
         if path.suffix.casefold() in (".yaml", ".yml"):
@@ -59,6 +60,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             "suite": _listed(suite or None),
             "metrics": _listed(metrics or None),
             "columns": columns or None,
+            "qrels": None if qrels is None else str(folders.existing(qrels, "qrels")),
         }
         config = make_config(data=str(path), **settings, **given, **named)
         return prepare(config, dry=dry)
@@ -105,8 +107,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
         """
 
         def work(told: Progress) -> ValidatedFile:
-            given = {"qrels": _existing(folders, qrels, "qrels")}
-            job = prepared(data, suite, metrics, columns, given, dry=True)
+            job = prepared(data, suite, metrics, columns, qrels, dry=True)
             found = preview(job, lambda n: told(n, None, "samples read"))
             shown = ("format", "n_samples", "n_queries", "systems", "parts", "applicable")
             return ValidatedFile(
@@ -148,10 +149,8 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             while output is None and target.exists():
                 number += 1
                 target = folders.writable(f"{wanted}-{number}", "output")
-            given = {
-                "qrels": _existing(folders, qrels, "qrels"), "limit": limit, "output": str(target),
-            }  # fmt: skip
-            job = prepared(data, suite, metrics, columns, given, dry=False)
+            given: dict[str, Any] = {"limit": limit, "output": str(target)}
+            job = prepared(data, suite, metrics, columns, qrels, **given)
             total = job.source.count()
             result = job.run(lambda n: told(n, total, "samples scored"), keep=False)
             return RunDone.of(result, run_folder.write_reports(result))
@@ -228,10 +227,6 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
 
     for tool in (list_metrics, validate_file, run_suite, explain_score, compare_runs):
         server.add_tool(tool)
-
-
-def _existing(folders: AllowedFolders, path: str | None, argument: str) -> str | None:
-    return None if path is None else str(folders.existing(path, argument))
 
 
 def _listed(names: list[str] | str | None) -> list[str] | None:

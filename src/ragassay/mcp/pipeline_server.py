@@ -31,6 +31,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from ragassay.compat import ultrarag
 from ragassay.compat.ultrarag import FLOWS, Flow
 from ragassay.errors import InputError, RagassayError
+from ragassay.mcp.calling import in_words
 from ragassay.yaml_files import marked, text_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -75,10 +76,8 @@ class PipelineServer:
             parameter_file: path of the server's parameter.yaml.
         """
         path = Path(parameter_file)
-        try:
+        with in_words():
             return str(self.write_flows(path))
-        except (RagassayError, OSError) as error:
-            raise ToolError(str(error)) from error
 
     def write_flows(self, path: Path) -> Path:
         """Writes ``server.yaml``.

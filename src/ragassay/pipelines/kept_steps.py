@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError, UsageError
-from ragassay.files import atomic, cannot_write
+from ragassay.files import cannot_write, write_bytes
 from ragassay.pipelines.binding import Bound
 from ragassay.pipelines.pipeline_file import PIPELINE, Pipeline, Step, ToolStep
 
@@ -51,8 +51,7 @@ class KeptSteps:
             TypeError: they hold what JSON cannot.
         """
         body = _json({"step": self._identity(number), "variables": given})
-        with atomic(self._file(number)) as stream:
-            stream.write(body)
+        write_bytes(self._file(number), body)
 
     def begin(self, number: int) -> None:
         """Deletes what the steps from a number on gave in an earlier run.

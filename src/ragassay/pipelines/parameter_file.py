@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from ragassay.errors import InputError
-from ragassay.files import atomic
+from ragassay.files import write_text
 from ragassay.yaml_files import Marked, marked, text_of
 
 FOLDERS = ("parameters", "parameter")
@@ -93,7 +93,7 @@ def write(file: Path, needed: Values) -> Built:
     """
     used = {server: parameters for server, parameters in needed.items() if parameters}
     if not file.is_file():
-        _save(file, _block(used))
+        write_text(file, _block(used))
         return Built(file, True, _names(used))
     values, content = read(file)
     lines = _LINE.findall(file.read_bytes().decode())
@@ -118,7 +118,7 @@ def write(file: Path, needed: Values) -> Built:
             for at, line in enumerate(lines, start=1)
         )
         _check_merged(file, text, values, missing)
-        _save(file, text)
+        write_text(file, text)
     return Built(file, False, added)
 
 
@@ -186,8 +186,3 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
-
-
-def _save(file: Path, text: str) -> None:
-    with atomic(file) as stream:
-        stream.write(text.encode())

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from ragassay import printable
 from ragassay.engine.diagnosis import Diagnosis, Moved
@@ -18,9 +18,6 @@ from ragassay.reports.html import pages
 from ragassay.reports.plots import overview, run_charts
 from ragassay.reports.text import comparison_table, diagnosis_text, preview_table, preview_text
 
-if TYPE_CHECKING:
-    pass
-
 WIDTH = 100
 """Columns of printed text at most."""
 
@@ -28,6 +25,14 @@ PlotKind = Literal["boxes", "histograms"]
 """Pictures of a result."""
 
 _KINDS = {"boxes": run_charts.boxplots, "histograms": run_charts.histograms}
+
+
+_TABLES: Mapping[type, Callable[[Any], object]] = {
+    Comparison: comparison_table,
+    Diagnosis: diagnosis_text.diagnosis_table,
+    Moved: diagnosis_text.moved_table,
+    Preview: preview_table,
+}
 
 
 def html_of(shown: object) -> str:
@@ -54,18 +59,12 @@ def html_of(shown: object) -> str:
         body = table_html(*diagnosis_text.moved_cells(shown), notes, title=title)
     else:
         assert isinstance(shown, Preview)
-        body = table_html(
-            *preview_text.metric_cells(shown),
-            shown.warnings,
-            title=preview_text.preview_head(shown),
-        )
+        title = preview_text.preview_head(shown)
+        body = table_html(*preview_text.metric_cells(shown), shown.warnings, title=title)
         if shown.calls is not None:
             title = f"judge {shown.calls.judge}: what the run would ask; nothing was sent"
-            body += table_html(
-                *preview_text.call_cells(shown.calls),
-                preview_text.call_lines(shown.calls),
-                title=title,
-            )
+            notes = preview_text.call_lines(shown.calls)
+            body += table_html(*preview_text.call_cells(shown.calls), notes, title=title)
     return body
 
 
@@ -93,18 +92,8 @@ def text_of(shown: object) -> str:
 
     width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
     out = Console(file=io.StringIO(), width=width, color_system=None, highlight=False)
-    notes: Sequence[str] = ()
-    if isinstance(shown, Comparison):
-        out.print(comparison_table(shown))
-    elif isinstance(shown, Diagnosis):
-        out.print(diagnosis_text.diagnosis_table(shown))
-    elif isinstance(shown, Moved):
-        out.print(diagnosis_text.moved_table(shown))
-    elif isinstance(shown, Preview):
-        out.print(preview_table(shown))
-        notes = shown.warnings
-    else:
-        out.print(shown)
+    out.print(_TABLES[type(shown)](shown) if type(shown) in _TABLES else shown)
+    notes = shown.warnings if isinstance(shown, Preview) else ()
     lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
     return "\n".join([*(line.rstrip() for line in lines), *(f"note: {note}" for note in notes)])
 

@@ -6,13 +6,12 @@ import asyncio
 import re
 from dataclasses import fields
 from functools import cache
-from importlib import resources
 from typing import Any
 
+from ragassay import discovery
 from ragassay.errors import InputError
 from ragassay.judges import Failure, OfflineJudge, Question, Reply, label_of
 from ragassay.judges.questions import ExtractClaims, RubricGrade
-from ragassay.yaml_files import value_of
 
 CANNOT_TELL = "cannot tell"
 _BESIDE = ("passage", "passages", "chunks", "reference", "references", "wrong")
@@ -256,6 +255,5 @@ def _suggested(question: Question[Any]) -> Any:
 @cache
 def guides() -> dict[str, dict[str, Any]]:
     """What people are told about each kind of question: ``title``, ``ask``, ``meanings``."""
-    file = resources.files("ragassay.review") / "label_guides.yaml"
-    found: dict[str, dict[str, Any]] = value_of(file.read_text(encoding="utf-8"), file)
+    found: dict[str, dict[str, Any]] = discovery.table("ragassay.review", "label_guides.yaml")
     return found

@@ -179,7 +179,7 @@ def _cells(item: GoldenItem) -> list[str]:
         "\n".join(str(one.get("text") or one.get("document") or "") for one in unplaced(item)),
         item.answerability or "",
         *(item.type, item.complexity, item.style, item.language),
-        _listed(item.tags, _texts),
+        _listed(item.tags, _tags),
         item.status,
     ]
     return [str(cell) for cell in cells]
@@ -226,6 +226,16 @@ def _texts(cell: str, column: str = "references") -> list[str]:
     return [line for line in cell.split("\n") if line.strip()] if found is None else found
 
 
+def _tags(cell: str) -> list[str]:
+    """Tags a line each, or parted as on the page: by semicolons in a line that holds one, else by
+    commas."""
+    found = _parsed("tags", cell, str)
+    if found is not None:
+        return found
+    parts = (line.split(";" if ";" in line else ",") for line in cell.split("\n"))
+    return [tag for one in parts for part in one if (tag := part.strip())]
+
+
 def _negatives(cell: str) -> list[dict[str, Any]]:
     found = _parsed("negative_references", cell, dict)
     if found is not None:
@@ -269,5 +279,5 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "complexity": str,
     "style": str,
     "language": str,
-    "tags": lambda cell: _texts(cell, "tags"),
+    "tags": _tags,
 }

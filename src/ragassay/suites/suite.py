@@ -220,17 +220,13 @@ def _wrong(name: str, ks: Sequence[int] | None, local: Mapping[str, str]) -> Usa
 
 
 def _several_wrong(wrong: Mapping[str, UsageError]) -> str:
-    """A line for each name: the first sentence of what to write instead."""
+    """A line for each name, with all that is said where it is the only one."""
     lines = []
     for name, error in wrong.items():
         said = advice_on(name) or (
             error.hint if isinstance(error, naming.UnknownMetric) else str(error)
         )
-        said = said.removeprefix(f"{name!r} is a metric of other tools. ")
-        first = re.match(r".*?[.?](?=\s|$)", said)
-        lines.append(
-            f"  {name}: {first[0] if first else said or 'nothing of ours is called alike.'}"
-        )
+        lines.append(f"  {name}: {said or 'nothing of ours is called alike.'}")
     return "\n".join(
         [
             f"{len(wrong)} names are no metrics as they stand:",

@@ -1,3 +1,4 @@
+from .draft import Rejection as Rejection
 from .mix import Mix as Mix
 from .query_generation import (
     PublishedWish as PublishedWish,

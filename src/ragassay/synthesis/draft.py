@@ -137,10 +137,7 @@ class Draft:
             negative_references=list(self.negatives),
             gold=list(self.spans),
             answerability=Answerability(wanted.get("answerability", "answerable")),
-            type=wanted.get("type", ""),
-            complexity=wanted.get("complexity", ""),
-            style=wanted.get("style", ""),
-            language=wanted.get("language", ""),
+            **{one: wanted.get(one, "") for one in ("type", "complexity", "style", "language")},
             source=self.source,
             author=str(made["generator"]),
             origin="synthetic",
@@ -163,12 +160,17 @@ class Rejection:
         detail: a sentence.
         draft: what was written, as far as it was.
         passing: whether the reason may be gone when the command runs again.
+        failed: whether who was asked gave no usable answer.
+        unasked: whether nobody was asked, because nothing more was sent (a spent budget, an
+            endpoint that was given up): then it is no rejection, and counted apart.
     """
 
     why: Why
     detail: str
     draft: Draft
     passing: bool = False
+    failed: bool = False
+    unasked: bool = False
 
     @classmethod
     def of(cls, failure: Failure, why: Why, asked: str, draft: Draft) -> Rejection:
@@ -180,8 +182,10 @@ class Rejection:
             asked: who was asked, the generator or the checker.
             draft: what was written, as far as it was.
         """
+        if failure.stopped:
+            return cls(why, failure.detail, draft, failure.reason.passing, unasked=True)
         detail = f"the {asked} gave no answer: {failure.detail}"
-        return cls(why, detail, draft, failure.reason.passing)
+        return cls(why, detail, draft, failure.reason.passing, failed=True)
 
     def to_record(self, made: dict[str, Any]) -> dict[str, Any]:
         """A line of ``rejected.jsonl``.

@@ -20,6 +20,7 @@ from ragassay.judges.questions import AnswerFromPassages, AnswerMatch, ClaimSupp
 from ragassay.scores import Reason
 from ragassay.synthesis.draft import Draft, Rejection, Why
 from ragassay.synthesis.mix import LENGTHS
+from ragassay.synthesis.said_nothing import no_answer
 from ragassay.synthesis.sections import Corpus, with_headings
 
 ALIKE = 90.0
@@ -184,7 +185,7 @@ class Checks:
                     return None
                 what = "every word of it stands in the documents"
             detail = f"{what}, and the checker cannot tell more"
-        elif verdict.answer.answer.strip():
+        elif not no_answer(verdict.answer.answer, draft.conversation):
             detail = f"the checker found an answer: {verdict.answer.answer!r}"
         else:
             return None
@@ -264,7 +265,7 @@ class Checks:
         if isinstance(answer, Failure):
             return answer
         said = answer.answer.answer.strip()
-        if not said:
+        if no_answer(said, draft.conversation):
             return ""
         match = await ask.verdict(AnswerMatch(draft.query, said, draft.references))
         if isinstance(match, Failure):

@@ -15,6 +15,7 @@ from ragassay.samples import Sample
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
 from ragassay.synthesis.filters import WORDS, ill_formed
 from ragassay.synthesis.mix import LENGTHS, Kind
+from ragassay.synthesis.said_nothing import declined, no_answer, states
 from ragassay.synthesis.sections import Corpus, Section, shared_names
 
 SHOTS = 3
@@ -145,6 +146,10 @@ class LLMGenerator:
             draft.query = " ".join(query.answer.query.split())
             if not draft.query:
                 return Rejection("not-written", "the generator wrote an empty query", draft)
+            if declined(draft.query):
+                return Rejection("not-written", f"the generator declined: {draft.query}", draft)
+            if states(draft.query):
+                return Rejection("form", "the query is a statement and asks for nothing", draft)
             if detail := ill_formed(draft.query, self._words, draft.wanted.get("length")):
                 return Rejection("form", detail, draft)
         return await self._answered(draft, ask)
@@ -205,7 +210,8 @@ class LLMGenerator:
         if isinstance(verdict, Failure):
             return Rejection.of(verdict, "not-written", "generator", draft)
         written = verdict.answer
-        draft.references = (written.answer.strip(),)
+        said = "" if no_answer(written.answer, draft.conversation) else written.answer.strip()
+        draft.references = (said,)
         draft.evidence = ask.evidence
         if not draft.references[0] and draft.name:
             draft.kind, draft.references = (("answerability", "unanswerable"),), ()

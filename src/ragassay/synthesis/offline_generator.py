@@ -10,16 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
+from ragassay import discovery
 from ragassay.errors import UsageError
 from ragassay.golden import GoldSpan, NegativeReference
 from ragassay.judges.offline.language import lists, stem
 from ragassay.synthesis.draft import Draft, Nearly
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.sections import Corpus, Section
-from ragassay.yaml_files import value_of
 
 LABEL = "offline-rules/3"
 """The generator and its version, which is raised when it writes anything else."""
@@ -331,6 +330,5 @@ def _plain(value: str) -> str:
 
 @cache
 def _near_misses() -> dict[str, list[str]]:
-    file = resources.files("ragassay.synthesis") / "data" / "near_misses.yaml"
-    data: dict[str, list[str]] = value_of(file.read_text(encoding="utf-8"), file)
+    data: dict[str, list[str]] = discovery.table("ragassay.synthesis", "data/near_misses.yaml")
     return data

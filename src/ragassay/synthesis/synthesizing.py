@@ -120,12 +120,14 @@ class Outcome:
     Attributes:
         items: added now.
         total: synthetic items in the folder, rejected ones left out.
-        n_drafts: that were written in this run.
+        n_drafts: that were written, or asked for in vain, in this run.
         rejections: of this run.
         usage: what was asked and paid.
         stopped: whether a passing reason kept drafts from being written or checked.
         n_not_chosen: drafts with which nothing is wrong and that became no item.
         n_lines: of ``rejected.jsonl`` now; 0 where nothing was written.
+        unasked: drafts that nobody was asked for or about, because nothing more was sent; they
+            are no rejections.
     """
 
     items: Sequence[GoldenItem]
@@ -136,6 +138,7 @@ class Outcome:
     stopped: bool
     n_not_chosen: int = 0
     n_lines: int = 0
+    unasked: Sequence[Rejection] = ()
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,8 @@ class Synthesis:
         with self._judges() as (judge, made), Asker(judge) as asker:
             asker.progress = progress
             drafts, rejections = self._drafts(asker)
+            unasked = [one for one in rejections if one.unasked]
+            rejections = [one for one in rejections if not one.unasked]
             n_drafts = len(drafts) + len(rejections)
             filters = self._filters()
             there = {item.id for item in self.golden.items}
@@ -238,7 +243,8 @@ class Synthesis:
                 passed = chosen(self._part(passed), _more(self.wish.mix, kinds, self.wish.seed))
             checks = Checks(self.corpus)
             found = self._each(asker, [_checked(checks, one, asker) for one in passed])
-            rejections += [one for one in found if one is not None]
+            unasked += [one for one in found if one is not None and one.unasked]
+            rejections += [one for one in found if one is not None and not one.unasked]
             accepted = [d for d, against in zip(passed, found, strict=True) if against is None]
             taken = accepted if self.wish.given else chosen(accepted, kinds)
             usage = asker.usage
@@ -262,7 +268,7 @@ class Synthesis:
             not_tried=checks.not_tried,
         )
         _save_section(self.wish.output / SCORECARD, card)
-        stopped = any(one.passing for one in rejections)
+        stopped = any(one.passing for one in (*rejections, *unasked))
         return Outcome(
             items,
             len(self.made),
@@ -272,6 +278,7 @@ class Synthesis:
             stopped,
             n_not_chosen=len(not_chosen),
             n_lines=n_lines,
+            unasked=unasked,
         )
 
     def plan(self) -> Planned:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from ragassay.judges import Failure, Judge, Question, R_co, Verdict
+from ragassay.judges import Failure, Judge, JudgeGroup, Question, R_co, Verdict
 from ragassay.judges.questions import WriteAnswer, WriteQuery
 
 WRITES = (WriteQuery, WriteAnswer)
 """What the generator is asked; the checker is asked everything else."""
 
 
-class TwoJudges(Judge):
+class TwoJudges(JudgeGroup):
     """Hands each question to the generator or to the checker.
 
     Args:
@@ -21,7 +20,7 @@ class TwoJudges(Judge):
     """
 
     def __init__(self, generator: Judge | None, checker: Judge) -> None:
-        self._each = (checker,) if generator is None else (generator, checker)
+        super().__init__(filter(None, (generator, checker)))
         self._generator, self._checker = generator or checker, checker
 
     def _for(self, question: Question[Any]) -> Judge:
@@ -30,16 +29,12 @@ class TwoJudges(Judge):
     @property
     def label(self) -> str:
         """Both labels."""
-        return " + ".join(one.label for one in self._each)
+        return " + ".join(one.label for one in self.members)
 
     @property
     def width(self) -> int:
         """The smaller one."""
-        return min(one.width for one in self._each)
-
-    def leaves(self) -> tuple[Judge, ...]:
-        """Those of both."""
-        return tuple(leaf for one in self._each for leaf in one.leaves())
+        return min(one.width for one in self.members)
 
     def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
         """Those of the judge that is asked.
@@ -67,27 +62,3 @@ class TwoJudges(Judge):
             repeat: which time it is asked, from 0.
         """
         return await self._for(question).answer(question, repeat)
-
-    def without(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The parameters that either does not take."""
-        given = tuple(names)
-        return tuple(dict.fromkeys(name for one in self._each for name in one.without(given)))
-
-    async def open(self) -> None:
-        """Opens both."""
-        for one in self._each:
-            await one.open()
-
-    async def drain(self) -> None:
-        """Ends the sending of both."""
-        for one in self._each:
-            await one.drain()
-
-    async def close(self) -> None:
-        """Closes both."""
-        for one in self._each:
-            await one.close()
-
-    def remarks(self) -> tuple[str, ...]:
-        """Those of both."""
-        return tuple(remark for one in self._each for remark in one.remarks())

@@ -20,7 +20,9 @@ from ragassay.samples import Passage, Sample, Turn
 from ragassay.scores import Reason
 from ragassay.targets.asking_budget import AskingBudget
 from ragassay.targets.measurements import (
+    ASKED,
     FAILED_BEFORE,
+    NO_ANSWER,
     NOT_ASKED,
     STOPPED,
     answered,
@@ -50,6 +52,14 @@ from ragassay.transport import (
     Tally,
 )
 from ragassay.transport.endpoints import Completion, EndpointError
+
+_NO_SYSTEM: Mapping[str, Any] = {
+    "system": "", "repeat": 0, "answer": None, "passages": None, "failure": None, "given": {},
+    "given_by": {}, "given_unscored": {}, "runs": (),
+}  # fmt: skip
+"""The fields that a system filled, as they are where none did."""
+_MEASURED = frozenset({ASKED, NO_ANSWER})
+"""Keys of metadata that belong to an answer."""
 
 _Key = tuple[int, str, int]
 """Number of a system, id of a query, repeat."""
@@ -523,11 +533,12 @@ def questions_of(samples: Sequence[Sample]) -> list[Sample]:
     for sample in samples:
         if not sample.query_text.strip():
             raise UsageError(f"The record {sample.id!r} has no query, so there is nothing to ask.")
-        metadata = {k: v for k, v in sample.metadata.items() if k not in ("asked", "no_answer")}
-        bare = replace(
-            sample, system="", repeat=0, answer=None, passages=None, failure=None,
-            metadata=metadata, given={}, given_by={}, given_unscored={}, runs=(),
-        )  # fmt: skip
+        bare = sample
+        if any(getattr(sample, name) != value for name, value in _NO_SYSTEM.items()) or (
+            not _MEASURED.isdisjoint(sample.metadata)
+        ):
+            metadata = {k: v for k, v in sample.metadata.items() if k not in _MEASURED}
+            bare = replace(sample, metadata=metadata, **_NO_SYSTEM)
         first = found.setdefault(sample.id, bare)
         if (first.query, first.history) != (bare.query, bare.history):
             raise UsageError(

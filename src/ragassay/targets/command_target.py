@@ -8,7 +8,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -75,10 +75,16 @@ class CommandTarget(Target):
             start_new_session=True,
         )
         given = request.body() + b"\n"
+        came: list[float] = []  # when the pieces of the answer did
+
+        def note(piece: bytes) -> None:
+            if piece.strip():  # a line's end may come by itself
+                came.append(watch.seconds)
+
         streams = [
             asyncio.ensure_future(one)
             for one in (
-                _read(process.stdout, watch),
+                _read(process.stdout, note),
                 _read(process.stderr),
                 _write(process.stdin, given),
             )
@@ -99,7 +105,10 @@ class CommandTarget(Target):
             said = f": {shown(last[0]).rstrip('.')}" if last else ""
             raise EndpointError(Reason.FAILED, f"{self.url} {_end(code)}{said}.")
         try:
-            return reply_of(read_text(out.decode("utf-8", "replace")))
+            value = read_text(out.decode("utf-8", "replace"))
+            if isinstance(value, str) and len(came) > 1:  # only a text can come in pieces
+                watch.first = came[0]
+            return reply_of(value)
         except EndpointError as error:
             error.detail = f"{self.url}: {error.detail}"
             raise
@@ -114,12 +123,14 @@ def _end(code: int) -> str:
     return f"was ended by the signal {-code}"
 
 
-async def _read(stream: asyncio.StreamReader | None, watch: Stopwatch | None = None) -> bytes:
+async def _read(
+    stream: asyncio.StreamReader | None, note: Callable[[bytes], None] | None = None
+) -> bytes:
     assert stream is not None
     pieces, size = [], 0
     while piece := await stream.read(_CHUNK):
-        if watch is not None:
-            watch.words_came()
+        if note is not None:
+            note(piece)
         pieces.append(piece)
         size += len(piece)
         refuse_endless(size, "the command")

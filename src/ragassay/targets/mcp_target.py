@@ -102,7 +102,6 @@ class McpTarget(Target):
 
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
         """Calls the tool."""
-        del watch
         assert self._server is not None and self._tool is not None
         try:
             result = await self._server.asked(

@@ -203,5 +203,6 @@ def _chat(word: str, options: AskOptions, name: str | None) -> Target:
         mapping,
         f"--target {address.label}",
         key=address.key,
-        price=price_of(address.model, address.url),
+        # What runs at an address of one's own may pay for more than its model: nobody knows.
+        price=price_of(address.model),
     )

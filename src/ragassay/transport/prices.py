@@ -75,11 +75,9 @@ def price_of(model: str, endpoint: str = "") -> Price | None:
     """
     if model.startswith(("http://", "https://")):
         endpoint, _, model = model.partition("#")
-    known = prices()
-    for name in _spellings(model):
-        if name in known:
-            return known[name]
-    return FREE if endpoint and is_local(endpoint) else None
+    bare = _MAKER.sub("", model.strip().casefold())
+    known = prices().get(bare) or prices().get(_VERSION.sub("", bare))
+    return known or (FREE if endpoint and is_local(endpoint) else None)
 
 
 def is_local(endpoint: str) -> bool:
@@ -118,9 +116,3 @@ def _table() -> Mapping[str, object]:
 _MAKERS = "openai|anthropic|google|gemini|vertex_ai|models"
 _MAKER = re.compile(rf"^(?:(?:{_MAKERS})[:/])+")
 _VERSION = re.compile(r"(?:[-@]\d{4}-\d{2}-\d{2}|[-@]\d{8}|-(?:0[1-9]|1[0-2])\d{2}|-00\d|-latest)$")
-
-
-def _spellings(model: str) -> list[str]:
-    """The name as it is, without its maker, and without its date."""
-    bare = _MAKER.sub("", model.strip().casefold())
-    return [bare, _VERSION.sub("", bare)]

@@ -242,3 +242,22 @@ def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch
     assert len(signatures) == 2
     found = {one.name: one for one in ragassay.compare(new, old).differences}
     assert found["f1"].n == 6 and found["hhem"].n == 0 and found["hhem"].diff is None
+
+
+def test_pairs_under_a_percentile_are_counted_as_greater_smaller_and_equal() -> None:
+    def slow(seconds: list[float]) -> ragassay.Result:
+        asked = [
+            {
+                "id": f"q{at}",
+                "query": "Which?",
+                "answer": "a",
+                "metadata": {"asked": {"latency": s}},
+            }
+            for at, s in enumerate(seconds)
+        ]
+        return ragassay.evaluate(asked, metrics="latency(percentile=50)")
+
+    [found] = ragassay.compare(
+        slow([3.0, 3.0, 3.0, 1.0, 2.0]), slow([1.0, 1.0, 1.0, 2.0, 2.0])
+    ).differences
+    assert (found.wins, found.losses, found.ties, found.n) == (3, 1, 1, 5)

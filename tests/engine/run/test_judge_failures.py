@@ -146,7 +146,7 @@ def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
     summary = json.loads(capsys.readouterr().out)
     assert summary["judging"]["lost_votes"] == {"auth": 1}
     (said,) = summary["warnings"]
-    assert said.startswith("1 vote lost (auth): ") and "does not know the model 'm2'" in said
+    assert said.startswith("1 of 3 votes lost (auth): ") and "does not know the model 'm2'" in said
 
 
 @pytest.mark.parametrize(

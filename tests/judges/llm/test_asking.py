@@ -62,4 +62,4 @@ def test_what_has_no_price_costs_nothing_and_is_counted() -> None:
         made = Provenance("llm", request="r", attempts=2, input_tokens=5, cost=cost)
         question = RelevanceGrade("q", "p")
         usage.add(Verdict(question, question.reply(**GRADE), made))
-    assert (usage.calls, usage.input_tokens, usage.cost, usage.unpriced) == (6, 15, 0.25, 2)
+    assert (usage.calls, usage.input_tokens, usage.cost, usage.unpriced) == (6, 15, 0.25, 4)

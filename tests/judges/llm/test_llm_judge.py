@@ -16,13 +16,14 @@ from ragassay.errors import UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.store import Entry
+from ragassay.judges.llm import requests
 from ragassay.judges.llm.llm_judge import _AT_WORK
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.context_report import ReportOnContext
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.support import CitationSupport
+from ragassay.judges.questions.support import CitationSupport, ClaimSupport
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.scores import Reason
 from ragassay.transport.budget import Budget
@@ -523,8 +524,25 @@ def test_the_problem_of_the_first_reply_is_told_where_the_second_has_another(
     assert failure.detail == (
         f"no valid answer, even when asked again: {told}."
         + (f" The reply: {second!r}." if second else "")
-        + " Wanted: a JSON object with intent, match, trust, grade"
+        + " Wanted: a JSON object with intent, match, trust, grade, such as "
+        '{"intent":"...","match":0,"trust":0,"grade":0}'
     )
+
+
+def test_the_form_that_is_told_is_the_one_that_is_read(server: LLMServer, bench: Bench) -> None:
+    question = ClaimSupport(("Dune is a novel.",), ("Dune is a novel by Frank Herbert.",))
+    server.settings.rule = lambda request: '{"supported": [true]}'
+    failure = failed(ask_one(bench.judge(), question))
+    told = failure.detail.partition(" Wanted: a JSON object with verdicts, such as ")[2]
+    assert told == '{"verdicts":[{"number":1,"reason":"...","supported":true}]}'
+    server.settings.rule = lambda request: told
+    assert answered(ask_one(bench.judge(reuse="answers"), question)).answer.supported == (True,)
+
+
+@pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
+def test_the_example_of_a_form_is_of_that_form(question: Question[Any]) -> None:
+    shape = question.form or question.reply
+    assert shape.model_validate_json(requests.example(question.schema()))
 
 
 def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(

@@ -69,6 +69,7 @@ def record(number: int, **more: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.usefixtures("forked")
 def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     client: TestClient, store: Store, tmp_path: Path
 ) -> None:

@@ -108,6 +108,7 @@ def test_a_store_that_is_away_for_a_moment_ends_no_events(
     assert asyncio.run(first()) == "idle"
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_client_that_leaves_costs_nothing_and_one_that_stays_sees_the_end(
     tmp_path: Path,
 ) -> None:
@@ -129,6 +130,7 @@ def test_a_client_that_leaves_costs_nothing_and_one_that_stays_sees_the_end(
         assert service.ask("GET", f"jobs/{job}")["status"] == "completed"
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_stream_that_is_open_does_not_keep_the_service_from_ending(tmp_path: Path) -> None:
     with serving(tmp_path / "data", "--no-worker") as service:
         task = with_records(service, 1)

@@ -114,6 +114,7 @@ def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(tmp_path: Path
     store.close()
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_worker_whose_folder_cannot_be_written_says_so_and_works_on_when_it_can(
     store: Store, tmp_path: Path
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_worker_whose_folder_cannot_be_written_says_so_and_works_on_when_it_ca
     assert get_job(store, job.id).status == "completed"
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_database_that_restarts_loses_and_doubles_nothing_and_fails_no_job(
     postgres: PostgresServer, tmp_path: Path
 ) -> None:
@@ -184,6 +186,7 @@ def test_a_database_that_restarts_loses_and_doubles_nothing_and_fails_no_job(
     store.close()
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_clock_that_jumps_back_stops_nothing(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

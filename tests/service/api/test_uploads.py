@@ -286,6 +286,7 @@ def test_the_sample_data_can_be_uploaded(store: Store) -> None:
     assert done.new == len(path_of("hybrid").read_text(encoding="utf-8").splitlines())
 
 
+@pytest.mark.usefixtures("forked")
 def test_files_come_over_rest_and_from_both_clients(tmp_path: Path) -> None:
     pytest.importorskip("httpx2", reason="needs the extra 'client'")
     import asyncio

@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def service(folder: Path) -> Iterator[Service]:
+def service(folder: Path, forked_module: None) -> Iterator[Service]:
     """A service without a worker."""
     with serving(folder, "--no-worker") as made:
         yield made

@@ -40,7 +40,7 @@ from ragassay.service.views import Views
 from ragassay.service.worker import WorkerOptions
 from reports_examples import HOSTILE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
 
 
 class Served:

@@ -15,6 +15,7 @@ from service_process import serving
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.usefixtures("forked")
 def test_the_service_begins_with_a_sample_and_finished_reports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

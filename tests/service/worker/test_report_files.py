@@ -158,6 +158,7 @@ def test_a_report_is_written_and_compared_as_the_command_line_does(
     assert body["differences"] == theirs["differences"]
 
 
+@pytest.mark.usefixtures("forked")
 def test_large_reports_are_written_and_compared_in_a_process_of_their_own(
     store: Store, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +290,7 @@ def test_a_report_that_is_not_finished_has_no_files(store: Store) -> None:
         write_report(store, report, "html")
 
 
+@pytest.mark.usefixtures("forked")
 def test_runs_and_files_and_comparisons_travel_by_both_clients(runs: Path, tmp_path: Path) -> None:
     pytest.importorskip("httpx2", reason="needs the extra 'client'")
     import asyncio

@@ -43,6 +43,7 @@ def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
     capsys.readouterr()
 
 
+@pytest.mark.usefixtures("forked")
 def test_what_was_acknowledged_survives_a_kill_and_the_job_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     asked = {"name": "all", "from_timestamp": 0, "to_timestamp": 1e6}
@@ -65,6 +66,7 @@ def test_what_was_acknowledged_survives_a_kill_and_the_job_goes_on(tmp_path: Pat
     assert not [path for path in (folder / "work").iterdir() if path.name.startswith("job-")]
 
 
+@pytest.mark.usefixtures("forked")
 def test_tokens_are_made_listed_and_revoked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

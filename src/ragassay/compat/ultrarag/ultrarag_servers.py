@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
 
-from ragassay.yaml_files import value_of
+from ragassay import discovery
 
-_FILE = resources.files("ragassay.compat.ultrarag").joinpath("ultrarag_servers.yaml")
-_SERVERS: Mapping[str, Any] = value_of(_FILE.read_text("utf-8"), _FILE)
+_SERVERS: Mapping[str, Any] = discovery.table("ragassay.compat.ultrarag", "ultrarag_servers.yaml")
 
 FLOWS: Mapping[str, Mapping[str, str]] = {name: one["tools"] for name, one in _SERVERS.items()}
 """For each server its tools, with what they take and give."""

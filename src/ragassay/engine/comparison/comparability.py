@@ -9,7 +9,7 @@ import numpy as np
 
 from ragassay.counts import either, plural
 from ragassay.engine.comparison.pairs import Mask, rows_by_query
-from ragassay.engine.results import Result, fingerprint, names_in
+from ragassay.engine.results import Result, fingerprint, missing_by_accident, names_in
 
 SAME_NUGGETS = (
     "To measure both systems by the same nuggets, put them into one file and run that with "
@@ -160,6 +160,5 @@ def warnings_of(
             )
     for result in (a, b):
         if result.summary.incomplete:
-            failed = plural(result.summary.incomplete, "score")
-            sentences.append(f"{result.name} is incomplete: {failed} failed.")
+            sentences.append(f"{result.name} is incomplete: {missing_by_accident(result.summary)}.")
     return sentences

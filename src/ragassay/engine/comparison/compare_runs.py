@@ -118,8 +118,9 @@ def compare(
     shown_as = [a.summary.metrics[name] for name in names]
     wanted = () if primary is None else tuple(_named(primary, a, b, names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
-    if not (mask_a & mask_b).any():
-        _refuse_without_answers(a, b)
+    for run in () if (mask_a & mask_b).any() else (a, b):
+        if gone := run.summary.all_failed:
+            raise UsageError(f"{a.name} and {b.name} cannot be compared. Of {run.name}: {gone}")
     clusters, clustered_by = matched.clusters
     options: dict[str, Any] = {
         "clusters": clusters,
@@ -151,12 +152,11 @@ def compare(
     margins = drops.resolve(fail_if_drop, lambda name: _named(name, a, b, in_order), every)
     # A gate asks of its metric by itself: whether it is a primary one changes nothing.
     by_itself = _standings(a, b, names, not_comparable, (), trust_offline)
-    by_name = {
-        difference.name: replace(difference, standing=standing, why=why)
-        for difference, (standing, why) in zip(comparison.differences, by_itself, strict=True)
-    }
-    by_name |= {difference.name: difference for difference in of_tails}
     found = {one.name: one for one in (*comparison.differences, *of_tails)}
+    by_name = found | {
+        name: replace(found[name], standing=standing, why=why)
+        for name, (standing, why) in zip(names, by_itself, strict=True)
+    }
     alone = [()] * 2 if metrics is not None else [_only(a, b), _only(b, a)]
     return replace(
         comparison,
@@ -197,18 +197,6 @@ def _refusals(
     reasons = dict.fromkeys(names, by_query[0]) if by_query else {}
     reasons |= dict.fromkeys(own_nuggets(a, b, names), "each run has nuggets of its own")
     return reasons | by_metric, reasons_against
-
-
-def _refuse_without_answers(*runs: Result) -> None:
-    """Says of runs without a common score where the system gave no answer at all.
-
-    Raises:
-        UsageError: a system failed for every sample.
-    """
-    a, b = (run.name for run in runs)
-    for run in runs:
-        if gone := run.summary.all_failed:
-            raise UsageError(f"{a} and {b} cannot be compared. Of {run.name}: {gone}")
 
 
 def _drop_gate(
@@ -422,9 +410,11 @@ def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) ->
         if name in b.summary.metrics and _is_compared(metric)
     }
     if not both:
+        held = [list(run.summary.metrics) for run in (a, b)]
+        of_a, of_b = (", ".join(one[:6]) + (" ..." if len(one) > 6 else "") for one in held)
         raise UsageError(
-            f"{a.name} and {b.name} have no metric in common: {a.name} has {_first(a)}, and "
-            f"{b.name} has {_first(b)}."
+            f"{a.name} and {b.name} have no metric in common: {a.name} has {of_a}, and "
+            f"{b.name} has {of_b}."
         )
     if wanted is None:
         return list(both)
@@ -433,8 +423,3 @@ def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) ->
 
 def _is_compared(metric: MetricSummary) -> bool:
     return metric.aggregate == "mean" or metric.percentile is not None
-
-
-def _first(run: Result) -> str:
-    names = list(run.summary.metrics)
-    return ", ".join(names[:6]) + (" ..." if len(names) > 6 else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragassay.counts import either, plural
 from ragassay.engine.comparison.gates import NUMBER, Estimate, Gate, outermost, settled
@@ -57,24 +57,18 @@ def metric_of(gate: GateResult) -> str | None:
     return parse(gate.gate.removeprefix(_GATE)).metric if gate.gate.startswith(_GATE) else None
 
 
-def figures(gate: GateResult, difference: Difference) -> dict[str, float | None]:
+def figures(gate: GateResult) -> dict[str, float | None]:
     """What a gate that `decide` decided rests on, as a drop: above 0 for the worse.
 
     Args:
         gate: the gate.
-        difference: of its metric.
 
     Returns:
         ``value`` (the observed drop), ``limit`` (the largest that is allowed), and the one-sided
         bounds ``low`` and ``high`` of the drop, in the metric's own unit.
     """
-    falls = difference.higher_is_better is False
-    low, high = (gate.low, gate.high) if falls else (gate.high, gate.low)
-    value, low, high = (
-        one if one is None or falls else 0.0 - one for one in (difference.diff, low, high)
-    )
-    limit = parse(gate.gate.removeprefix(_GATE)).size
-    return {"value": value, "limit": limit, "low": low, "high": high}
+    low, high = gate.drop_bounds
+    return {"value": gate.drop, "limit": gate.limit, "low": low, "high": high}
 
 
 def resolve(
@@ -168,7 +162,11 @@ def decide(
         ends = outermost(gate, possible)
         value = most if falls else least
         missing = n_owed + n_lacking
-        return GateResult(f"{_GATE}{margin}", value, passed, missing, why, gate.which, level, *ends)
+        drop = difference.diff if falls or difference.diff is None else 0.0 - difference.diff
+        found = GateResult(
+            f"{_GATE}{margin}", value, passed, missing, why, gate.which, level, *ends
+        )
+        return replace(found, drop=drop, limit=margin.size)
 
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""

@@ -173,11 +173,7 @@ def found(
     if any(gate.which != "mean" for gate in resolved):
         check_one_sided(options.level)
     trusted = trust_offline or bool(config.get("trust_offline"))
-    return tuple(
-        one
-        for step in result.steps
-        for one in decide(resolved, step.summary, step.columns, options, trust_offline=trusted)
-    )
+    return decide_run(resolved, result, options, trust_offline=trusted)
 
 
 def _number(value: float) -> str:
@@ -219,6 +215,24 @@ def decide(
     ]
 
 
+def decide_run(
+    gates: Sequence[Gate], result: Result, options: IntervalOptions, *, trust_offline: bool
+) -> tuple[GateResult, ...]:
+    """Whether each gate passes, on the metrics of a run and on those of its consistency.
+
+    Args:
+        gates: resolved gates.
+        result: of the run.
+        options: method and level of the intervals.
+        trust_offline: let any offline judgment decide.
+    """
+    return tuple(
+        one
+        for step in result.steps
+        for one in decide(gates, step.summary, step.columns, options, trust_offline=trust_offline)
+    )
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A mean, and the one-sided bounds of the true mean."""
@@ -254,13 +268,21 @@ def _decide(
         closed = metric.aggregate == "mean" and len(ends) == 2
         possible = [_estimate(gate, metric, columns, options, end) for end in ends if closed]
     were = either(n_owed, "was", "were")
-    owed = f"{plural(n_owed, 'sample')} that should have been scored {were} not"
+    why_not = _reasons(columns.reasons(metric.name))
+    owed = f"{plural(n_owed, 'sample')} that should have been scored {were} not ({why_not})"
     passed, why = settled(gate, seen, possible, owed if n_owed else "")
     distrust = "" if trust_offline else offline_reason(metric)
     if distrust:
         passed, why = None, f"{distrust}; --trust-offline lets it decide"
     low, high = outermost(gate, possible) if gate.which != "mean" or n_owed else (None, None)
     return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level, low, high)
+
+
+def _reasons(reasons: Mapping[str, int]) -> str:
+    """Those for which a score was owed, in words: ``3 missing input, 1 timeout``."""
+    return ", ".join(
+        f"{n:,} {reason.replace('_', ' ')}" for reason, n in reasons.items() if reason in OWED
+    )
 
 
 def _no_interval(metric: MetricSummary, columns: ScoreColumns, options: IntervalOptions) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.counts import grouped
 from ragassay.engine.comparison.gates import OWED
 from ragassay.engine.results import Result, cluster_column
 from ragassay.stats import rounded_differences
@@ -126,10 +126,7 @@ class MatchedRuns:
 
 def rows_by_query(result: Result) -> Mapping[str, list[int]]:
     """Row numbers of each query id, in order of first appearance."""
-    rows: dict[str, list[int]] = defaultdict(list)
-    for at, (query, _, _) in enumerate(result.columns.identities):
-        rows[query].append(at)
-    return rows
+    return grouped((query, at) for at, (query, _, _) in enumerate(result.columns.identities))
 
 
 def query_matrix(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from ragassay import suites
+from ragassay.counts import grouped
 from ragassay.engine.results import MetricSummary
 from ragassay.errors import UsageError
 from ragassay.judges.offline import LABEL, NOT_MEASURED, Agreement, agreement_of
@@ -81,9 +82,7 @@ def agreements(metric: str) -> Mapping[str, Agreement | None]:
         uses = sorted(uses_of(naming.parse(metric, local), local))
     except UsageError:
         return {}
-    by_kind: dict[str, list[Agreement | None]] = {}
-    for use in uses:
-        by_kind.setdefault(use.kind, []).append(agreement_of(use.kind, use.metric))
+    by_kind = grouped((use.kind, agreement_of(use.kind, use.metric)) for use in uses)
     return {
         kind: _weakest([one for one in listed if one is not None]) if all(listed) else None
         for kind, listed in by_kind.items()

@@ -25,14 +25,6 @@ _FOREIGN = re.compile(r"\s*(?:\.|[A-Za-z_]\w*\s*[.:\[]).*", re.DOTALL)
 """What OmegaConf would resolve: another key, or a resolver of its own."""
 
 
-def only_reference(text: str) -> re.Match[str] | None:
-    """The reference that is the whole text, or ``None``. Its groups are ``name`` and ``default``,
-    which counts where the variable is not set, if it is given.
-    """
-    match = _FORM.fullmatch(text.strip())
-    return None if match is None else _reference(match[1])
-
-
 def read_filled(
     text: str,
     path: object,
@@ -142,7 +134,8 @@ def variable_of(value: Any, content: Marked, place: Place) -> str | None:
     """
     if value in (None, ""):
         return None
-    one = only_reference(value) if isinstance(value, str) else None
+    match = _FORM.fullmatch(value.strip()) if isinstance(value, str) else None
+    one = None if match is None else _reference(match[1])
     if one is not None and one["default"] in (None, "", "null"):
         return one["name"]
     raise content.wrong(

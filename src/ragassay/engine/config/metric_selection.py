@@ -86,7 +86,8 @@ def make_plan(
     asked: dict[Metric, str] = {}
     if config.metrics:
         local = published_names(config, data_format, used)
-        every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
+        published = {name: target for suite in used for name, target in suite.published.items()}
+        every = Suite("metrics", "", "", (), aliases=local, published=published)
         named_as = every.named(config.metrics, ks=config.ks, published=config.published)
         asked = {metric: name for name, metric in named_as.items()}
         metrics += asked
@@ -214,10 +215,6 @@ def _usual(config: RunConfig, data_format: str) -> Suite:
     """The suite for data, when none is named."""
     usual = "retrieval" if config.qrels is not None else "qa"
     return suites.get(DEFAULT_SUITES.get(data_format, usual))
-
-
-def _published(used: Sequence[Suite]) -> dict[str, str]:
-    return {name: target for suite in used for name, target in suite.published.items()}
 
 
 T = TypeVar("T", Rubric, JudgePrompt)

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
+from ragassay.counts import grouped
 from ragassay.engine.results import ScoreColumns, fingerprint
 from ragassay.errors import warn_user
 from ragassay.files import cannot_write
@@ -86,10 +87,7 @@ def group_samples(columns: ScoreColumns, kept: Kept, of: Sequence[str]) -> Itera
 
 def rows_of(columns: ScoreColumns) -> dict[tuple[str, str], list[int]]:
     """The numbers of the samples of each query and system, in the order of the first."""
-    groups: dict[tuple[str, str], list[int]] = {}
-    for at, (query, system, _) in enumerate(columns.identities):
-        groups.setdefault((query, system), []).append(at)
-    return groups
+    return grouped((identity[:2], at) for at, identity in enumerate(columns.identities))
 
 
 def _given(columns: ScoreColumns, rows: Sequence[int], of: Sequence[str]) -> dict[str, Any]:

@@ -141,7 +141,10 @@ def moved(
     )
     first = alike(new, headline=chosen, below=below)
     second = alike(old, headline=first.headline, below=first.below)
-    rows_new, rows_old = (_rows(run) for run in (new, old))
+    rows_new, rows_old = (
+        {(query, repeat): at for at, (query, _, repeat) in enumerate(run.columns.identities)}
+        for run in (new, old)
+    )
     common = [key for key in rows_new if key in rows_old]
     if not common:
         raise UsageError(
@@ -191,8 +194,3 @@ def moved(
         first, second, len(common), len(common) - len(told), level, classes,
         dict(transitions.most_common()), unlike, not_alike,
     )  # fmt: skip
-
-
-def _rows(run: Result) -> dict[tuple[str, int], int]:
-    """The row of each query and repeat."""
-    return {(query, repeat): at for at, (query, _, repeat) in enumerate(run.columns.identities)}

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from ragassay.counts import grouped
 from ragassay.engine.results import MetricSummary, Rows, ScoreRow
 from ragassay.samples import Answerability, Sample
-from ragassay.scores import Value
 
 Reading = Callable[[ScoreRow, Sample], float | None]
 """The signal that a score gives; ``None`` for none."""
@@ -92,11 +92,9 @@ def names_by_metric(metrics: Mapping[str, MetricSummary]) -> dict[str, list[str]
     Args:
         metrics: of the run's summary, by shown name.
     """
-    found: dict[str, list[str]] = {}
-    for shown, metric in sorted(metrics.items(), key=lambda one: -_depth(one[1].metric)):
-        if name := canonical_name(metric.metric or shown):
-            found.setdefault(name, []).append(shown)
-    return found
+    deepest_first = sorted(metrics.items(), key=lambda one: -_depth(one[1].metric))
+    names = ((canonical_name(metric.metric or shown), shown) for shown, metric in deepest_first)
+    return grouped((name, shown) for name, shown in names if name)
 
 
 def canonical_name(metric: str) -> str:
@@ -111,12 +109,20 @@ def _depth(metric: str) -> float:
     return int(cut) if cut.isdigit() else inf
 
 
-def _number(value: Value | None) -> float | None:
-    return None if value is None or isinstance(value, str | list) else float(value)
+def _value(made: Callable[[float], float] = float, *, measured: bool = False) -> Reading:
+    """Reads the score where it is a number.
 
+    Args:
+        made: gives the signal's value for it.
+        measured: whether a value that is published for a missing part gives nothing.
+    """
 
-def _value(row: ScoreRow, _: Sample) -> float | None:
-    return _number(row.value)
+    def read(row: ScoreRow, _: Sample) -> float | None:
+        if row.value is None or isinstance(row.value, str | list):
+            return None
+        return None if measured and row.status == "assumed" else made(float(row.value))
+
+    return read
 
 
 def _part(*keys: str) -> Reading:
@@ -140,19 +146,16 @@ def _cited_precision(row: ScoreRow, sample: Sample) -> float | None:
     return _part("precision")(row, sample)
 
 
-def _reciprocal(row: ScoreRow, _: Sample) -> float | None:
-    value = _number(row.value)
-    return None if value is None else inf if value <= 0 else round(1 / value)
-
-
 def _hit_ranks(row: ScoreRow, _: Sample) -> float | None:
     ranks = row.parts.get("hit_ranks")
     return min(ranks, default=inf) if isinstance(ranks, list | tuple) else None
 
 
-def _whether_found(row: ScoreRow, _: Sample) -> float | None:
-    value = _number(row.value)
-    return None if value is None else FOUND_SOMEWHERE if value > 0 else inf
+_NUMBER = _value()
+_RECIPROCAL = _value(lambda value: inf if value <= 0 else round(1 / value))
+_WHETHER_FOUND = _value(lambda value: FOUND_SOMEWHERE if value > 0 else inf)
+_USEFULNESS = _value(lambda value: FOUND_SOMEWHERE if value > 2 else inf, measured=True)
+_CONTRADICTS = _value(lambda value: float(value <= 2), measured=True)
 
 
 def _by_gold(read: Reading) -> Reading:
@@ -167,13 +170,6 @@ def _by_gold(read: Reading) -> Reading:
     return checked
 
 
-def _usefulness(row: ScoreRow, _: Sample) -> float | None:
-    value = _number(row.value)
-    if value is None or row.status == "assumed":
-        return None
-    return FOUND_SOMEWHERE if value > 2 else inf
-
-
 def _is(*values: object) -> Reading:
     return lambda row, _: float(row.value in values)
 
@@ -186,30 +182,25 @@ def _said_idk(row: ScoreRow, sample: Sample) -> float | None:
     return float(bool(row.value) == should)
 
 
-def _contradicts(row: ScoreRow, _: Sample) -> float | None:
-    value = _number(row.value)
-    return None if value is None or row.status == "assumed" else float(value <= 2)
-
-
 RANK = Signal(
     "rank",
     "rank of the first relevant passage",
     (
-        Source("RR", _by_gold(_reciprocal), "RR"),
+        Source("RR", _by_gold(_RECIPROCAL), "RR"),
         *(
             Source(name, _by_gold(_hit_ranks), f"{name}@10")
             for name in ("SpanR", "SpanF1", "ChunkR")
         ),
-        Source("umbrela_MRR", _reciprocal, "umbrela_MRR"),
+        Source("umbrela_MRR", _RECIPROCAL, "umbrela_MRR"),
         *(
-            Source(name, _by_gold(_whether_found), f"{name}@10")
+            Source(name, _by_gold(_WHETHER_FOUND), f"{name}@10")
             for name in (
                 *("nDCG", "Recall", "Success", "AP", "SpanR", "ChunkR", "ChunkF1", "hybrid"),
                 *("CharR", "CharIoU", "CharF1"),
             )
         ),
-        *(Source(name, _whether_found, f"{name}@5") for name in ("umbrela_nDCG", "umbrela_P")),
-        Source("ragreport_usefulness", _usefulness, "ragreport_usefulness"),
+        *(Source(name, _WHETHER_FOUND, f"{name}@5") for name in ("umbrela_nDCG", "umbrela_P")),
+        Source("ragreport_usefulness", _USEFULNESS, "ragreport_usefulness"),
     ),
 )
 """The rank from 1; infinite where none was retrieved, `FOUND_SOMEWHERE` where nothing tells it."""
@@ -229,15 +220,15 @@ CONTRADICTED = Signal(
     "contradicted",
     "share of the answer that passages or references contradict",
     (
-        Source("contradicted", _value, "contradicted"),
-        Source("ragreport_faithfulness", _contradicts, "ragreport_faithfulness"),
+        Source("contradicted", _NUMBER, "contradicted"),
+        Source("ragreport_faithfulness", _CONTRADICTS, "ragreport_faithfulness"),
     ),
 )
 
 SUPPORTED = Signal(
     "supported",
     "share of the answer that the passages support",
-    tuple(Source(name, _value, name) for name in ("rl_f", "hhem_windows", "hhem")),
+    tuple(Source(name, _NUMBER, name) for name in ("rl_f", "hhem_windows", "hhem")),
 )
 
 CITED = Signal(
@@ -266,10 +257,10 @@ COMPLETE = Signal(
     "complete",
     "share of what should be said that the answer says",
     (
-        *(Source(name, _value, f"{name}.all") for name in ("nuggets", "nuggets_ore")),
+        *(Source(name, _NUMBER, f"{name}.all") for name in ("nuggets", "nuggets_ore")),
         Source("factual_correctness", _part("recall"), "factual_correctness.recall"),
         *(Source(name, _part("r"), f"{name}.r") for name in ("token_f1", "rouge1", "rougeL")),
-        Source("reference_recall", _value, "reference_recall"),
+        Source("reference_recall", _NUMBER, "reference_recall"),
     ),
 )
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from ragassay.counts import either, few, plural
+from ragassay.counts import either, few, grouped, plural
 from ragassay.engine.golden.golden_findings import Told
 from ragassay.engine.golden.golden_groups import plain
-from ragassay.golden import DOCUMENTS, MANIFEST, Document, GoldenSet
+from ragassay.golden import COPY, DOCUMENTS, MANIFEST, Document, GoldenSet
 
 _ALIKE = 0.8
 """Share of equal sentences from which two documents are told."""
@@ -54,9 +54,14 @@ def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Ite
             "in",
             "look",
         )
-    unreadable = [name for name in golden.left_out if name not in {one.path for one in readable}]
+    again = {one.path for one in readable}
+    unreadable = [
+        name
+        for name, why in golden.left_out.items()
+        if name not in again and not why.startswith(COPY)
+    ]
     if unreadable:
-        sentence = f"{plural(len(unreadable), 'document')} left out as unreadable"
+        sentence = f"{plural(len(unreadable), 'document')} left out, as they cannot be taken"
         yield (
             "",
             f"{sentence} ({few(unreadable)}): what stands there may answer what is unanswerable",
@@ -104,10 +109,7 @@ def nearly_alike(documents: Mapping[str, Document]) -> list[Alike]:
         documents: by id.
     """
     sentences = {name: _sentences(one.text) for name, one in documents.items()}
-    holders: defaultdict[int, list[str]] = defaultdict(list)
-    for name, held in sentences.items():
-        for sentence in held:
-            holders[sentence].append(name)
+    holders = grouped((sentence, name) for name, held in sentences.items() for sentence in held)
     pairs: set[tuple[str, str]] = set()
     for names in holders.values():
         # Of a sentence that stands everywhere each document is compared with the next one only.

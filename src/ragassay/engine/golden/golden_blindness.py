@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ragassay.counts import either, plural
@@ -13,9 +14,25 @@ Scorer = Callable[[Sequence[Mapping[str, Any]], str], dict[str, float]]
 """Gives the value of each answer that a metric (by its name) scores, by its id."""
 
 
-def blindness_of(
-    items: Sequence[GoldenItem], metrics: Sequence[str], scorer: Scorer
-) -> tuple[dict[tuple[str, str], tuple[int, int]], int, str]:
+@dataclass
+class Blindness:
+    """Which metrics do not see which mistakes.
+
+    Attributes:
+        counts: for each metric and kind of wrong answer, how many score as high as the best right
+            one, of how many.
+        blind: for each of them the ids of the items of these answers.
+        by_gold: ids of the items whose right answer is the text of their gold spans.
+        untold: for how many items nobody can tell and why; empty for none.
+    """
+
+    counts: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    blind: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    by_gold: list[str] = field(default_factory=list)
+    untold: str = ""
+
+
+def blindness_of(items: Sequence[GoldenItem], metrics: Sequence[str], scorer: Scorer) -> Blindness:
     """Scores right and wrong answers by each metric.
 
     A wrong answer is scored against all references. A right answer is a reference that is scored
@@ -27,15 +44,11 @@ def blindness_of(
         items: those without wrong answers are left out.
         metrics: their names.
         scorer: scores the answers by one of them.
-
-    Returns:
-        For each metric and kind of wrong answer, how many score as high as the best right one, of
-        how many; how many items have the text of their gold spans as the right answer; for how many
-        items nobody can tell and why, empty for none.
     """
+    found = Blindness()
     tried: list[tuple[GoldenItem, int]] = []
     samples: list[dict[str, Any]] = []
-    by_gold = n_alone = n_without = 0
+    n_alone = n_without = 0
     for item in items:
         if not item.negative_references:
             continue
@@ -46,7 +59,8 @@ def blindness_of(
         if not right:
             n_alone += 1
             continue
-        by_gold += len(item.references) == 1
+        if not _has_second(item):
+            found.by_gold.append(item.id)
         number = len(tried)
         tried.append((item, len(right)))
         samples += [
@@ -57,7 +71,6 @@ def blindness_of(
             {"id": f"{number}/-{at}", "answer": one.text, "references": item.references}
             for at, one in enumerate(item.negative_references)
         ]
-    counts: dict[tuple[str, str], tuple[int, int]] = {}
     for metric in dict.fromkeys(metrics) if samples else ():
         values = scorer(samples, metric)
         for number, (item, n_right) in enumerate(tried):
@@ -68,9 +81,22 @@ def blindness_of(
                 if wrong is None or not best:
                     continue
                 key = (metric, one.kind or "wrong")
-                n, of = counts.get(key, (0, 0))
-                counts[key] = (n + (wrong >= max(best)), of + 1)
-    return counts, by_gold, _untold(n_alone, n_without)
+                n, of = found.counts.get(key, (0, 0))
+                found.counts[key] = (n + (wrong >= max(best)), of + 1)
+                ids = found.blind.setdefault(key, [])
+                if wrong >= max(best) and item.id not in ids:
+                    ids.append(item.id)
+    found.untold = _untold(n_alone, n_without)
+    return found
+
+
+def _has_second(item: GoldenItem) -> bool:
+    """Whether a reference is another wording of a second one: not only the words of the gold spans
+    around it."""
+    told = list(dict.fromkeys(f" {plain(one)} " for one in item.references))
+    held = f" {plain(' '.join(span.text for span in evidence(item)))} "
+    around = [one for one in told if one in held and any(o in one and o != one for o in told)]
+    return len(told) - len(around) > 1
 
 
 def _right(item: GoldenItem) -> list[tuple[str, Sequence[str]]]:

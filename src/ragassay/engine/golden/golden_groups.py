@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from rapidfuzz import fuzz, process
 
+from ragassay.counts import grouped
 from ragassay.engine.results import conversations_of_ids, named_conversation
 from ragassay.golden import Document, GoldenItem, GoldSpan
 
@@ -92,10 +92,11 @@ def _same_sentence(
     items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[Pair]:
     """Items whose spans overlap, or stand with no end of a sentence between them."""
-    places: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)
-    for at, item in enumerate(items):
-        for span in evidence(item):
-            places[span.document].append((span.start, span.end, at))
+    places = grouped(
+        (span.document, (span.start, span.end, at))
+        for at, item in enumerate(items)
+        for span in evidence(item)
+    )
     for name, spans in places.items():
         text = documents[name].text if name in documents else ""
         reach, owner = -1, -1

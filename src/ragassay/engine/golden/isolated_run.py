@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragassay.counts import either, few, share
+from ragassay.counts import either, few, grouped, share
 from ragassay.engine.comparison import compare
 from ragassay.engine.results import Comparison, Result
 from ragassay.errors import UsageError, did_you_mean
@@ -165,13 +165,10 @@ def _values(run: Result, metric: str) -> dict[str, float | None]:
     if metric not in run.columns.metrics:
         hint = did_you_mean(metric, run.columns.metrics)
         raise UsageError(f"{run.name} has no metric {metric!r}. {hint}")
-    found: dict[str, list[float | None]] = {}
-    for row, (name, _, _) in enumerate(run.columns.identities):
-        value = run.columns.value(metric, row)
-        found.setdefault(name, []).append(float(value) if isinstance(value, int | float) else None)
+    columns = run.columns
+    scored, values = columns.scored(metric), columns.values(metric)
+    rows_of = grouped((name, row) for row, (name, _, _) in enumerate(columns.identities))
     return {
-        name: None
-        if None in values
-        else sum(value for value in values if value is not None) / len(values)
-        for name, values in found.items()
+        name: sum(values[rows].tolist()) / len(rows) if scored[rows].all() else None
+        for name, rows in rows_of.items()
     }

@@ -23,6 +23,9 @@ NEAR = {"float32": 1e-3}
 ROUGH = 0.03
 """How far a score may be from the published one: in single precision, and in half."""
 
+_EXAMPLE = ("Paris is the capital of France.", "The capital of France is Paris.", 1.0)
+"""A text, what follows from it, and the value of that; for models without examples of their own."""
+
 _RANKS = 5
 """Stands for any number of ranks."""
 
@@ -78,7 +81,7 @@ def _surveyed(
     except Unavailable as error:
         problem = str(error)
     by_suite = {
-        name: _suites_of(metric)
+        name: [suite.name for suite in suites.known().values() if metric in suite.resolve()]
         for one, metrics in used.items()
         for name, metric in metrics.items()
         if one.name == weights.name
@@ -151,11 +154,12 @@ def check(name: str, options: ModelOptions) -> Checked:
     known = facts(weights)
     if known.tokenizer:
         return _tokenizer(options)
+    first = next(iter(known.examples), _EXAMPLE)
     models = Models(options)
     direct = [metric for metric in metrics if weights in metric.weights or metric.embeds]
     trouble: Unscored | None = None
     for metric in direct or metrics:
-        found = Window([_sample(known)], models=models).outcomes(metric)[0]
+        found = Window([_pair(*first[:2])], models=models).outcomes(metric)[0]
         if isinstance(found, Score):
             return _compared(known, metric, found, models)
         trouble = trouble or found
@@ -196,13 +200,6 @@ def _tokenizer(options: ModelOptions) -> Checked:
     return Checked(True, f"the tokenizer cuts a sentence into {n} tokens")
 
 
-def _sample(known: KnownModel) -> Sample:
-    if known.examples:
-        source, text, _ = known.examples[0]
-        return _pair(source, text)
-    return _pair("Paris is the capital of France.", "The capital of France is Paris.")
-
-
 def _pair(source: str, text: str) -> Sample:
     return Sample(
         id="check",
@@ -211,10 +208,6 @@ def _pair(source: str, text: str) -> Sample:
         answer=Answer(text),
         references=(source,),
     )
-
-
-def _suites_of(metric: Metric) -> list[str]:
-    return [suite.name for suite in suites.known().values() if metric in suite.resolve()]
 
 
 def _size(folder: Path) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import add, attrgetter
 
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range, Throughput, fit
 from ragassay.engine.run import batched, judged_among
@@ -194,6 +195,10 @@ class Planner:
             self._gaps[note] = None
 
 
+_AMOUNTS = attrgetter("calls", "held", "input_tokens", "output_tokens", "cost", "unpriced")
+"""What is counted of a request."""
+
+
 class RequestCounter:
     """Adds up the demands of distinct questions, line by line.
 
@@ -230,12 +235,7 @@ class RequestCounter:
             self._seen[key] = self._masks.setdefault(seen | mask, seen | mask)
         while new:
             tally = self._tallies[(new & -new).bit_length() - 1]
-            tally[0] += demand.calls
-            tally[1] += demand.held
-            tally[2] += demand.input_tokens
-            tally[3] += demand.output_tokens
-            tally[4] += demand.cost
-            tally[5] += demand.unpriced
+            tally[:] = map(add, tally, _AMOUNTS(demand))
             new &= new - 1
 
     def amounts(self, group: str, factor: float) -> dict[str, Amount]:

@@ -73,6 +73,7 @@ from .summary import (
     Standing as Standing,
     Summary as Summary,
     all_failed as all_failed,
+    missing_by_accident as missing_by_accident,
 )
 from .verdicts import (
     KeptVerdicts as KeptVerdicts,

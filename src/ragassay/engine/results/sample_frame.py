@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
 
 _PLAIN = (str, bool, int, float)
+_QUERY, _ANSWER = (False, "query"), (False, "answer")
 
 
 def sample_frame(result: Result) -> polars.DataFrame:
@@ -39,28 +40,17 @@ def sample_frame(result: Result) -> polars.DataFrame:
 
 
 def _texts(result: Result) -> dict[tuple[bool, str], list[Any]]:
-    """Query, answer and the plain values of the metadata, each with whether it is of the metadata.
-    A field that holds values of several kinds is a text."""
-    queries: list[str | None] = []
-    answers: list[str | None] = []
-    fields: dict[str, list[Any]] = {}
-    for at, sample in enumerate(result.samples):
-        queries.append(sample.query)
-        answers.append(None if sample.answer is None else sample.answer.text)
-        for name, value in sample.metadata.items():
-            if isinstance(value, _PLAIN):
-                values = fields.setdefault(name, [])
-                values += [None] * (at - len(values))
-                values.append(value)
-    found: dict[tuple[bool, str], list[Any]] = {
-        (False, "query"): queries,
-        (False, "answer"): answers,
-    }
-    for name, values in fields.items():
-        values += [None] * (len(queries) - len(values))
-        kinds = {float if type(one) is int else type(one) for one in values if one is not None}
-        of_one_kind = len(kinds) == 1
-        found[True, name] = (
-            values if of_one_kind else [one if one is None else str(one) for one in values]
-        )
-    return found
+    """Query, answer and plain metadata of the samples: whether it is metadata, and its name."""
+    rows: list[dict[tuple[bool, str], Any]] = []
+    for sample in result.samples:
+        answer = None if sample.answer is None else sample.answer.text
+        fields = {(True, n): v for n, v in sample.metadata.items() if isinstance(v, _PLAIN)}
+        rows.append({_QUERY: sample.query, _ANSWER: answer, **fields})
+    names = dict.fromkeys([_QUERY, _ANSWER, *(name for row in rows for name in row)])
+    return {name: _of_one_kind([row.get(name) for row in rows]) for name in names}
+
+
+def _of_one_kind(values: list[Any]) -> list[Any]:
+    """The values as texts where they are of several kinds."""
+    kinds = {float if type(one) is int else type(one) for one in values if one is not None}
+    return values if len(kinds) == 1 else [one if one is None else str(one) for one in values]

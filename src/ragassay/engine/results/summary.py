@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import ragassay
-from ragassay.counts import either, share
+from ragassay.counts import either, plural, share
 from ragassay.engine.results.shown_names import shown
 from ragassay.errors import UsageError
 from ragassay.stats import Components, is_close
@@ -111,8 +111,9 @@ class Spending:
     dollars, ``unpriced`` the number of calls whose price is not known. ``failures`` counts
     questions without an answer by reason.
     ``in_part`` counts answers that lack a part, by reason.
-    ``lost_votes`` counts votes that a panel went without for a passing reason, ``disagreed`` the
-    questions on which its members did not agree. ``details`` has for each of these reasons what was
+    ``votes`` counts what was asked of a panel's members, ``lost_votes`` those of them that it went
+    without for a passing reason and had an answer all the same, ``disagreed`` the questions on
+    which its members did not agree. ``details`` has for each of these reasons what was
     said the first time. ``seconds`` is the run's wall time.
     """
 
@@ -126,11 +127,29 @@ class Spending:
     cost: float = 0.0
     unpriced: int = 0
     failures: Mapping[str, int] = field(default_factory=dict)
+    votes: int = 0
     lost_votes: Mapping[str, int] = field(default_factory=dict)
     in_part: Mapping[str, int] = field(default_factory=dict)
     details: Mapping[str, str] = field(default_factory=dict)
     disagreed: int = 0
     seconds: float = 0.0
+
+    @property
+    def by_functions(self) -> bool:
+        """Whether all of it was asked of functions in Python that told no tokens: tokens and prices
+        mean nothing then."""
+        members = re.fullmatch(r"(?:panel\()?(.*?)\)?", self.judge, re.S)
+        told = self.input_tokens or self.output_tokens or self.cost
+        return not told and all(
+            one.startswith("python:") for one in (members[1] if members else "").split(", ")
+        )
+
+    @property
+    def lost(self) -> str:
+        """How many votes a panel went without, of how many: ``11 of 90 votes``."""
+        n = sum(self.lost_votes.values())
+        # Runs of older versions do not say how many votes there were.
+        return share(n, self.votes, "vote") if self.votes else plural(n, "vote")
 
     @classmethod
     def of(cls, judge: str, signature: str, usage: Usage, seconds: float = 0.0) -> Spending:
@@ -170,11 +189,12 @@ class Summary(Displayed):
     """One run.
 
     ``averaged_over`` says in words what the mean runs over; ``incomplete`` counts scores that are
-    missing by accident (exit code 3). ``judging`` is ``None`` where nobody was asked,
-    ``embedding`` (its questions are texts) where no endpoint embedded any; ``fingerprint`` names
-    what was asked and expected, ``nuggets`` the nugget bank's hash, and ``totals`` are values of
-    the run as a whole that a suite publishes. In the summary of a run's consistency, ``variances``
-    tells of each metric of the run where its variance comes from.
+    missing by accident, and votes that a panel lost by accident (exit code 3). ``judging`` is
+    ``None`` where nobody was asked, ``embedding`` (its questions are texts) where no endpoint
+    embedded any; ``fingerprint`` names what was asked and expected, ``nuggets`` the nugget bank's
+    hash, and ``totals`` are values of the run as a whole that a suite publishes. In the summary of
+    a run's consistency, ``variances`` tells of each metric of the run where its variance comes
+    from.
     """
 
     title: str
@@ -249,6 +269,16 @@ class Summary(Displayed):
         return all_failed(self.failures, self.n_samples)
 
     @property
+    def lost_votes(self) -> int:
+        """Votes that a panel lost by accident and had an answer all the same."""
+        return 0 if self.judging is None else sum(self.judging.lost_votes.values())
+
+    @property
+    def n_missing(self) -> int:
+        """Scores that are missing by accident: `incomplete` without votes."""
+        return self.incomplete - self.lost_votes
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing could be scored, because the system gave no answer at all."""
         return bool(self.all_failed) and not any(m.n_scored for m in self.metrics.values())
@@ -263,6 +293,28 @@ class Summary(Displayed):
         from pydantic import TypeAdapter
 
         return TypeAdapter(cls).validate_python(data)
+
+
+def missing_by_accident(*summaries: Summary) -> str:
+    """What runs lack by accident, in words without a full stop; empty where they lack nothing.
+
+    ``2 scores missing by accident and 11 of 90 votes of the panel``. Votes that a panel lost are no
+    scores: their questions have an answer.
+
+    Args:
+        summaries: of a run and, where there is one, of its consistency.
+    """
+    n = sum(one.n_missing for one in summaries)
+    told = [plural(n, "score")] * bool(n)
+    told += [
+        f"{one.judging.lost} of the panel" for one in summaries if one.judging and one.lost_votes
+    ]
+    if not told:
+        return ""
+    what = f"{' and '.join(told)} missing by accident"
+    if n:
+        return what
+    return f"{what} (no score is missing for that, but with all votes some could be different)"
 
 
 def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
@@ -300,7 +352,8 @@ class GateResult:
     the new one lacks). ``which`` is ``mean``, or the bound:
     ``low`` or ``high``, at the confidence level ``level``. ``low`` and ``high`` are the ends
     between which the gate was decided: both one-sided bounds, and what they and the mean are with
-    the worst and the best values for missing scores.
+    the worst and the best values for missing scores. Of a gate on a drop, ``drop`` is the observed
+    one, above 0 for the worse, and ``limit`` the largest that is allowed.
     """
 
     gate: str
@@ -312,6 +365,16 @@ class GateResult:
     level: float = 0.95
     low: float | None = None
     high: float | None = None
+    drop: float | None = None
+    limit: float | None = None
+
+    @property
+    def drop_bounds(self) -> tuple[float | None, float | None]:
+        """Of a gate on a drop: ``low`` and ``high`` as bounds of it, above 0 for the worse."""
+        if self.which == "high":  # lower is better: the difference is the drop
+            return self.low, self.high
+        low, high = (None if one is None else 0.0 - one for one in (self.high, self.low))
+        return low, high
 
     @property
     def sentence(self) -> str:
@@ -319,14 +382,23 @@ class GateResult:
         state = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
         facts = []
         ends = ""
-        if self.low is not None and self.high is not None:
-            ends = f"{self.spelled(self.low)} and {self.spelled(self.high)}"
+        low, high = (self.low, self.high) if self.limit is None else self.drop_bounds
+        if low is not None and high is not None:
+            ends = f"{self.spelled(low)} and {self.spelled(high)}"
+        if self.limit is not None and self.drop is not None:
+            if self.drop < 0.0:
+                facts.append(
+                    f"a gain of {-self.drop:.4f} where a drop of {self.limit:g} is allowed"
+                )
+            else:
+                facts.append(f"a drop of {self.spelled(self.drop)} where {self.limit:g} is allowed")
         if self.which == "mean" and self.value is not None:
             between = f", between {ends} with the missing scores" if ends else ""
             facts.append(f"mean {self.spelled(self.value)}{between}")
         elif ends:
             owed = " with the worst and the best values for missing scores" * bool(self.unscored)
-            facts.append(f"one-sided {100 * self.level:.4g} % bounds {ends}{owed}")
+            of = " of the drop" * (self.limit is not None)
+            facts.append(f"one-sided {100 * self.level:.4g} % bounds{of} {ends}{owed}")
         facts += [self.why] * bool(self.why)
         return f"gate {self.gate}: {', '.join([state, *['; '.join(facts)] * bool(facts)])}"
 

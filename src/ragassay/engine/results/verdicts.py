@@ -51,13 +51,19 @@ class VerdictFile:
 
     Without a file (no judge was asked) it is empty. The first access reads the whole file, and
     raises `InputError` for a line that is no verdict.
+
+    Args:
+        path: of the file.
+        places: where verdicts begin in it, in bytes, by id; found by reading it where not given.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, places: Mapping[str, int] | None = None) -> None:
         self._path = path
+        if places is not None:
+            self._places = places
 
     @cached_property
-    def _places(self) -> dict[str, int]:
+    def _places(self) -> Mapping[str, int]:
         return {record["id"]: place for place, record in self.placed()}
 
     def __contains__(self, id: str) -> bool:  # noqa: A002

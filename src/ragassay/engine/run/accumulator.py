@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 
-from ragassay.counts import either, share
+from ragassay.counts import either, grouped, plural, share
 from ragassay.engine.config import RunConfig
 from ragassay.engine.results import (
     CONVERSATION_KEYS,
@@ -79,6 +79,8 @@ class Accumulator:
         self._unanswered = 0
         self._unlabelled = 0
         self._judged: set[str] = set()
+        self._latin = [name for name, metric in metrics.items() if metric.for_all_scripts]
+        self._letters = Counter(dict.fromkeys((True, False), 0))
         self.judge = ""
         self.cause = ""
         self.other_suites: Callable[[], Sequence[str]] = tuple
@@ -120,6 +122,8 @@ class Accumulator:
                 self.failures[" ".join(sample.failure.split())] += 1
             self._unanswered += sample.answer is None
             self._unlabelled += sample.answerability is None
+            if self._latin:
+                self._count_letters(sample)
             self._slicer.add(sample)
             self._metadata |= sample.metadata.keys()
             self._clusters.append(cluster_of(sample, column))
@@ -144,6 +148,18 @@ class Accumulator:
                         self._without += absent and named
                     elif absent and metric.inputs:
                         self._made_of.setdefault(name, outcome.detail.rstrip("."))
+
+    def _count_letters(self, sample: Sample) -> None:
+        """Counts letters of answer and references, by whether they are ASCII."""
+        texts = list(sample.references or ())
+        if sample.answer is not None:
+            texts.append(sample.answer.text)
+        for text in texts:
+            # Few texts have other letters, and to count those of a text takes longer than to ask.
+            ascii_letters = sum(map(str.isalpha, text.encode("ascii", "ignore").decode("ascii")))
+            every = ascii_letters if text.isascii() else sum(map(str.isalpha, text))
+            self._letters[True] += ascii_letters
+            self._letters[False] += every - ascii_letters
 
     def summary(
         self,
@@ -253,14 +269,6 @@ class Accumulator:
         """How many samples have a value in the clustering column."""
         return sum(cluster.startswith(IN_CLUSTER) for cluster in self._clusters)
 
-    def _suited(self, suites: Sequence[str]) -> str:
-        """Which other suites can score the data, and how to run the first of them."""
-        data = self.config.data
-        named = f"Suites that can score this data: {', '.join(suites[:4])}."
-        if not isinstance(data, str):
-            return named
-        return f"{named} Run: {shlex.join(['ragassay', 'run', data, '--suite', suites[0]])}."
-
     def _warnings(
         self,
         metrics: Mapping[str, MetricSummary],
@@ -284,7 +292,10 @@ class Accumulator:
             is_repeated = any(one in why or why.rstrip(". ") in one for one in details)
             cause = "" if is_repeated else f": {why.rstrip('.')}"
             if hint and (others := self.other_suites()):
-                hint = f" {self._suited(others)}{hint}"
+                data, named = self.config.data, ", ".join(others[:4])
+                command = ["ragassay", "run", str(data), "--suite", others[0]]
+                run = f" Run: {shlex.join(command)}." if isinstance(data, str) else ""
+                hint = f" Suites that can score this data: {named}.{run}{hint}"
             yield f"Nothing was scored{cause}.{hint}"
         elif self.cause:
             yield self.cause
@@ -297,15 +308,24 @@ class Accumulator:
             elif not self.cause:
                 for name, detail in self._made_of.items():
                     yield f"{name}: unscored, {detail}."
-            alike: dict[tuple[str, str], list[str]] = {}
-            for name, first in self._lacking.items():
-                if not metrics[name].n_scored and not any(
-                    name in one for one in self._absent.values()
-                ):
-                    alike.setdefault(first, []).append(name)
+            absent = {name for names in self._absent.values() for name in names}
+            alike = grouped(
+                (first, name)
+                for name, first in self._lacking.items()
+                if not metrics[name].n_scored and name not in absent
+            )
             for (sample_id, detail), names_of in alike.items():
                 listed = ", ".join(names_of)
                 yield f"{listed}: unscored, missing input, first in sample {sample_id!r}: {detail}."
+        if self._letters[False] > self._letters[True]:
+            told = ", ".join(self._latin)
+            wide = dict.fromkeys(self.metrics[name].for_all_scripts for name in self._latin)
+            counts = either(len(self._latin), "counts", "count")
+            yield (
+                f"Most letters of the answers and references are not a-z, and {told} "
+                f"{counts} only words of a-z and 0-9, as published. For other scripts: "
+                f"{', '.join(wide)}."
+            )
         known = {detail.rstrip(".") for spent in asked for detail in spent.details.values()}
         if not any(metric.n_scored for metric in metrics.values()):
             known.add(self._first_reason.rstrip("."))
@@ -317,7 +337,7 @@ class Accumulator:
         if judging is not None:
             said = judging.details
             yield from _unanswered("question", "without an answer", judging.failures, said)
-            yield from _unanswered("vote", "lost", judging.lost_votes, said)
+            yield from _unanswered("vote", "lost", judging.lost_votes, said, judging.votes)
             of_parts = {reason: said[f"{reason}{IN_PART}"] for reason in judging.in_part}
             yield from _unanswered("answer", "without a part", judging.in_part, of_parts)
         if embedding is not None:
@@ -379,12 +399,13 @@ _NEEDED_NONE = " The values that are there needed no model; they tell nothing of
 
 
 def _unanswered(
-    noun: str, what: str, counts: Mapping[str, int], details: Mapping[str, str]
+    noun: str, what: str, counts: Mapping[str, int], details: Mapping[str, str], of: int = 0
 ) -> Iterator[str]:
-    """A sentence for each reason: how many, and the detail of the first."""
+    """A sentence for each reason: how many, where told of how many, and the detail of the first."""
     for reason, n in counts.items():
         why = details.get(reason, "").strip()
-        many = f"{n:,} {noun}{'' if n == 1 else 's'} {what} ({reason.replace('_', ' ')})"
+        these = share(n, of, noun) if of else plural(n, noun)
+        many = f"{these} {what} ({reason.replace('_', ' ')})"
         ended = why.endswith((".", "!", "?", "…"))
         yield f"{many}: {why}{'' if ended else '.'}" if why else f"{many}."
 

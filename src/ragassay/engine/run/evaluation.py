@@ -57,7 +57,7 @@ from ragassay.engine.run.source import Data, Source, format_of, open_source, pat
 from ragassay.engine.run.suite_fit import LOOKED_AT, SuiteFits
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean, warn_user
 from ragassay.golden import check_output
-from ragassay.judges import Asked, Asker, Judge, named_judges, word_of
+from ragassay.judges import Asker, Judge, named_judges, word_of
 from ragassay.metrics.answer import AnswerMatches
 from ragassay.metrics.core import AllSamples, Metric, as_metric, naming, own_names
 from ragassay.models.embedders import DEFAULT
@@ -353,7 +353,11 @@ class PreparedRun:
             writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
             kept = KeptVerdicts()
             keeper = writer.add_verdict if writer else kept.add if keep else None
-            asker = self._asker(stack, keeper)
+            asker = None
+            if self.session is not None:
+                # However a run ends, what is paid for arrives.
+                stack.callback(self.session.close)
+                asker = stack.enter_context(self.session.asker(keeper))
             judge = "" if asker is None else asker.judge.label
             collected.judge = judge
             sink = ResultSink(list(plan.metrics), writer, keep=keep, judge=judge)
@@ -422,13 +426,8 @@ class PreparedRun:
             verdicts=kept if folder is None else VerdictFile(folder / VERDICTS),
             _consistency=repeats,
         )
-        intervals, trusted = collected.intervals, config.trust_offline
-        result.gates = tuple(
-            one
-            for step in result.steps
-            for one in gates.decide(
-                self.gates, step.summary, step.columns, intervals, trust_offline=trusted
-            )
+        result.gates = gates.decide_run(
+            self.gates, result, collected.intervals, trust_offline=config.trust_offline
         )
         return result
 
@@ -442,13 +441,6 @@ class PreparedRun:
             fits.add(islice(self.rereads(), LOOKED_AT))
         taken = {suite.name for suite in self.plan.suites}
         return [name for name, fit in fits.found().items() if fit.n_samples and name not in taken]
-
-    def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:
-        """Who asks, closed with the stack; however a run ends, what is paid for arrives."""
-        if self.session is None:
-            return None
-        stack.callback(self.session.close)
-        return stack.enter_context(self.session.asker(keep))
 
     def bank(self, asker: Asker) -> formats.NuggetBank | None:
         """The nugget bank that the configuration names, made known to the metrics: read, or made

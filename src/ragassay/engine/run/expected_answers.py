@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ragassay import formats
 from ragassay.counts import either, plural
-from ragassay.errors import InputError, warn_user
+from ragassay.errors import InputError, called, warn_user
 from ragassay.formats import delimited, opening
 from ragassay.samples import Sample
 
@@ -194,12 +194,12 @@ def _tell_joined(path: str | Path, n_by_id: int, n_by_query: int) -> None:
     if n := n_by_id + n_by_query:
         ways = ((n_by_id, "by id"), (n_by_query, "by query"))
         how = ", ".join(f"{count:,} {way}" for count, way in ways if count)
-        warn_user(f"{path}: {plural(n, 'sample')} joined with what it expects: {how}.")
+        warn_user(f"{called(path)}: {plural(n, 'sample')} joined with what it expects: {how}.")
 
 
 def _tell_lacking(path: str | Path, n: int, what: str) -> None:
     if n:
-        warn_user(f"{path}: {n:,} of the samples {either(n, 'has', 'have')} {what}.")
+        warn_user(f"{called(path)}: {n:,} of the samples {either(n, 'has', 'have')} {what}.")
 
 
 def _read(path: Path, encoding: str | None) -> tuple[bool, dict[str, str]]:

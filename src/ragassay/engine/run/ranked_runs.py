@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -109,7 +108,7 @@ def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tupl
             is judged.
     """
     trec_run = trec_files.read_run(run)
-    with _errors_with_place(path, run):
+    try:
         if judgements == "qrels":
             qrels = trec_files.read_qrels(path)
             return ranking_sources.from_frames(qrels, trec_run.frame), trec_run.tag
@@ -118,17 +117,10 @@ def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tupl
             return judgement_groups.from_frames(grouped, trec_run.frame), trec_run.tag
         levels = trec_judgements.read_preferences(path, qrels=judgements == "qrels_prefs")
         return preferences.from_frames(levels, trec_run.frame), trec_run.tag
-
-
-@contextmanager
-def _errors_with_place(qrels: Path, run: Path) -> Iterator[None]:
-    """Adds the files and lines to errors about their contents."""
-    try:
-        yield
     except ranking_sources.RepeatedDocumentError as error:
         in_run = error.where == "run"
-        path = run if in_run else qrels
-        raise trec_files.repeated(path, error.query, error.document, run=in_run) from None
+        place = run if in_run else path
+        raise trec_files.repeated(place, error.query, error.document, run=in_run) from None
     except InputError as error:
         raise error.at(path=run) from None
 

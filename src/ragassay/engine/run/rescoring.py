@@ -36,7 +36,7 @@ from ragassay.judges.ledger import Ledger
 from ragassay.judges.offline import too_long
 from ragassay.metrics.core import AllSamples, Metric, naming
 from ragassay.models.weights import BY_MODEL
-from ragassay.samples import Identity, Sample
+from ragassay.samples import Sample
 from ragassay.scores import Reason
 from ragassay.strict import dumps
 
@@ -206,17 +206,14 @@ class FromEvidence(Judge):
         signature: of the run's judge: it names a panel's rule and quorum.
     """
 
+    label = "evidence"
+
     def __init__(
         self, verdicts: Verdicts, ledger: Ledger | None = None, signature: str = ""
     ) -> None:
         self._verdicts, self._ledger = verdicts, ledger
         self._rule = rule_of(signature)
         self.used: dict[str, Question[Any]] = {}
-
-    @property
-    def label(self) -> str:
-        """``evidence``."""
-        return "evidence"
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The stored answer to a question; a `Failure` with `MISSING_INPUT` where the run holds
@@ -338,14 +335,11 @@ def _find(result: Result, name: str, system: str | None, repeat: int | None) -> 
         hint = did_you_mean(name, ids) or f"There are: {', '.join(dict.fromkeys(ids[:5]))} ..."
         raise UsageError(f"The run has no sample {name!r}. {hint}")
     if len(matches) > 1:
-        which = "; ".join(_spelled(sample.identity) for sample in matches[:6])
+        which = "; ".join(
+            f"--system {shlex.quote(one.system)} --repeat {one.repeat}" for one in matches[:6]
+        )
         raise UsageError(f"{len(matches)} samples have the id {name!r}: {which}. Say which one.")
     return matches[0]
-
-
-def _spelled(identity: Identity) -> str:
-    _, system, repeat = identity
-    return f"--system {shlex.quote(system)} --repeat {repeat}"
 
 
 def _same(stored: ScoreRow, again: ScoreRow) -> bool:

@@ -262,5 +262,4 @@ def _hashed(samples: Iterator[Sample], source: Source) -> Iterator[Sample]:
 def _hash_path(digest: hashlib._Hash, path: Path) -> None:
     for item in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
         with item.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
+            hashlib.file_digest(stream, lambda: digest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 from ragassay import suites
 from ragassay.metrics.core import Metric, missing
@@ -35,47 +36,33 @@ class SuiteFits:
 
     def __init__(self) -> None:
         self._metrics = {name: one.resolve() for name, one in suites.known().items()}
-        self._all = list({one: None for listed in self._metrics.values() for one in listed})
-        self._scored: dict[Metric, int] = dict.fromkeys(self._all, 0)
-        self._samples = dict.fromkeys(self._metrics, 0)
-        self._seen = 0
-        self._failed = False
-        # Metrics that fit a sample, and those that do so where another one tells a failure.
-        self._waiting: list[tuple[set[Metric], set[Metric]]] = []
+        self._looked_at: list[Sample] = []
 
     def add(self, window: Iterable[Sample]) -> None:
         """Takes samples into account, up to `LOOKED_AT`."""
-        for sample in window:
-            if self._seen == LOOKED_AT:
-                return
-            self._seen += 1
-            self._failed = self._failed or sample.failure is not None
-            # Some metrics publish a lowest value where a part is missing: that is no fit.
-            whole = [one for one in self._all if missing(sample, one.needs) is None]
-            fitting = {metric for metric in whole if metric.lacks(sample) is None}
-            beside = {one for one in whole if one.lacks_beside_failures(sample) is None}
-            if beside > fitting and not self._failed:
-                self._waiting.append((fitting, beside))
-            else:
-                self._count(beside if self._failed else fitting)
+        self._looked_at += islice(window, LOOKED_AT - len(self._looked_at))
 
-    def _count(self, fitting: set[Metric]) -> None:
-        for metric in fitting:
-            self._scored[metric] += 1
-        for name, metrics in self._metrics.items():
-            self._samples[name] += not fitting.isdisjoint(metrics)
+    def _fitting(self, sample: Sample, metrics: Iterable[Metric], failed: bool) -> set[Metric]:
+        # Some metrics publish a lowest value where a part is missing: that is no fit.
+        whole = (one for one in metrics if missing(sample, one.needs) is None)
+        return {
+            one
+            for one in whole
+            if (one.lacks_beside_failures if failed else one.lacks)(sample) is None
+        }
 
     def found(self) -> dict[str, SuiteFit]:
         """By the suite's name, those first that suit most of the data."""
-        for fitting, beside in self._waiting:
-            self._count(beside if self._failed else fitting)
-        self._waiting.clear()
+        failed = any(sample.failure is not None for sample in self._looked_at)
+        every = {one for listed in self._metrics.values() for one in listed}
+        fitting = [self._fitting(sample, every, failed) for sample in self._looked_at]
+        scored = set[Metric]().union(*fitting)
         fits = {
             name: SuiteFit(
                 len(metrics),
-                sum(self._scored[metric] > 0 for metric in metrics),
-                self._samples[name],
-                self._seen,
+                sum(metric in scored for metric in metrics),
+                sum(not one.isdisjoint(metrics) for one in fitting),
+                len(self._looked_at),
             )
             for name, metrics in self._metrics.items()
         }

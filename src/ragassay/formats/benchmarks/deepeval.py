@@ -3,13 +3,14 @@ lists of test cases need no format of their own: their names are known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.records import Mapper, unpacked
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.samples import Sample
 
@@ -37,28 +38,62 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     if not opening.is_json(path, mapper.encoding):
         for line, row in delimited.rows(path, mapper.encoding):
             joined = {key: cell.split("|") for key in _JOINED if (cell := row.get(key)) is not None}
-            yield mapper.sample(_told({**row, **joined}), line)
+            made = _told(_with(_metadata(row), {**row, **joined}))
+            yield mapper.sample(made, line, _beside(row, made))
         return
+    seen: set[str] = set()
     for line, record in json_files.json_records(path, mapper.note, mapper.encoding, nested=True):
         run = record.get("testRunData") or record.get("test_run_data") or record
         lists = [run[name] for name in _CASES if isinstance(run.get(name), list)]
+        cases = [one for cases in lists for one in cases]
+        ids = _ids(cases, seen)
         if not lists:
             with opening.shaped("deepeval", path, line):
                 made = _record(run)
-            yield mapper.sample(made, line)
-        for number, one in enumerate((case for cases in lists for case in cases), 1):
+            yield mapper.sample(made, line, _beside(run, made))
+        for number, one in enumerate(cases, 1):
             with opening.placed(path, number):
                 if not isinstance(one, dict):
                     raise InputError("the test case is no object", field=_CASES[0])
-            yield mapper.sample(_record(one), number)
+            with opening.shaped("deepeval", path, number):
+                made = _record(one, ids)
+            yield mapper.sample(made, number, _beside(one, made))
 
 
-def _record(case: Mapping[str, Any]) -> dict[str, Any]:
+def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
+    """The names of test cases that are ids: all of them where each case has one of its own and no
+    earlier test run of the file has it.
+
+    Names that deepeval made (``test_case_0``) count the cases of one run, so in another run another
+    case may have them: they are no ids.
+
+    Args:
+        cases: of one test run.
+        seen: the names in earlier test runs, to which those of this one are added.
+    """
+    named = [one.get("name") if isinstance(one, dict) else None for one in cases]
+    names = {one for one in named if isinstance(one, str) and one and not _NUMBERED.fullmatch(one)}
+    are_ids = len(names) == len(cases) and names.isdisjoint(seen)
+    seen |= names
+    return frozenset(names) if are_ids else frozenset()
+
+
+_NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
+"""Names that deepeval gives to test cases without one."""
+
+
+def _record(case: Mapping[str, Any], ids: frozenset[str] = frozenset()) -> dict[str, Any]:
     left_out = (
         *("metricsData", "metrics_data", "success", "order", "runDuration", "trace"),
         *("conversational", "multimodal", "index", "flaky"),
     )
     record = {key: value for key, value in case.items() if key not in left_out}
+    metadata = _metadata(case)
+    if record.get("name") in ids:
+        record["id"] = record.pop("name")
+    elif (name := record.pop("name", None)) is not None:
+        metadata.setdefault("name", name)
+    record = _with(metadata, record)
     turns = record.get("turns")
     if not isinstance(turns, list):
         return _told(record)
@@ -68,6 +103,38 @@ def _record(case: Mapping[str, Any]) -> dict[str, Any]:
     if found is not None:
         record["passages"] = found
     return _told(record)
+
+
+_METADATA = ("metadata", "additionalMetadata", "additional_metadata")
+"""Names of what the makers of a test case wrote beside it, the later ones older."""
+
+
+def _metadata(case: Mapping[str, Any]) -> dict[str, Any]:
+    """What was written beside a test case, and the scores that deepeval gave it, by their names as
+    ``score.NAME``."""
+    made: dict[str, Any] = {}
+    for name in reversed(_METADATA):
+        written = unpacked(case.get(name))
+        if isinstance(written, Mapping):
+            made |= written
+        elif written is not None:
+            made[name] = written
+    scores = case.get("metricsData") or case.get("metrics_data")
+    for one in scores if isinstance(scores, list) else ():
+        if isinstance(one, dict) and one.get("name") and one.get("score") is not None:
+            made[f"score.{one['name']}"] = one["score"]
+    return made
+
+
+def _with(metadata: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with its metadata in one place."""
+    others = {key: value for key, value in record.items() if key not in _METADATA}
+    return {**others, "metadata": metadata} if metadata else others
+
+
+def _beside(case: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record no longer has by the name that its case gave it, for chosen columns."""
+    return {key: case[key] for key in ("name", *_METADATA) if key in case and key not in record}
 
 
 def _told(case: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,11 +38,13 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         if not isinstance(one, dict):
             raise InputError("the sample is no object", path=path, line=number, field="samples")
         with opening.shaped("Inspect AI", path, number):
-            record = _record(one, about, mapper)
+            record = _record(one, about, mapper, number)
         yield mapper.sample(record, number)
 
 
-def _record(one: Mapping[str, Any], about: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
+def _record(
+    one: Mapping[str, Any], about: Mapping[str, Any], mapper: Mapper, line: int
+) -> dict[str, Any]:
     output = one.get("output") or {}
     metadata = one.get("metadata") or {}
     choices = output.get("choices") or []
@@ -51,6 +53,7 @@ def _record(one: Mapping[str, Any], about: Mapping[str, Any], mapper: Mapper) ->
         answer = (choices[0].get("message") or {}).get("content")
     error = one.get("error")
     scores = one.get("scores") or {}
+    listed = retrieved.name_of_list(metadata)
     record = {
         "id": one.get("id"),
         "repeat": (one.get("epoch") or 1) - 1,
@@ -60,7 +63,7 @@ def _record(one: Mapping[str, Any], about: Mapping[str, Any], mapper: Mapper) ->
         "failure": error.get("message") if isinstance(error, dict) else error,
         "passages": retrieved.within(metadata),
         "metadata": {
-            **{key: value for key, value in metadata.items() if key not in retrieved.LISTS},
+            **{key: value for key, value in metadata.items() if key != listed},
             **{f"score.{name}": score.get("value") for name, score in scores.items()},
         },
     }
@@ -69,6 +72,8 @@ def _record(one: Mapping[str, Any], about: Mapping[str, Any], mapper: Mapper) ->
     if mapper.from_tools and used_tools:
         asked = said  # what tools gave stands only there
         del record["answer"]
+    elif used_tools:
+        mapper.tell_tools(line)
     record["query"] = asked
     return {key: value for key, value in record.items() if value is not None}
 

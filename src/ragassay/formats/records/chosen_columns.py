@@ -4,7 +4,7 @@ several columns that make one list."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -179,15 +179,52 @@ class ChosenColumns:
         listed = list(names)
         return {name for joined in self._joined.values() for name in joined.among(listed)}
 
-    def missing(self, record: Mapping[str, Any]) -> InputError | None:
+    def excused(self, record: Mapping[str, Any], *, made: bool) -> frozenset[str]:
+        """The fields whose columns a record lacks without showing that the file lacks them: what
+        systems give, where this one failed; and what a path into fields of ours leads to, where a
+        format made the record and found nothing for them.
+
+        Args:
+            record: as `resolve` takes it.
+            made: whether a format made the record, with the names of our fields.
+        """
+        found, keys = self.resolve(record)
+        lacking = {
+            field: names for field, names in self._candidates.items() if keys[field] not in found
+        }
+        failed = any(
+            (key == keys.get("failure") or FIELD_OF.get(folded(key)) == "failure")
+            and says_failure(value)
+            for key, value in found.items()
+        )
+        return frozenset(
+            field
+            for field, names in lacking.items()
+            if (failed and field in _GIVEN)
+            or (made and all(self._lacks_start(name, record) for name in _alternatives(names)))
+        )
+
+    def _lacks_start(self, name: str, record: Mapping[str, Any]) -> bool:
+        """Whether a path begins in a field of ours that a record does not have."""
+        path = self._paths.get(name)
+        if path is None or path.steps[0] not in _GIVEN:
+            return False
+        return record.get(str(path.steps[0])) is None
+
+    def missing(
+        self, record: Mapping[str, Any], excused: Collection[str] = ()
+    ) -> InputError | None:
         """The error for a field whose columns a record lacks; ``None`` where all are there, or may
         be absent.
 
         Args:
             record: the first record, as `resolve` takes it.
+            excused: fields that it may lack (`excused`).
         """
         found, keys = self.resolve(record)
         for field, names in self._candidates.items():
+            if field in excused:
+                continue
             paths = [self._paths.get(name) for name in _alternatives(names)]
             if keys[field] in found or any(path is not None and path.optional for path in paths):
                 continue
@@ -198,12 +235,17 @@ class ChosenColumns:
                         path_of[0].find(record, _opened)
                 except PathError as error:
                     reason = f": {error}"
+            may_lack = (
+                f" A ? at its end ({path_of[0].text}?) lets records lack it."
+                if path_of and len(path_of[0].steps) > 1
+                else ""
+            )
             return InputError(
                 f"there is no column {' or '.join(map(repr, _alternatives(names)))} "
                 f"(wanted as {field}){reason}",
                 field=name,
                 hint=f"{self._texts_near(name, record) or did_you_mean(name, record)} "
-                f"Found: {', '.join(record)}.".strip(),
+                f"Found: {', '.join(record)}.{may_lack}".strip(),
             )
         return None
 
@@ -254,6 +296,22 @@ class ChosenColumns:
             keys.append(step)
         if keys:
             _without(record, keys)
+
+
+_GIVEN = frozenset({"answer", "passages", "passage_ids", "passage_embeddings"})
+"""Fields that hold what a system gave."""
+
+_NO_FAILURE = frozenset({"", "none", "null", "nan", "false"})
+"""What programs write, or keep, where there was no error."""
+
+
+def says_failure(value: Any) -> bool:
+    """Whether what stands where failures are told tells of one.
+
+    Args:
+        value: what a record holds.
+    """
+    return value is not None and str(value).strip().casefold() not in _NO_FAILURE
 
 
 def _alternatives(names: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragassay.errors import warn_user
+from ragassay.errors import called, warn_user
 
 
 class Notes:
@@ -40,4 +40,4 @@ class Notes:
     def warn(self, about: object) -> None:
         """Issues every line as a `RagassayWarning`, for callers that gave no notes of their own."""
         for line in self:
-            warn_user(f"{about}: {line}")
+            warn_user(f"{called(about)}: {line}")

@@ -90,13 +90,19 @@ def within(value: Any) -> list[Any] | None:
         value: an output.
     """
     value = unwrapped(value)
+    name = name_of_list(value)
+    return None if name is None else _listed(unpacked(value[name]))
+
+
+def name_of_list(value: Any) -> str | None:
+    """Under which name an object holds documents in a list; ``None`` where it holds no such list.
+
+    Args:
+        value: plain values.
+    """
     if not isinstance(value, Mapping):
         return None
-    for name in LISTS:
-        listed = unpacked(value.get(name))
-        if isinstance(listed, list):
-            return _listed(listed)
-    return None
+    return next((name for name in LISTS if isinstance(unpacked(value.get(name)), list)), None)
 
 
 def text_and_id(document: Any) -> tuple[Any, Any]:

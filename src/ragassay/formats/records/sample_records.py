@@ -138,7 +138,7 @@ class Mapper:
             InputError: the record cannot be read as a sample, or repeats an earlier one.
         """
         try:
-            sample = self._map(record, line, beside or {})
+            sample = self._map(record, line, beside or {}, made=beside is not None)
         except InputError as error:
             if self.columns:
                 error = self.columns.with_texts_below(error, {**record, **(beside or {})})
@@ -274,6 +274,19 @@ class Mapper:
         """
         self._notes.add(what, then, line=None if self._several else line, count=count)
 
+    def tell_tools(self, line: int) -> None:
+        """Tells that messages of tools were left out, and how they become passages.
+
+        Args:
+            line: where they stand.
+        """
+        self.note(
+            "records with messages of tools",
+            "They were left out. --passages-from tools (passages_from='tools') makes passages "
+            "of what the tools gave.",
+            line,
+        )
+
     def finish(self, about: object) -> None:
         """Adds what is known after the last record, and issues all remarks as warnings where the
         caller gave no notes of their own.
@@ -373,20 +386,22 @@ class Mapper:
         self.note("goldens of deepeval", "Their names are their ids.", line)
         return name
 
-    def _map(self, record: Record, line: int, beside: Record) -> Sample:
+    def _map(self, record: Record, line: int, beside: Record, *, made: bool = False) -> Sample:
         if not self._roots.isdisjoint(record):
             record = self._with_dotted(record)
         chosen: Keys = {}
+        excused: frozenset[str] = frozenset()
         if self.columns:
             record = {**record, **beside}
             if not self._has_begun:
-                wrong = self.columns.missing(record)
+                excused = self.columns.excused(record, made=made)
+                wrong = self.columns.missing(record, excused)
                 if wrong is not None:
                     raise wrong
             record, chosen = self.columns.resolve(record)
             kept = set(chosen.values())
             record = {k: v for k, v in record.items() if k not in beside or k in kept}
-        self._has_begun = True
+        self._has_begun = self._has_begun or not excused  # else the next record shows its columns
         plan = self.plan(record, chosen)
         if self.cells:
             record = _unpacked(record, plan)
@@ -583,12 +598,7 @@ class Mapper:
         if said.rules:
             metadata.setdefault("system_prompt", "\n".join(said.rules))
         if said.steps and not self.from_tools:
-            self.note(
-                "records with messages of tools",
-                "They were left out. --passages-from tools (passages_from='tools') makes passages "
-                "of what the tools gave.",
-                line,
-            )
+            self.tell_tools(line)
         if said.results and self.from_tools and parts.get("passages") is None:
             given = [one for result in said.results for one in retrieved.documents(result)]
             parts["passages"] = passages.passages(given, key)

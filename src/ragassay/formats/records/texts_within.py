@@ -89,8 +89,23 @@ def unread(value: Any, texts: set[str]) -> Any:
         kept = {key: left for key, one in value.items() if (left := unread(one, texts)) is not None}
         return kept or None
     if isinstance(value, list):
-        return value if any(unread(one, texts) is not None for one in value) else None
+        left = [unread(_without_type(one, texts), texts) for one in value]
+        if all(one is None for one in left):
+            return None
+        if all(isinstance(one, dict) for one in value):
+            return [one or {} for one in left]  # an item without texts keeps its place
+        return value
     return None
+
+
+def _without_type(item: Any, texts: set[str]) -> Any:
+    """A document whose text was read, without the name of its class, as LangChain writes it."""
+    if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+        return item
+    said = (item[key] for key in _OF_DOCUMENTS if isinstance(item.get(key), str))
+    if not any(one.strip() in texts for one in said):
+        return item
+    return {key: one for key, one in item.items() if key != "type"}
 
 
 def all_texts(value: Any) -> Iterator[str]:

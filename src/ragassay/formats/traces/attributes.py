@@ -26,6 +26,13 @@ _OUTPUTS = (
 )
 _DOCUMENTS = ("retrieval.documents", "reranker.output_documents", "gen_ai.retrieval.documents")
 _SESSION = ("session.id", "gen_ai.conversation.id", "langfuse.session.id", "mlflow.trace.session")
+_USER = ("user.id", "langfuse.user.id", "mlflow.trace.user")
+_METADATA = (
+    *("metadata", "langfuse.trace.metadata", "langsmith.metadata"),
+    *("traceloop.association.properties", "langfuse.observation.metadata"),
+)
+_TAGS = ("tag.tags", "langfuse.trace.tags", "langsmith.span.tags")
+_NOT_OWN = ("ls_", "langgraph_", "langfuse_", "__")
 _USED = {
     "input_tokens": (
         *("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
@@ -63,7 +70,8 @@ def span(
         known: what stands outside the attributes, by the names of `Span`.
     """
     nested = _nested(attributes)
-    session = _first(nested, _SESSION)
+    of_request = {"conversation_id": _SESSION, "user_id": _USER}
+    said_of = {name: _first(nested, places) for name, places in of_request.items()}
     named = _first(nested, _KIND)
     used = {name: _first(nested, places) for name, places in _USED.items()}
     return Span(
@@ -72,11 +80,36 @@ def span(
             "inputs": _first(nested, _INPUTS),
             "outputs": _first(nested, _OUTPUTS),
             "documents": _first(nested, _DOCUMENTS),
-            "metadata": {} if session is None else {"conversation_id": str(session)},
+            "metadata": {key: str(one) for key, one in said_of.items() if one is not None},
+            "own": _own(nested),
             "served": served.told(start=begun, end=ended, **used),
             **known,
         }
     )
+
+
+def _own(nested: Any) -> dict[str, Any]:
+    """What the makers of a system wrote into the metadata and the tags of a span."""
+    own = {"tags": _first(nested, _TAGS), "environment": _at(nested, "langfuse.environment")}
+    for place in reversed(_METADATA):
+        written = _at(nested, place)
+        own |= _flat(written) if isinstance(written, dict) else {"metadata": written}
+    return {
+        key: value
+        for key, value in own.items()
+        if value is not None and not key.startswith(_NOT_OWN)
+    }
+
+
+def _flat(nested: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of nested objects by dotted names, as they were written."""
+    made: dict[str, Any] = {}
+    for name, value in nested.items():
+        if isinstance(value, dict) and value:
+            made |= {f"{name}.{inner}": one for inner, one in _flat(value).items()}
+        else:
+            made[name] = value
+    return made
 
 
 def _first(nested: Any, names: tuple[str, ...]) -> Any:

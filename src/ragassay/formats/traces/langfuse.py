@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, unpacked
 from ragassay.formats.traces import said, served, trace_spans as spans
-from ragassay.formats.traces.span_rows import peeked_rows, record_samples
+from ragassay.formats.traces.span_rows import listed_cell, peeked_rows, record_samples
 from ragassay.samples import Sample
 
 
@@ -41,6 +41,7 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     session = _get(row, "sessionId", "session_id")
     metadata = {
         "conversation_id": session,
+        "user_id": _get(row, "userId", "user_id"),
         "version": _get(row, "version", "release"),
         **{
             f"score.{one['name']}": one.get("value")
@@ -59,9 +60,29 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         fields={"timestamp": row.get("timestamp")},
         metadata=metadata,
         served=served.told(latency=row.get("latency"), cost=_get(row, "totalCost", "total_cost")),
+        own=_own(row),
     )
     for one in _objects(row, "observations"):
         yield _observation({"traceId": key, **one}, line, above=key)
+
+
+_INTERNALS = frozenset({"attributes", "resourceAttributes", "scope"})
+"""What Langfuse writes into the metadata itself of what came by OpenTelemetry."""
+
+
+def _own(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the makers of a system wrote into the metadata and the tags of a trace or observation; a
+    text or list in place of the metadata stands under ``metadata``."""
+    written = unpacked(row.get("metadata"))
+    kept = written if isinstance(written, Mapping) else {"metadata": written}
+    own = {key: value for key, value in kept.items() if not _is_internal(key)}
+    beside = {"tags": listed_cell(row.get("tags")), "environment": row.get("environment")}
+    beside = {key: value for key, value in beside.items() if value not in (None, "", [], "default")}
+    return {**beside, **{key: value for key, value in own.items() if value not in (None, "")}}
+
+
+def _is_internal(key: str) -> bool:
+    return key in _INTERNALS or key.startswith(("ls_", "langfuse_", "langgraph_"))
 
 
 def _objects(row: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -88,6 +109,11 @@ def _observation(row: Mapping[str, Any], line: int, above: str | None = None) ->
         outputs=unpacked(row.get("output")),
         error=(_get(row, "statusMessage", "status_message") or "error") if failed else None,
         fields={"timestamp": started},
+        metadata={
+            "conversation_id": _get(row, "sessionId", "session_id"),
+            "user_id": _get(row, "userId", "user_id"),
+        },
+        own=_own(row),
         served=served.told(
             start=started,
             end=_get(row, "endTime", "end_time"),

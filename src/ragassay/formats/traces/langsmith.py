@@ -3,6 +3,7 @@ SDK and the pages export them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
 from ragassay.formats.sources import kind
 from ragassay.formats.traces import python_cells, said, served, trace_spans as spans
-from ragassay.formats.traces.span_rows import peeked_rows, record_samples
+from ragassay.formats.traces.span_rows import listed_cell, peeked_rows, record_samples
 from ragassay.samples import Sample
 
 
@@ -50,8 +51,9 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     if row.get("id") in (None, ""):
         raise InputError("the run has no id", field="id")
     started = row.get("start_time")
-    session = _object(_object(row, "extra"), "metadata")
-    talk = next((session[key] for key in ("session_id", "thread_id") if session.get(key)), None)
+    session = _metadata(row)
+    talk = next((key for key in _CONVERSATION if session.get(key)), None)
+    reference = next((row[key] for key in _EXPECTED if row.get(key) is not None), None)
     yield spans.Span(
         line=line,
         id=str(row["id"]),
@@ -67,19 +69,60 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
             "timestamp": started,
             "system": row.get("session_name"),
             "id": row.get("reference_example_id"),
+            "references": _references(reference),
         },
-        metadata={"conversation_id": None if talk is None else str(talk), **_scores(row)},
-        served=served.told(
-            start=started,
-            end=row.get("end_time"),
-            first_token=row.get("first_token_time"),
-            input_tokens=row.get("prompt_tokens"),
-            output_tokens=row.get("completion_tokens"),
-            cost=row.get("total_cost"),
+        metadata={
+            "conversation_id": None if talk is None else str(session[talk]),
+            **_scores(row),
+        },
+        served=_without_needless_total(
+            served.told(
+                start=started,
+                end=row.get("end_time"),
+                first_token=row.get("first_token_time"),
+                input_tokens=row.get("prompt_tokens"),
+                output_tokens=row.get("completion_tokens"),
+                total_tokens=row.get("total_tokens"),
+                cost=row.get("total_cost"),
+            )
         ),
+        own=_own(session, row, talk),
+        beside={} if reference is None else {"reference_outputs": unpacked(reference)},
     )
     for child in row.get("child_runs") or ():
         yield from _spans({"parent_run_id": row["id"], **child}, line)
+
+
+_CONVERSATION = ("session_id", "thread_id", "conversation_id")
+"""Names in a run's metadata of the conversation that it is part of."""
+
+_INTERNAL = ("ls_", "langgraph_", "langsmith_", "langchain_", "checkpoint_", "__", "lc_")
+_INTERNALS = frozenset({"revision_id", "runtime", "batch_size", "created_by"})
+"""What LangSmith and LangChain write into the metadata of runs themselves."""
+
+
+def _own(
+    metadata: Mapping[str, Any], row: Mapping[str, Any], used: str | None = None
+) -> dict[str, Any]:
+    """What the makers of a system wrote into the metadata and the tags of a run; ``used`` is the
+    key that is read already."""
+    kept = {
+        key: value
+        for key, value in metadata.items()
+        if key != used and not key.casefold().startswith(_INTERNAL) and key not in _INTERNALS
+    }
+    tags = listed_cell(row.get("tags"))
+    return {**({"tags": tags} if tags else {}), **kept}
+
+
+def _metadata(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _object(_object(row, "extra"), "metadata")
+
+
+def _references(reference: Any) -> list[str] | None:
+    """The answer that is expected; ``None`` where none is known."""
+    expected = said.answer(reference)
+    return None if expected is None else [expected]
 
 
 def _object(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -99,7 +142,13 @@ def _result(row: Mapping[str, Any]) -> dict[str, Any]:
     """A result of an experiment: the run of an example, as a row of a table of experiments."""
     run, example = row["run"], row.get("example") or {}
     given = {"inputs": run.get("inputs"), "outputs": run.get("outputs"), "error": run.get("error")}
-    return {**given, "id": example.get("id"), "reference_outputs": example.get("outputs")}
+    metadata = {**_own(_object(example, "metadata"), {}), **_own(_metadata(run), run)}
+    return {
+        **given,
+        "id": example.get("id"),
+        "reference_outputs": example.get("outputs"),
+        "metadata": metadata,
+    }
 
 
 _GROUPS = {
@@ -150,32 +199,68 @@ def _raw(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
 _EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
 """What an example of a data set has: nothing tells of a run."""
 
-_TOLD = (
-    *("latency", "execution_time", "tokens", "total_tokens", "cost", "total_cost"),
-    *("prompt_tokens", "completion_tokens", "run_id", "example_id", "dataset_id", "id"),
-)
+_MEASURED: Mapping[str, tuple[str, float]] = {
+    **dict.fromkeys(("latency", "latency_(s)", "latency_s", "execution_time"), ("latency", 1)),
+    **dict.fromkeys(("latency_(ms)", "latency_ms"), ("latency", 0.001)),
+    **dict.fromkeys(("first_token_(s)", "time_to_first_token_(s)"), ("first_token", 1)),
+    **dict.fromkeys(("prompt_tokens", "input_tokens"), ("input_tokens", 1)),
+    **dict.fromkeys(("completion_tokens", "output_tokens"), ("output_tokens", 1)),
+    **dict.fromkeys(("total_tokens", "tokens"), ("total_tokens", 1)),
+    **dict.fromkeys(("total_cost", "cost", "cost_($)", "cost_(usd)"), ("cost", 1)),
+}
+"""Columns that tell what a run took: what of it, and by how much their numbers are multiplied. Of
+several for one thing the first that holds a number counts."""
+
+_TOLD = frozenset({*_MEASURED, "run_id", "example_id", "dataset_id", "id"})
 """Columns with numbers that are no scores."""
+
+
+def _spent(row: Mapping[str, Any]) -> dict[str, float]:
+    """What the columns of a row tell of what a run took."""
+    found: dict[str, float] = {}
+    for column, (name, factor) in _MEASURED.items():
+        value = row.get(column)
+        if isinstance(value, str) and (match := _SECONDS.fullmatch(value)) is not None:
+            value, factor = match[1], 1
+        number = served.number(value)
+        if number is not None:
+            found.setdefault(name, number * factor)
+    return _without_needless_total(served.told(**found))
+
+
+_SECONDS = re.compile(r"\s*([\d.]+)\s*s\s*")
+"""A time as the pages show it: ``2.50s``."""
+
+
+def _without_needless_total(spent: dict[str, float]) -> dict[str, float]:
+    """What a run took, without the tokens of both kinds together where each is told."""
+    if {"input_tokens", "output_tokens"} <= spent.keys():
+        spent.pop("total_tokens", None)
+    return spent
 
 
 def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
     """The record of a row: of an example, of a result, or of a run in the page's table."""
     inputs, outputs, reference = _raw(row, mapper, given).values()
     asked = said.question(inputs)
-    expected = said.answer(reference)
     scores = {
         f"score.{key.removeprefix('feedback.')}": number
         for key, value in row.items()
         if key and key not in _TOLD and (number := served.number(value)) is not None
     }
-    spent = served.told(
-        latency=row.get("latency", row.get("execution_time")),
-        input_tokens=row.get("prompt_tokens"),
-        output_tokens=row.get("completion_tokens"),
-        cost=row.get("total_cost", row.get("cost")),
-    )
-    own = row.get("metadata")
+    spent = _spent(row)
+    own, tags = row.get("metadata"), listed_cell(row.get("tags"))
+    references = _references(reference)
+    if (
+        reference not in (None, {}, "")
+        and references is None
+        and "references" not in mapper.columns
+    ):
+        told = "outputs" if row.get("reference") is None else "reference_outputs"
+        spans.tell_unread_reference(mapper, told)
     failed, detail = said.failure(row.get("error"))
     metadata = {
+        **({"tags": tags} if isinstance(tags, list) and tags else {}),
         **(own if isinstance(own, Mapping) else {}),
         **scores,
         **({"asked": spent} if spent else {}),
@@ -187,7 +272,7 @@ def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, A
             "messages" if isinstance(asked, list) else "query": asked,
             "answer": said.answer(outputs),
             "passages": said.passages(outputs, inputs),
-            "references": None if expected is None else [expected],
+            "references": references,
             "failure": failed or None,
             "timestamp": row.get("start_time"),
             "metadata": metadata or None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,12 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         "timestamp": _seconds(info.get("request_time", info.get("timestamp_ms"))),
         **_expected(info.get("assessments")),
     }
+    metadata, own = _told(row, info)
     for one in listed:
         parent = one.get("parent_span_id", one.get("parent_id")) or None
         started = one.get("start_time_unix_nano", one.get("start_time_ns"))
         given = unpacked(one.get("attributes")) or {}
-        yield attributes.span(
+        made = attributes.span(
             {key: unpacked(value) for key, value in given.items()},
             kind=one.get("span_type"),
             line=line,
@@ -71,6 +73,22 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
             error="error" if failed and parent is None else None,
             fields=fields if parent is None else {},
         )
+        if parent is None:  # what is told of the trace counts before what its first span tells
+            made = replace(made, metadata={**made.metadata, **metadata}, own={**made.own, **own})
+        yield made
+
+
+def _told(row: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is told of a trace as a whole: its session and user, and the tags and metadata that its
+    makers gave it. MLflow's own begin with ``mlflow.``."""
+    given: dict[str, Any] = {}
+    for place in ("request_metadata", "trace_metadata", "tags"):
+        written = unpacked(info.get(place, row.get(place)))
+        if isinstance(written, Mapping):
+            given |= written
+    named = {"conversation_id": "mlflow.trace.session", "user_id": "mlflow.trace.user"}
+    of_request = {key: given[name] for key, name in named.items() if given.get(name)}
+    return of_request, {key: one for key, one in given.items() if not key.startswith("mlflow.")}
 
 
 def _seconds(value: Any) -> Any:
@@ -98,12 +116,16 @@ def _row(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
     expected = unpacked(row.get("expectations")) or {}
     asked = said.question(inputs)
     retrieved = expected.get("expected_retrieved_context")
+    passages = said.passages(outputs, inputs)
+    of_row = {FIELD_OF.get(folded(key)) for key in row}
+    if "passage_ids" not in mapper.columns and "passage_ids" not in of_row:
+        passages = _named(passages, retrieved, mapper)
     record = mapper.unchosen(
         {
             "id": row.get("id") or row.get("request_id") or row.get("trace_id"),
             "messages" if isinstance(asked, list) else "query": asked,
             "answer": said.answer(outputs),
-            "passages": said.passages(outputs, inputs),
+            "passages": passages,
             "references": expected.get("expected_response"),
             "gold": [_gold(one) for one in retrieved] if isinstance(retrieved, list) else None,
             "metadata": row.get("tags"),
@@ -118,6 +140,36 @@ _OWN = frozenset(
     {"id", "system", "repeat", "query_run", "passages", "passage_ids", "gold", "gold_ids"}
 )
 """Fields that a table of evaluation data may have by our names."""
+
+
+def _named(passages: list[Any] | None, expected: Any, mapper: Mapper) -> list[Any] | None:
+    """The passages with the addresses of their documents (``doc_uri``) as their ids, as MLflow
+    compares them with what is expected. An id of their own stays where nothing is expected so."""
+    by_address = isinstance(expected, list) and any(
+        isinstance(one, dict) and one.get("doc_uri") is not None for one in expected
+    )
+    made: list[Any] = []
+    for one in passages or ():
+        nested = one.get("metadata") if isinstance(one, dict) else None
+        address = next(
+            (
+                each["doc_uri"]
+                for each in (one, nested)
+                if isinstance(each, dict) and each.get("doc_uri")
+            ),
+            None,
+        )
+        own = one.get("id") if isinstance(one, dict) else None
+        if address is None or (own is not None and not by_address):
+            made.append(one)
+            continue
+        if own not in (None, address):
+            mapper.note(
+                "passages with an id beside the doc_uri by which gold is named",
+                "The doc_uri counts as their id.",
+            )
+        made.append({**one, "id": address})
+    return passages if passages is None else made
 
 
 def _gold(one: Any) -> Any:

@@ -32,7 +32,8 @@ def told(
 
     Args:
         start, end, first_token: times, as seconds since 1970 or in ISO 8601.
-        numbers: ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``cost`` (US dollars).
+        numbers: ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``total_tokens``,
+            ``cost`` (US dollars).
 
     Returns:
         Those that are known, and the seconds between the times. A number below 0 is not known.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from ragassay.formats.records import Mapper
+from ragassay.errors import InputError
+from ragassay.formats.records import Mapper, field_values
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.traces.python_cells import opened
 from ragassay.samples import Sample
@@ -38,6 +40,17 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, row in delimited.rows(path, mapper.encoding):
             read = {name: cell for name, cell in row.items() if name not in UNREAD}
             yield line, row | {name: opened(one, path, line, name) for name, one in read.items()}
+
+
+def listed_cell(value: Any) -> Any:
+    """What a column that is not opened (`UNREAD`) holds: the list in its text, where there is one.
+
+    Args:
+        value: what a record holds.
+    """
+    with suppress(InputError):
+        return field_values.unpack(value, "")
+    return value
 
 
 def record_samples(

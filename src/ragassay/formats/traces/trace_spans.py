@@ -52,6 +52,8 @@ class Span:
         fields: further fields of the request's record, by our names.
         metadata: of the request.
         served: what it took (`served.told`).
+        own: what the system's makers wrote beside the step: metadata and tags by names of theirs.
+        beside: what only chosen columns may reach into, beside ``inputs`` and ``outputs``.
     """
 
     line: int
@@ -68,6 +70,8 @@ class Span:
     fields: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     served: Mapping[str, float] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         above = None if self.parent is None or self.parent == "" else str(self.parent)
@@ -106,7 +110,7 @@ def samples(
         root = _root(steps)
         with shaped("its tool", mapper.path, root.line):
             record = _record(name, root, steps, mapper)
-        beside = {"inputs": root.inputs, "outputs": root.outputs}
+        beside = {"inputs": root.inputs, "outputs": root.outputs, **root.beside}
         if record is None:
             mapper.left_out(beside, root.line)
             continue
@@ -161,11 +165,59 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     record |= {"answer": answered, "passages": passages, "failure": failed}
     metadata = {"name": root.name, **root.metadata, "asked": _asked(root, models)}
     metadata["failure_detail"] = detail
-    record["metadata"] = {
-        key: value for key, value in metadata.items() if value not in (None, "", {})
-    }
+    known = {key: value for key, value in metadata.items() if value not in (None, "", {})}
+    for name in _OF_REQUEST:
+        told = (one.metadata.get(name) for one in ordered)
+        if name not in known and (first := next(filter(None, told), None)) is not None:
+            known[name] = first
+    record["metadata"] = _with_own(known, root, ordered, mapper)
     record |= {key: value for key, value in root.fields.items() if value is not None}
+    reference = root.beside.get("reference_outputs")
+    if reference and "references" not in record and "references" not in mapper.columns:
+        tell_unread_reference(mapper, "reference_outputs", root.line)
     return mapper.unchosen(record)
+
+
+def tell_unread_reference(mapper: Mapper, column: str, line: int | None = None) -> None:
+    """Tells that what is expected stands under a name that is not known.
+
+    Args:
+        mapper: takes the note.
+        column: that holds what is expected.
+        line: where it stands.
+    """
+    mapper.note(
+        f"records whose {column} hold no reference under a name that is known",
+        f"They have none. Name the key that holds it: --columns references={column}.KEY.",
+        line,
+    )
+
+
+_OF_REQUEST = ("conversation_id", "user_id")
+"""Metadata that is of the whole request, whichever of its steps tells it."""
+
+
+def _with_own(
+    known: dict[str, Any], root: Span, ordered: list[Span], mapper: Mapper
+) -> dict[str, Any]:
+    """The metadata of a request with what its makers wrote beside its first step; where they wrote
+    nothing there, beside the first that is neither a retrieval nor a call of a model or tool. A
+    name that is known stays what it is."""
+    others = (one for one in ordered if one.kind == OTHER and one.own)
+    own = root.own or next((one.own for one in others), {})
+    made = dict(known)
+    for name, value in own.items():
+        if value in (None, "", [], {}):
+            continue
+        if made.get(name, value) != value:
+            mapper.note(
+                f"traces whose own metadata hold {name!r}, which is the name of something else",
+                "What they hold there was left out.",
+                root.line,
+            )
+        elif mapper.is_kept(name, value, root.line):
+            made[name] = value
+    return made
 
 
 def _asked(root: Span, models: list[Span]) -> dict[str, float]:

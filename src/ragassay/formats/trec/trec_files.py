@@ -231,7 +231,10 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
         number = frame[layout.number]
         if layout.whole_numbers or bool(number.is_finite().all()):
             return frame
-    rows = list(_checked_rows(path, layout))
+    rows: list[list[str | int | float]] = []
+    for line, fields in fields_of(path, layout):
+        with placed(path, line):
+            rows.append(_checked_row(fields, layout))
     if not rows:
         raise InputError(f"the {layout.what} has no lines but comments", path=path)
     types = {name: pl.String() for name in layout.kept} | {layout.number: _number_type(layout)}
@@ -339,14 +342,12 @@ def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
                     yield number, line.split(layout.separator)
 
 
-def _checked_rows(path: Path, layout: Layout) -> Iterator[list[str | int | float]]:
-    """The kept fields of each line; the first faulty one is an `InputError`."""
-    for number, fields in fields_of(path, layout):
-        with placed(path, number):
-            yield _checked_row(fields, layout)
-
-
 def _checked_row(fields: list[bytes], layout: Layout) -> list[str | int | float]:
+    """The kept fields of a line.
+
+    Raises:
+        InputError: it is faulty.
+    """
     names = ", ".join(name.lstrip("_") for name in layout.columns)
     if len(fields) < len(layout.columns):
         raise InputError(

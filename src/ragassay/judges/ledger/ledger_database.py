@@ -136,6 +136,11 @@ class _Connection:
         self._within = False
         self._open()
 
+    def _open(self) -> None:
+        import psycopg
+
+        self._connection = psycopg.connect(self._address, autocommit=True)
+
     def execute(self, statement: str, values: _Values = ()) -> Any:
         """Executes one statement; what it gives has ``fetchall`` and ``rowcount``."""
         import psycopg
@@ -169,19 +174,6 @@ class _Connection:
     def close(self) -> None:
         """Ends the connection."""
         self._connection.close()
-
-    def _open(self) -> None:
-        import psycopg
-
-        give_up = time.monotonic() + (PATIENCE_S if hasattr(self, "_connection") else 0.0)
-        while True:
-            try:
-                self._connection = psycopg.connect(self._address, autocommit=True)
-                return
-            except psycopg.OperationalError:
-                if time.monotonic() > give_up:
-                    raise
-                time.sleep(0.5)
 
 
 def _half(key: str) -> int:

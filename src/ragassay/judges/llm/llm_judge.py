@@ -82,6 +82,8 @@ class LLMJudge(Judge):
         UsageError: a budget in dollars, and no price.
     """
 
+    label: str = ""
+
     def __init__(
         self,
         endpoint: Endpoint,
@@ -103,10 +105,10 @@ class LLMJudge(Judge):
                 "(option price: 0.15,0.60), or a budget in calls or tokens (200 calls)."
             )
         self.endpoint, self.price = endpoint, price
-        self._model = model
-        self._label = label or f"{endpoint.url}#{model}"
+        self.model = model
+        self.label = label or f"{endpoint.url}#{model}"
         self._parameters = dict(parameters or {})
-        self._lookup = LedgerLookup(ledger, self._label, reuse)
+        self._lookup = LedgerLookup(ledger, self.label, reuse)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model)
         self._sender = Sender(
             endpoint, limiter, budget=budget, price=price, timeout=timeout, backoff=backoff
@@ -116,19 +118,9 @@ class LLMJudge(Judge):
         self._draining = False
 
     @property
-    def label(self) -> str:
-        """``openai:gpt-4o``, ``http://localhost:8000/v1#model``."""
-        return self._label
-
-    @property
     def width(self) -> int:
         """As many as may be in flight."""
         return self._sender.limiter.most
-
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        return self._model
 
     @property
     def signature(self) -> str:
@@ -138,7 +130,8 @@ class LLMJudge(Judge):
         A question may have parameters of its own: they belong to its version, and `without` says
         which of them are not taken.
         """
-        sent = {name: value for name, value in self._general.items() if value is not None}
+        general = {**DEFAULTS, **self._parameters}
+        sent = {name: value for name, value in general.items() if value is not None}
         lost = self.without((*sent, *requests.MODES))
         parts = [
             f"{name}={sent[name]:g}" if isinstance(sent[name], float) else f"{name}={sent[name]}"
@@ -146,11 +139,7 @@ class LLMJudge(Judge):
             if name not in lost
         ]
         parts += [f"without={name}" for name in lost]
-        return f"{self._label}({','.join(parts)})"
-
-    @property
-    def _general(self) -> dict[str, Any]:
-        return {**DEFAULTS, **self._parameters}
+        return f"{self.label}({','.join(parts)})"
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
         """Which of these sampling parameters the endpoint does not take."""
@@ -206,7 +195,7 @@ class LLMJudge(Judge):
     async def _answered(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
         async with self._gate:
             if self._draining:
-                made = Provenance(self._label, attempts=0)
+                made = Provenance(self.label, attempts=0)
                 return Failure(question, Reason.CONNECTION, INTERRUPTED, made, repeat)
             request = self._build(question, repeat, self._capabilities.dropped)
             verdict = self._known(question, repeat, request)
@@ -239,7 +228,7 @@ class LLMJudge(Judge):
 
     def _build(self, question: Question[Any], repeat: int, dropped: frozenset[str]) -> Request:
         parameters = requests.sampling(question, DEFAULTS, self._parameters)
-        return requests.build(self.endpoint, self._model, question, repeat, parameters, dropped)
+        return requests.build(self.endpoint, self.model, question, repeat, parameters, dropped)
 
 
 class _Asking:
@@ -369,9 +358,12 @@ class _Asking:
         """What was replied, and what is wanted."""
         replied = " ".join((self.completion.text or "").split())
         start = replied[:_SHOWN] + ("…" if len(replied) > _SHOWN else "")
-        wanted = ", ".join(self.question.reply.fields())
+        # What a model fills in, which may not be the reply that is made of it.
+        schema = self.question.schema()
+        wanted = ", ".join(schema["properties"])
         reply = f" The reply: {start!r}." if start else ""
-        return f"{reply} Wanted: a JSON object with {wanted}"
+        shown = requests.example(schema)
+        return f"{reply} Wanted: a JSON object with {wanted}, such as {shown}"
 
     async def _unparsable(self, detail: str) -> Failure:
         self.judge._sender.breaker.unusable(detail)

@@ -181,6 +181,35 @@ def _in_words(schema: Mapping[str, Any]) -> str:
     )
 
 
+def example(schema: Mapping[str, Any]) -> str:
+    """A short JSON text of the form that a schema describes, for messages.
+
+    Args:
+        schema: of a reply, as `Question.schema` gives it.
+    """
+    return orjson.dumps(_example(schema)).decode()
+
+
+def _example(schema: Mapping[str, Any]) -> Any:
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "const" in schema:
+        return schema["const"]
+    if "anyOf" in schema:
+        return _example(schema["anyOf"][0])
+    match schema.get("type"):
+        case "object":
+            return {name: _example(one) for name, one in schema.get("properties", {}).items()}
+        case "array":
+            entries = schema.get("prefixItems") or [schema.get("items") or {}]
+            return [_example(one) for one in entries]
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return True
+    return "..."
+
+
 def _kept(parameters: Mapping[str, Any], repeat: int, dropped: frozenset[str]) -> dict[str, Any]:
     kept = {}
     for name, value in parameters.items():

@@ -12,7 +12,12 @@ from .offline_judge import (
     offline_asker as offline_asker,
     too_long as too_long,
 )
-from .refusals import is_small_talk as is_small_talk, says_idk as says_idk
+from .refusals import (
+    asks_back as asks_back,
+    is_small_talk as is_small_talk,
+    says_idk as says_idk,
+    shape as shape,
+)
 from .relevance_rules import look as look, relevance as relevance
 from .rules import answer_to as answer_to
 from .support_rules import contradicted as contradicted

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -77,11 +76,12 @@ def compare(measure: Measure, answer: str, reference: str) -> PRF:
         reference: the reference's code, from the same call of ``encode``.
     """
     if measure == "rougeL":
-        return prf(common_subsequence(answer, reference), len(answer), len(reference))
-    if measure == "rouge1":
-        return prf(overlap(answer, reference), len(answer), len(reference))
-    pairs = [list(pairwise(code)) for code in (answer, reference)]
-    return prf(overlap(*pairs), len(pairs[0]), len(pairs[1]))
+        from rapidfuzz.distance import LCSseq
+
+        return prf(LCSseq.similarity(answer, reference), len(answer), len(reference))
+    if measure == "rouge2":
+        return overlap_prf(list(pairwise(answer)), list(pairwise(reference)))
+    return overlap_prf(answer, reference)
 
 
 def prf(hits: int, n_answer: int, n_reference: int) -> PRF:
@@ -103,25 +103,17 @@ def overlap(left: Sequence[Any], right: Sequence[Any]) -> int:
         left: hashable items.
         right: hashable items.
     """
-    here, there = Counter(left), Counter(right)
-    return sum(min(here[item], there[item]) for item in here.keys() & there.keys())
+    return (Counter(left) & Counter(right)).total()
 
 
-def common_subsequence(left: str, right: str) -> int:
-    """Length of the longest common subsequence of two codes.
+def overlap_prf(answer: Sequence[Any], reference: Sequence[Any]) -> PRF:
+    """Precision, recall and F of the items that two sequences have in common.
 
     Args:
-        left: a code, one character a token.
-        right: a code from the same call of ``encode``.
+        answer: hashable items: words, or the characters of a code.
+        reference: hashable items.
     """
-    return int(_lcs()(left, right))
-
-
-@cache
-def _lcs() -> Any:
-    from rapidfuzz.distance import LCSseq
-
-    return LCSseq.similarity
+    return prf(overlap(answer, reference), len(answer), len(reference))
 
 
 def best(values: Sequence[PRF]) -> tuple[int, PRF]:
@@ -170,6 +162,11 @@ class _Rouge(ReferenceMetric[Compared]):
 
     measure: ClassVar[Measure]
     source = f"{_LIN}; rouge-score 0.1.2"
+
+    @property
+    def for_all_scripts(self) -> str:
+        """The same with ``tokens=unicode``."""
+        return f"{self.measure}(tokens=unicode)" if self.tokens == "rouge" else ""
 
     def views(self, window: Window) -> Sequence[Compared | None]:
         """The values against each reference, shared by the three parts."""
@@ -226,6 +223,11 @@ class _UltraRouge(ReferenceMetric[Compared]):
     measure: ClassVar[Measure]
     source = "UltraRAG, servers/evaluation"
     recommended_for = "comparison with published UltraRAG figures"
+
+    @property
+    def for_all_scripts(self) -> str:
+        """Ours of the same measure, with ``tokens=unicode``."""
+        return f"{self.measure}(tokens=unicode)"
 
     def views(self, window: Window) -> Sequence[Compared | None]:
         """The values of stemmed tokens after UltraRAG's normal form."""

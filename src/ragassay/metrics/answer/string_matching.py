@@ -22,7 +22,7 @@ from ragassay.metrics.answer.references import (
     normal,
     tokeniser,
 )
-from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best, overlap, prf
+from ragassay.metrics.answer.rouge_metrics import PARTS, best, overlap_prf
 from ragassay.metrics.answer.text import encode
 from ragassay.metrics.core import Window, param, part, register
 from ragassay.samples import Sample
@@ -116,17 +116,7 @@ class UltraF1(_Published):
     def value(self, answer: str, references: tuple[str, ...]) -> float:
         """The highest F1 of all references."""
         words = answer.split()
-        return max(words_f1(words, reference.split()).f for reference in references)
-
-
-def words_f1(answer: Sequence[str], reference: Sequence[str]) -> PRF:
-    """Precision, recall and F of the tokens that two lists (or codes) have in common.
-
-    Args:
-        answer: tokens, or a code with one character a token.
-        reference: the same for the reference.
-    """
-    return prf(overlap(answer, reference), len(answer), len(reference))
+        return max(overlap_prf(words, reference.split()).f for reference in references)
 
 
 @dataclass(frozen=True)
@@ -231,7 +221,7 @@ class TokenF1(_Corrected):
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
         """Precision, recall or F with the reference of the highest F."""
-        index, shared = best([words_f1(answer, code) for code in references])
+        index, shared = best([overlap_prf(answer, code) for code in references])
         parts: dict[str, Any] = shared._asdict()
         if len(references) > 1:
             parts["reference"] = index

@@ -49,8 +49,13 @@ class Citable:
     """The passages of a sample, to which an answer's citations refer.
 
     A citation refers to the passage with that id; brackets and case do not matter. Where no passage
-    has the id, a number is the rank (from 1). But where the ids themselves are numbers of up to
-    three digits, a number that is no id refers to nothing that was retrieved.
+    has the id, these rules hold in turn:
+
+    - Where ids are numbers of up to three digits (``[2]``, ``7``), a number is an id and no rank;
+      one that is no id refers to nothing that was retrieved.
+    - A number with a word (``[doc 2]``) is that of an id with a word and a number (``doc-2``).
+    - A number is the rank, from 1: prompts count passages, whatever these are called (``p0``).
+    - A number that is no rank is that of an id with a word and a number: ``[12]`` means ``doc-12``.
     """
 
     def __init__(self, passages: Sequence[Passage]) -> None:
@@ -64,15 +69,19 @@ class Citable:
     def find(self, citation: str) -> int | None:
         """The index of the passage that a citation refers to; ``None`` where it was not
         retrieved."""
-        index = self._by_name.get(bare(citation))
+        name = bare(citation)
+        index = self._by_name.get(name)
         if index is not None:
             return index
         rank = number(citation)
         if rank is None:
             return None
+        with_word = self._by_word_and_number.get(rank)
         if self._by_number:
-            return self._by_number.get(rank)
-        return rank - 1 if 1 <= rank <= len(self.passages) else None
+            return self._by_number.get(rank, with_word)
+        if 1 <= rank <= len(self.passages) and (name.isdecimal() or with_word is None):
+            return rank - 1
+        return with_word
 
     @cached_property
     def _by_name(self) -> dict[str, int]:
@@ -84,9 +93,17 @@ class Citable:
 
     @cached_property
     def _by_number(self) -> dict[int, int]:
+        return self._numbered(with_word=False)
+
+    @cached_property
+    def _by_word_and_number(self) -> dict[int, int]:
+        return self._numbered(with_word=True)
+
+    def _numbered(self, with_word: bool) -> dict[int, int]:
+        """The indices of the ids that are a number, or a word and a number."""
         indices: dict[int, int] = {}
         for name, index in self._by_name.items():
             numbered = number(name)
-            if numbered is not None and numbered < 10**_LONGEST:
+            if name.isdecimal() != with_word and numbered is not None and numbered < 10**_LONGEST:
                 indices.setdefault(numbered, index)
         return indices

@@ -122,6 +122,8 @@ class _Citation(JudgedMetric):
     needs = ("answer", "passages")
     asks = (CitationSupport,)
 
+    version = 2
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.none <= self.partial <= self.full <= 1:
@@ -216,7 +218,7 @@ class Citation(_Citation):
         "recall": "mean over the answer's parts, uncited ones count 0",
         "f1": "harmonic mean of precision over cited passages and recall over parts",
     }
-    version = 2
+    version = 3
     recommended_for = "whether readers can trust the citations"
 
     combine = staticmethod(over_passages)

@@ -228,6 +228,12 @@ class Metric(ABC):
         """
 
     @property
+    def for_all_scripts(self) -> str:
+        """The metric that counts words of any script, where this one counts ``a-z0-9`` only; empty
+        for all others."""
+        return ""
+
+    @property
     def aggregation(self) -> str:
         """How a run's values become one: `aggregate`, or a percentile (``p95``)."""
         return self.aggregate

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -191,36 +191,28 @@ def _ratio(part: float, total: float) -> float:
     return part / total if total else 0.0
 
 
-def _simple(at: int) -> Callable[[Counts], float]:
-    return lambda counts: _ratio(
+def _simple(at: int, counts: Counts) -> float:
+    return _ratio(
         sum(group.fulfilled[at] for group in counts.groups),
         sum(group.possible[at] for group in counts.groups),
     )
 
 
-def _by_group(at: int) -> Callable[[Counts], float]:
-    return lambda counts: (
-        sum(_ratio(group.fulfilled[at], group.possible[at]) for group in counts.groups)
-        / len(counts.groups)
-    )
+def _by_group(at: int, counts: Counts) -> float:
+    total = sum(_ratio(group.fulfilled[at], group.possible[at]) for group in counts.groups)
+    return total / len(counts.groups)
 
 
-def _by_pair(at: int) -> Callable[[Counts], float]:
-    def value(counts: Counts) -> float:
-        both, one = counts.shares
-        shares = both if SCOPES[at] == "_ret" else np.append(both, one)
-        return _ratio(sum(shares.tolist()), len(shares) + (0 if SCOPES[at] else counts.n_neither))
-
-    return value
+def _by_pair(at: int, counts: Counts) -> float:
+    both, one = counts.shares
+    shares = both if SCOPES[at] == "_ret" else np.append(both, one)
+    return _ratio(sum(shares.tolist()), len(shares) + (0 if SCOPES[at] else counts.n_neither))
 
 
-def _balanced(at: int) -> Callable[[Counts], float]:
-    def value(counts: Counts) -> float:
-        # As in trec_eval, one group without preferences (0 of 0) makes the whole query 0.
-        total = sum(group.balanced[at] for group in counts.groups)
-        return total / len(counts.groups) if total > 0 else 0.0
-
-    return value
+def _balanced(at: int, counts: Counts) -> float:
+    # As in trec_eval, one group without preferences (0 of 0) makes the whole query 0.
+    total = sum(group.balanced[at] for group in counts.groups)
+    return total / len(counts.groups) if total > 0 else 0.0
 
 
 def _count(name: str, of: Callable[[GroupCounts], int]) -> PreferenceMeasure:
@@ -233,11 +225,11 @@ def _shares(at: int) -> Iterator[PreferenceMeasure]:
     """The shares of preferences fulfilled: of all, of pairs of documents, of groups; for the first
     two scopes also the balanced share."""
     scope = SCOPES[at]
-    yield PreferenceMeasure(f"prefs_simp{scope}", _simple(at))
-    yield PreferenceMeasure(f"prefs_pair{scope}", _by_pair(at))
-    yield PreferenceMeasure(f"prefs_avgjg{scope}", _by_group(at))
+    yield PreferenceMeasure(f"prefs_simp{scope}", partial(_simple, at))
+    yield PreferenceMeasure(f"prefs_pair{scope}", partial(_by_pair, at))
+    yield PreferenceMeasure(f"prefs_avgjg{scope}", partial(_by_group, at))
     if scope != "_imp":
-        yield PreferenceMeasure(f"prefs_avgjg_Rnonrel{scope}", _balanced(at))
+        yield PreferenceMeasure(f"prefs_avgjg_Rnonrel{scope}", partial(_balanced, at))
 
 
 MEASURES: Mapping[str, PreferenceMeasure] = {

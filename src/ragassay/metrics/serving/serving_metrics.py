@@ -145,10 +145,12 @@ class Tokens(_Served):
     )
 
     def measured(self, told: Mapping[str, Any]) -> float | None:
-        """Tokens."""
+        """Tokens. Where only both kinds together are told, those are the total."""
         names = ("input", "output") if self.part == "total" else (self.part,)
         counts = [_number(told, f"{name}_tokens") for name in names]
-        return None if None in counts else math.fsum(n for n in counts if n is not None)
+        if None in counts:
+            return _number(told, "total_tokens") if self.part == "total" else None
+        return math.fsum(n for n in counts if n is not None)
 
 
 @register

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
-from ragassay.yaml_files import value_of
+from ragassay import discovery
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,8 @@ class KnownModel:
     examples: Sequence[Sequence[Any]] = ()
 
 
-_FILE = files("ragassay.models").joinpath("known.yaml")
 KNOWN: Mapping[str, KnownModel] = {
-    name: KnownModel(**facts) for name, facts in value_of(_FILE.read_text("utf-8"), _FILE).items()
+    name: KnownModel(**facts)
+    for name, facts in discovery.table("ragassay.models", "known.yaml").items()
 }
 """By name on the hub; all that are pinned."""

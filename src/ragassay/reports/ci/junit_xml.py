@@ -18,15 +18,20 @@ from ragassay.engine.results import (
     Result,
     ScoreRow,
     Summary,
+    missing_by_accident,
 )
 from ragassay.reports.text import wording
 
 WORST = 5
 """Samples (or queries) that a gate which did not pass names."""
 
-COMPLETE = "every score that is owed is there"
+COMPLETE = "no score is missing by accident"
 """The test case about completeness: without it, a run without gates would be a file without tests,
-which build servers refuse."""
+which build servers refuse. What a failed system leaves unscored is no accident of the scoring:
+gates count it."""
+
+ALL_VOTES = "no vote of the panel is missing by accident"
+"""The test case of a run whose panel lost votes."""
 
 _NO_XML = re.compile("[\ufffe\uffff]")
 
@@ -69,8 +74,13 @@ def write_junit(result: Result, path: Path) -> None:
         )
         for gate in gates.found(result)
     ]
-    missing = lack_of([step.summary for step in result.steps])
-    cases.append(_state_case(class_name, COMPLETE, missing, summary.warnings))
+    summaries = [step.summary for step in result.steps]
+    missing = lack_of(summaries)
+    lost = any(one.lost_votes for one in summaries)
+    of_scores = "" if lost and not any(one.n_missing for one in summaries) else missing
+    cases.append(_state_case(class_name, COMPLETE, of_scores, summary.warnings))
+    if lost:
+        cases.append(_state_case(class_name, ALL_VOTES, missing, summary.warnings))
     facts = {
         "data": summary.title,
         "system": summary.system,
@@ -117,8 +127,6 @@ def _gate_case(
         return _Case(class_name, gate.gate, facts)
     outcome: Literal["failure", "error"] = "failure" if gate.passed is False else "error"
     message = gate.sentence
-    if isinstance(drop := facts["value"], float) and isinstance(limit := facts.get("limit"), float):
-        message += f"; a drop of {wording.number(drop)} where {limit:g} is allowed"
     return _Case(class_name, gate.gate, facts, outcome, message, "\n".join([message, *worst]))
 
 
@@ -159,8 +167,8 @@ def lack_of(summaries: Sequence[Summary]) -> str:
     Args:
         summaries: of the run, and of its consistency.
     """
-    if n := sum(one.incomplete for one in summaries):
-        return f"{wording.plural(n, 'score')} missing by accident."
+    if missing := missing_by_accident(*summaries):
+        return f"{missing}."
     if not any(metric.n_scored for one in summaries for metric in one.metrics.values()):
         return "Nothing was scored."
     return ""
@@ -185,7 +193,7 @@ def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> di
     if len(differences) != 1:
         return {}
     d = differences[0]
-    drop = drops.figures(gate, d) if drops.metric_of(gate) else {}
+    drop = drops.figures(gate) if drops.metric_of(gate) else {}
     return {
         **drop,
         "a_mean": d.a_mean,

@@ -111,13 +111,12 @@ class Limits:
 
     main: int
     passages: int
-    score: int
 
     @classmethod
     def share(cls, budget: int, n: int) -> Limits:
         """The limits for each of ``n`` samples that share a budget of characters."""
         each = min(100_000, max(1_200, budget // max(n, 1)))
-        return cls(main=each // 4, passages=each // 2, score=each // 4)
+        return cls(main=each // 4, passages=each // 2)
 
 
 def details_of(
@@ -157,7 +156,7 @@ def _detail(
     identity: Identity, sample: Sample | None, rows: Rows, limits: Limits
 ) -> dict[str, Any]:
     """One sample as the browser shows it; empty entries are left out."""
-    per_score = max(100, limits.score // max(len(rows), 1))
+    per_score = max(100, limits.main // max(len(rows), 1))
     entry: dict[str, Any] = {
         "system": identity[1],
         "repeat": identity[2],
@@ -189,7 +188,7 @@ def _detail(
                 p.score,
                 p.document,
                 _clip(p.text or "", each),
-                _judged(sample.gold, gold_places),
+                max(((sample.gold or ())[at].grade for at in gold_places), default=None),
             ]
             for p, gold_places in zip(sample.passages, matches, strict=True)
         ]
@@ -245,11 +244,6 @@ def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[s
         {at for at, g in enumerate(gold) if names[at] == label or _overlap(passage, g)}
         for passage, label in zip(passages, labels, strict=False)
     ]
-
-
-def _judged(gold: Sequence[GoldPassage] | None, matches: Collection[int]) -> int | None:
-    """The best grade of the gold passages that a passage matches; ``None``: not judged."""
-    return max(((gold or ())[at].grade for at in matches), default=None)
 
 
 def _overlap(passage: Passage, gold: GoldPassage) -> bool:

@@ -5,6 +5,7 @@ Every coordinate comes from the summary's own numbers. Each figure says in words
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ def interval_bar(metric: MetricSummary) -> Markup:
     if metric.mean is None or metric.aggregate == "sum":
         return markup("")
     low, high = distribution_chart.scale(metric)
-    x = _Axis(low, high, 6, _BAR_W - 6)
+    x = _axis(low, high, 6, _BAR_W - 6)
     middle = _BAR_H / 2
     shapes = [_line(6, middle, _BAR_W - 6, middle, "track")]
     if metric.low is not None and metric.high is not None:
@@ -82,7 +83,7 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
     if box is None:
         return markup("")
     low, high = distribution_chart.scale(metric)
-    x = _Axis(low, high, 12, _CARD_W - 12)
+    x = _axis(low, high, 12, _CARD_W - 12)
     top, base, strip, half, cloud, reach = 4, 62, 82, 12, 122, 36
     shapes = _bars(
         distribution_chart.histogram(values, low, high).counts, 12, _CARD_W - 12, top, base
@@ -108,7 +109,8 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
     if metric.mean is not None and metric.aggregate != "sum":
         if metric.low is not None and metric.high is not None:
             shapes.append(_line(x(metric.low), strip, x(metric.high), strip, "mean-interval"))
-        shapes.append(_diamond(x(metric.mean), strip, 4.2))
+        diamond = "l4.2 -4.2 4.2 4.2 -4.2 4.2z"
+        shapes.append(f'<path class="mean" d="M{x(metric.mean) - 4.2:.1f} {strip}{diamond}"/>')
     description = (
         f"{metric.name}: quartiles {wording.number(box.q1)}, {wording.number(box.median)} "
         f"and {wording.number(box.q3)} of {wording.plural(values.size, 'value')}"
@@ -128,7 +130,7 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
     if difference.diff is None:
         return markup("")
     width, middle = 190, _BAR_H / 2
-    x = _Axis(-extent, extent, 6, width - 6)
+    x = _axis(-extent, extent, 6, width - 6)
     shapes = []
     if difference.detectable is not None:
         left, right = x(-difference.detectable), x(difference.detectable)
@@ -139,7 +141,9 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
         left, right = x(difference.low), x(difference.high)
         shapes.append(_line(left, middle, right, middle, f"iv {kind}"))
         shapes += [_line(end, middle - 4, end, middle + 4, f"iv {kind}") for end in (left, right)]
-    shapes.append(_circle(x(difference.diff), middle, 3.5, f"dot {kind}"))
+    shapes.append(
+        f'<circle class="dot {kind}" cx="{x(difference.diff):.1f}" cy="{middle:.1f}" r="3.5"/>'
+    )
     description = f"difference {wording.number(difference.diff, sign=True)}, {difference.verdict}"
     return _svg(width, _BAR_H, shapes, description, fixed=True)
 
@@ -191,16 +195,13 @@ def waterfall(name: str, differences: Values) -> Markup:
     return _svg(width, height, shapes, description, fixed=True)
 
 
-class _Axis:
+def _axis(low: float, high: float, left: float, right: float) -> Callable[[float], float]:
     """From a value to a coordinate; what lies outside is drawn at the edge."""
 
-    def __init__(self, low: float, high: float, left: float, right: float) -> None:
-        self._low, self._span = low, (high - low) or 1.0
-        self._left, self._width = left, right - left
+    def place(value: float) -> float:
+        return left + min(1.0, max(0.0, (value - low) / ((high - low) or 1.0))) * (right - left)
 
-    def __call__(self, value: float) -> float:
-        share = min(1.0, max(0.0, (value - self._low) / self._span))
-        return self._left + share * self._width
+    return place
 
 
 def _bars(counts: tuple[int, ...], left: float, right: float, top: float, base: float) -> list[str]:
@@ -233,15 +234,6 @@ def _rect(x: float, y: float, width: float, height: float, kind: str, radius: fl
         f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
         f'height="{height:.1f}"{rounding}/>'
     )
-
-
-def _circle(x: float, y: float, radius: float, kind: str) -> str:
-    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>'
-
-
-def _diamond(x: float, y: float, size: float) -> str:
-    step = f"l{size:g} {-size:g} {size:g} {size:g} {-size:g} {size:g}z"
-    return f'<path class="mean" d="M{x - size:.1f} {y:g}{step}"/>'
 
 
 def _number(value: float, x: float, y: float, anchor: str, kind: str = "") -> str:

@@ -18,6 +18,7 @@ import numpy as np
 
 import ragassay
 from ragassay import files, printable
+from ragassay.counts import grouped
 from ragassay.engine.comparison import aligned, query_differences, query_matrix, rows_by_query
 from ragassay.engine.diagnosis import (
     CLASSES,
@@ -28,7 +29,7 @@ from ragassay.engine.diagnosis import (
     headline_of,
     moved,
 )
-from ragassay.engine.results import Comparison, MetricSummary, Result, Slice
+from ragassay.engine.results import Comparison, MetricSummary, Result, Slice, missing_by_accident
 from ragassay.reports.charts import Values
 from ragassay.reports.html import figures
 from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details
@@ -221,7 +222,9 @@ class _ComparisonBrowser:
         metrics = self._runs[0].summary.metrics
         a, b = (self._values(run) for run in (0, 1))
         texts = [dict(zip(_ids(d), d.queries, strict=True)) for d in self._details]
-        positions = [_positions(details) for details in self._details]
+        positions = [
+            grouped((query, at) for at, query in enumerate(_ids(d))) for d in self._details
+        ]
         first = [self._rows[0][query][0] for query in self._queries]
         return packed(
             {
@@ -279,13 +282,6 @@ def _slices(run: Result, rows: Iterable[int]) -> dict[str, list[str | None]]:
 
 def _ids(details: Details) -> list[str]:
     return [identity[0] for identity in details.identities]
-
-
-def _positions(details: Details) -> dict[str, list[int]]:
-    positions: dict[str, list[int]] = {}
-    for at, query in enumerate(_ids(details)):
-        positions.setdefault(query, []).append(at)
-    return positions
 
 
 def tag(identity: Identity) -> str:
@@ -396,6 +392,7 @@ def environment(*templates: Path, **names: Any) -> Environment:
     )
     made.globals.update(
         wording=wording,
+        missing=missing_by_accident,
         footnotes=footnotes,
         figures=figures,
         diagnosis_text=diagnosis_text,

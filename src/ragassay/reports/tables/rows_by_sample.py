@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+from ragassay.counts import grouped
 from ragassay.engine.results import Result, Rows, with_samples
 from ragassay.samples import Identity, Sample
 
@@ -48,11 +49,9 @@ def run_numbers(identities: Iterable[Identity]) -> dict[Identity, int]:
     """The number of each sample among the runs of its query by one system, from 1, in the order of
     ``repeat`` (which may begin anywhere and have gaps).
     """
-    repeats: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for name, system, repeat in identities:
-        repeats[name, system].append(repeat)
+    runs = grouped((identity[:2], identity) for identity in identities)
     return {
-        (name, system, repeat): number
-        for (name, system), repeats_of in repeats.items()
-        for number, repeat in enumerate(sorted(repeats_of), start=1)
+        identity: number
+        for identities_of in runs.values()
+        for number, identity in enumerate(sorted(identities_of), start=1)
     }

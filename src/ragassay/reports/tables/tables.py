@@ -156,20 +156,11 @@ def write_lines(
     """
     with files.atomic(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-        writer = csv_writer(text)
+        writer = csv.writer(_LineFeeds(text), lineterminator="\r\n")
         writer.writerow(map(spell or _cell, heads))
         for line in lines:
             writer.writerow(map(spell or _cell, line))
         text.detach()
-
-
-def csv_writer(text: TextIO) -> Any:
-    """A `csv.writer` whose lines end with a line feed, and which quotes a carriage return, too.
-
-    Python quotes what the end of its lines consists of, and readers take either for a line's end.
-    Control characters are written as escapes (`printable.escaped`): a terminal obeys none.
-    """
-    return csv.writer(_LineFeeds(text), lineterminator="\r\n")
 
 
 class _LineFeeds:

@@ -12,10 +12,11 @@ import yaml
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ragassay import suites
+from ragassay.counts import grouped
 from ragassay.engine.comparison import agreements
 from ragassay.errors import UsageError
 from ragassay.judges.offline import Agreement
@@ -70,18 +71,17 @@ def table(entries: Sequence[Entry]) -> RenderableType:
     """A table of entries, by family: what each measures, then in dim print what it takes."""
     blocks: list[RenderableType] = []
     width = min(_NAME_WIDTH, max((len(entry["name"]) for entry in entries), default=0))
-    for family in dict.fromkeys(entry["family"] for entry in entries):
-        grid = Table(box=None, pad_edge=False, title=f"{family}", title_justify="left")
-        grid.add_column("metric", style="bold", overflow="fold", width=max(width, len("metric")))
-        grid.add_column("what it measures", ratio=1)
-        grid.add_column("range", style="dim", no_wrap=True, width=_RANGE_WIDTH)
-        for entry in (entry for entry in entries if entry["family"] == family):
+    for family, members in grouped((entry["family"], entry) for entry in entries).items():
+        columns = (
+            Column("metric", style="bold", overflow="fold", width=max(width, len("metric"))),
+            Column("what it measures", ratio=1),
+            Column("range", style="dim", no_wrap=True, width=_RANGE_WIDTH),
+        )
+        grid = Table(*columns, box=None, pad_edge=False, title=family, title_justify="left")
+        for entry in members:
             arrow = wording.arrow(entry["higher_is_better"])
-            grid.add_row(
-                escape(entry["name"]),
-                _what(entry),
-                f"{entry['range']} {arrow}".strip(),
-            )
+            span = f"{entry['range']} {arrow}".strip()
+            grid.add_row(escape(entry["name"]), _what(entry), span)
         blocks += [grid, Text("")]
     blocks.append(Text("'ragassay metrics NAME' explains one.", style="dim"))
     return Group(*blocks)
@@ -93,11 +93,9 @@ def overview(entries: Sequence[Entry]) -> RenderableType:
     Args:
         entries: see `all_entries`.
     """
-    grid = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    grid.add_column(style="bold", no_wrap=True)
-    grid.add_column(ratio=1)
-    for family in dict.fromkeys(entry["family"] for entry in entries):
-        names = [entry["name"] for entry in entries if entry["family"] == family]
+    columns = Column(style="bold", no_wrap=True), Column(ratio=1)
+    grid = Table(*columns, box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    for family, names in grouped((entry["family"], entry["name"]) for entry in entries).items():
         grid.add_row(family, escape("  ".join(names)))
     hint = (
         "'ragassay metrics NAME' explains one, '--family FAMILY' and '--suite SUITE' describe "
@@ -120,9 +118,8 @@ def about(suite: str) -> RenderableType:
 
 def page(entry: Entry) -> RenderableType:
     """One entry in full."""
-    grid = Table(box=None, show_header=False, pad_edge=False)
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(ratio=1, overflow="fold")
+    columns = Column(style="dim", no_wrap=True), Column(ratio=1, overflow="fold")
+    grid = Table(*columns, box=None, show_header=False, pad_edge=False)
     rows: Mapping[str, str] = {
         "canonical name": entry["metric"],
         "measures": entry["title"],
@@ -145,12 +142,8 @@ def page(entry: Entry) -> RenderableType:
         if text:
             grid.add_row(label, escape(text))
     for parameter in entry["parameters"]:
-        grid.add_row(
-            "parameter",
-            escape(
-                f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
-            ),
-        )
+        said = f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
+        grid.add_row("parameter", escape(said))
     for kind, agreement in entry["offline_agreement"].items():
         grid.add_row("offline judge", escape(f"{kind}: {agreement['said']}"))
         if agreement["source"]:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ragassay.counts import either
+from ragassay.counts import either, grouped
 from ragassay.engine.diagnosis import (
     CLASSES,
     FINE,
@@ -66,9 +66,7 @@ def cost_line(found: Diagnosis) -> str:
 
 def missing_lines(found: Diagnosis) -> list[str]:
     """Which classes could not be told, and why; those with one reason in one line."""
-    reasons: dict[str, list[str]] = {}
-    for one in found.not_looked_at:
-        reasons.setdefault(one.why, []).append(one.fault.title)
+    reasons = grouped((one.why, one.fault.title) for one in found.not_looked_at)
     return [f"Not looked at: {'; '.join(titles)} ({why})." for why, titles in reasons.items()]
 
 

@@ -9,7 +9,7 @@ import orjson
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ragassay.engine.comparison import OFFLINE, agreements
@@ -92,9 +92,9 @@ def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
     values in each run or of each pair of runs.
     """
     groups = grouped((_measured(one.row.metric), one) for one in scores)
-    shown = Table(box=None, pad_edge=False, header_style="bold dim")
-    for title in ("metric", "figures", "in the runs, or of pairs of runs"):
-        shown.add_column(title, overflow="fold")
+    titles = ("metric", "figures", "in the runs, or of pairs of runs")
+    columns = (Column(title, overflow="fold") for title in titles)
+    shown = Table(*columns, box=None, pad_edge=False, header_style="bold dim")
     for name, members in list(groups.items())[:_MOST_PIECES]:
         rows = [one.row for one in members]
         reasons = {row.reason for row in rows}
@@ -195,9 +195,8 @@ class _Pages:
             yield Text("nuggets: as above", "dim")
         elif table:
             self._tables.append(table)
-            shown = Table(box=None, pad_edge=False, header_style="bold dim")
-            for title in ("nugget", "importance", "in the answer"):
-                shown.add_column(title)
+            titles = ("nugget", "importance", "in the answer")
+            shown = Table(*titles, box=None, pad_edge=False, header_style="bold dim")
             for nugget, label, held in table[: self._most]:
                 style = {"support": "green", "partial": "yellow"}.get(held, "dim")
                 shown.add_row(Text(wording.one_line(nugget)), label, Text(held, style))

@@ -132,7 +132,11 @@ def spent_on(summary: Summary) -> str:
     judging, embedding = summary.judging, summary.embedding
     asked = judging is not None and judging.questions > 0
     pieces = []
-    if asked and judging is not None and not judging.judge.startswith("offline"):
+    if asked and judging is not None and judging.by_functions:
+        pieces.append(
+            f"{wording.plural(judging.calls, 'call')} of Python functions, without a price"
+        )
+    elif asked and judging is not None and not judging.judge.startswith("offline"):
         pieces.append(wording.cost(judging))
     if embedding is not None:
         pieces.append(f"{wording.cost(embedding)} for embedding")
@@ -192,8 +196,10 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
     notes = [f"Judged by {told}: {which}."] if judged else []
     if spent.calls or spent.cached:
         whom = "" if judged else f" of {told}"
-        tokens = f"{wording.plural(spent.input_tokens, 'token')} in and {spent.output_tokens:,} out"
-        pieces = [*_calls(spent, "question"), tokens, wording.cost(spent)]
+        pieces = _calls(spent, "question")
+        if not spent.by_functions:
+            tokens = wording.plural(spent.input_tokens, "token")
+            pieces += [f"{tokens} in and {spent.output_tokens:,} out", wording.cost(spent)]
         notes.append(f"Asked{whom}: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
     if spent.failures:
         told = wording.reasons(spent.failures)
@@ -204,7 +210,11 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
         share = f"{spent.disagreed:,} of {wording.plural(spent.questions, 'question')}"
         notes.append(f"The panel's members disagreed on {share}.")
     if spent.lost_votes:
-        notes.append(f"Votes that the panel went without: {wording.reasons(spent.lost_votes)}.")
+        why = wording.reasons(spent.lost_votes)
+        notes.append(
+            f"Votes that the panel went without: {spent.lost} ({why}). Each of these questions "
+            "was decided by the votes that came. The same run again asks only the missing ones."
+        )
     return notes
 
 

@@ -5,23 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import TypeVar
 
+from ragassay.counts import grouped as grouped
 from ragassay.engine.results import MetricSummary, Slice
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
-
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
-
-def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """The values of each key, both in the order in which they come."""
-    groups: dict[Key, list[Value]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, []).append(value)
-    return groups
 
 
 def sentences(form: str, pairs: Iterable[tuple[object, str]]) -> list[str]:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ragassay.engine.results import Comparison, Difference, MetricSummary, Slice, Summary
+from ragassay.engine.results import (
+    Comparison,
+    Difference,
+    MetricSummary,
+    Slice,
+    Summary,
+    missing_by_accident,
+)
 from ragassay.reports.text import footnotes, grouping, wording
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
@@ -61,8 +68,7 @@ def escape(text: str) -> str:
 def _headline(summary: Summary) -> str:
     pieces = [wording.size(summary)]
     if summary.incomplete:
-        missing = wording.plural(summary.incomplete, "score")
-        pieces.append(f"⚠ **incomplete**: {missing} missing by accident")
+        pieces.append(f"⚠ **incomplete**: {missing_by_accident(summary)}")
     return ", ".join(pieces)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ragassay.counts import few
@@ -21,10 +21,9 @@ _SHOWN = 4
 
 def table(models: Sequence[Surveyed]) -> RenderableType:
     """Each model with what it is for, its licence and size, and where it is."""
-    grid = Table(box=None, pad_edge=False)
-    grid.add_column("model", overflow="fold", ratio=1)
-    grid.add_column("licence", no_wrap=True)
-    grid.add_column("size", justify="right", no_wrap=True)
+    columns = Column("licence", no_wrap=True), Column("size", justify="right", no_wrap=True)
+    model = Column("model", overflow="fold", ratio=1)
+    grid = Table(model, *columns, box=None, pad_edge=False)
     for one in models:
         grid.add_row(_what(one), one.facts.licence or "?", _size(one))
     hint = Text(

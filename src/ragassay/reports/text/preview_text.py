@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ragassay.engine.plan import Amount, CallPlan, EmbeddingPlan, Preview, Range
@@ -220,9 +220,7 @@ def preview_table(preview: Preview) -> RenderableType:
         blocks.append(Text(f"systems: {named}"))
     for reason, count in preview.failures.items():
         blocks.append(Text(f"{reason}: {wording.plural(count, 'sample')}", style="yellow"))
-    grid = Table(box=None, pad_edge=False)
-    grid.add_column("part of a sample")
-    grid.add_column("samples", justify="right")
+    grid = _grid("part of a sample", "samples")
     for part, count in preview.parts.items():
         grid.add_row(part, _share(count, n), style="dim" if not count else "")
     blocks += [Text(""), grid]
@@ -230,10 +228,7 @@ def preview_table(preview: Preview) -> RenderableType:
         name for name, n in preview.applicable.items() if n or preview.needs_extra.get(name, 0)
     ]
     if scored:
-        grid = Table(box=None, pad_edge=False)
-        grid.add_column("metric", overflow="fold")
-        grid.add_column("can be scored", justify="right")
-        grid.add_column("")
+        grid = _grid("metric", "can be scored", Column(""))
         for name in scored:
             count, extra = preview.applicable[name], preview.needs_extra.get(name, 0)
             lacking = f"{extra:,} more: needs extra" if extra else ""
@@ -254,6 +249,12 @@ def preview_table(preview: Preview) -> RenderableType:
     if preview.embedding is not None:
         blocks += [Text(""), Text(_embedding(preview.embedding))]
     return Group(*blocks)
+
+
+def _grid(first: str, *columns: str | Column) -> Table:
+    """A table without lines: names on the left, numbers on the right of their columns."""
+    numbers = (Column(one, justify="right") if isinstance(one, str) else one for one in columns)
+    return Table(Column(first, overflow="fold"), *numbers, box=None, pad_edge=False)
 
 
 def preview_head(preview: Preview) -> str:
@@ -297,10 +298,7 @@ def _suites(preview: Preview) -> RenderableType:
     """The suites that could score a sample, and those that could not."""
     seen = next(iter(preview.suites.values())).n_seen
     first = "" if seen == preview.n_samples else f" of the first {seen:,}"
-    grid = Table(box=None, pad_edge=False)
-    grid.add_column("suite that the data suits")
-    grid.add_column(f"samples{first}", justify="right")
-    grid.add_column("metrics", justify="right")
+    grid = _grid("suite that the data suits", f"samples{first}", "metrics")
     for name, fit in preview.suites.items():
         if fit.n_samples:
             metrics = f"{fit.n_applicable} of {fit.n_metrics}"

@@ -9,7 +9,14 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ragassay.engine.results import Comparison, Difference, MetricSummary, Slice, Summary
+from ragassay.engine.results import (
+    Comparison,
+    Difference,
+    MetricSummary,
+    Slice,
+    Summary,
+    missing_by_accident,
+)
 from ragassay.reports.text import footnotes, grouping, wording
 from ragassay.reports.text.fitting import Name, responsive, ruled, table_width
 
@@ -86,11 +93,8 @@ def summary_table(summary: Summary, width: int, plain: bool) -> Iterator[Rendera
         notes += [f"Unscored: {note}." for note in footnotes.unscored_notes(summary)]
     yield _notes(notes, summary.warnings, plain)
     if summary.incomplete:
-        yield _warning(
-            f"{wording.plural(summary.incomplete, 'score')} missing by accident "
-            "(see 'unscored'): this run is incomplete.",
-            plain,
-        )
+        where = " (see 'unscored')" if summary.n_missing else ""
+        yield _warning(f"{missing_by_accident(summary)}{where}: this run is incomplete.", plain)
 
 
 @responsive

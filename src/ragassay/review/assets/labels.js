@@ -66,7 +66,7 @@
     if (question.given !== null) labels.append(el("span", question.given === "cannot tell" ? "you could not tell" : "labelled by you", { class: "chip" }));
     if (queue[at].state === "disagreement") labels.append(el("span", "people disagree", { class: "chip" }));
     box.replaceChildren(labels);
-    question.texts.forEach((part) => box.append(el("h2", title(part.title)), ...part.texts.map((one) => el("p", one, { class: "text" }))));
+    question.texts.forEach((part) => box.append(el("h2", title(part.title)), ...part.texts.map((one) => el("p", one, { class: "text", dir: "auto" }))));
     if (question.others.length) {
       const made = el("ul", "", { class: "answers", id: "others" });
       made.append(...question.others.map((one) => el("li", `${one.reviewer}: ${one.answer.replaceAll("\n", ", ").replaceAll("_", " ")}`)));
@@ -77,7 +77,7 @@
     $("beside").hidden = !question.beside.length;
     $("beside").replaceChildren(...question.beside.flatMap((part) => part.texts.map((one, n) => {
       const made = el("section");
-      made.append(el("h2", title(part.title) + (part.texts.length > 1 ? ` ${n + 1}` : "")), el("p", one, { class: "text" }));
+      made.append(el("h2", title(part.title) + (part.texts.length > 1 ? ` ${n + 1}` : "")), el("p", one, { class: "text", dir: "auto" }));
       return made;
     })));
   }
@@ -106,7 +106,7 @@
       const given = answer[field.name] = answer[field.name] || field.items.map(() => null);
       const rows = field.items.map((text, n) => {
         const made = el("div", "", { class: "row-item" + (n === row ? " now" : "") });
-        made.append(el("p", text, { class: "text" }), choice(field, given[n], (one) => { row = n; chose(field, one); }));
+        made.append(el("p", text, { class: "text", dir: "auto" }), choice(field, given[n], (one) => { row = n; chose(field, one); }));
         return made;
       });
       const legend = field.values.filter((one) => field.meanings[String(one)]).map((one) => `${word(one)}: ${field.meanings[String(one)]}`).join("; ");
@@ -120,7 +120,7 @@
       return [...head, made];
     }
     const isList = field.form !== "text";
-    const made = el("textarea", "", { rows: isList ? "6" : "2", "aria-label": field.title, oninput: (event) => { keep(field, read(field, event.target.value)); } });
+    const made = el("textarea", "", { dir: "auto", rows: isList ? "6" : "2", "aria-label": field.title, oninput: (event) => { keep(field, read(field, event.target.value)); } });
     const value = answer[field.name];
     made.value = isList ? (value || []).join(field.form === "numbers" ? ", " : "\n") : value || "";
     return [...head, made];

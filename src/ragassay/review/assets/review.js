@@ -109,13 +109,13 @@
     box.append(labels);
     if (item.history.length) {
       box.append(el("h2", "Earlier turns"));
-      item.history.forEach((one) => box.append(el("p", `${one.speaker}: ${one.text}`, { class: "turn " + one.speaker })));
+      item.history.forEach((one) => box.append(el("p", `${one.speaker}: ${one.text}`, { class: "turn " + one.speaker, dir: "auto" })));
     }
     if (editing) { drawForm(box); return; }
-    box.append(el("h1", draft.query, { class: "text", id: "query" }));
-    box.append(...list("References: right answers", draft.references, "", (one) => el("li", one)));
+    box.append(el("h1", draft.query, { class: "text", id: "query", dir: "auto" }));
+    box.append(...list("References: right answers", draft.references, "", (one) => el("li", one, { dir: "auto" })));
     box.append(...list("Negative references: wrong answers", draft.negative_references, "wrong", (one) => {
-      const line = el("li", one.text);
+      const line = el("li", one.text, { dir: "auto" });
       const told = [one.kind, one.by && "by " + one.by].filter(Boolean).join(", ");
       if (told) line.append(el("small", told));
       return line;
@@ -173,7 +173,7 @@
   }
 
   function drawForm(box) {
-    const area = (value, set) => { const made = el("textarea", "", { rows: "1", oninput: (event) => set(event.target.value) }); made.value = value; return made; };
+    const area = (value, set) => { const made = el("textarea", "", { dir: "auto", rows: "1", oninput: (event) => set(event.target.value) }); made.value = value; return made; };
     const choice = (values, value, set) => { const made = el("select", "", { oninput: (event) => set(event.target.value) }); [...new Set([...values, value || ""])].forEach((one) => made.append(el("option", one || "–", { value: one }))); made.value = value || ""; return made; };
     const label = (text, field) => { const made = el("label", text); made.append(field); return made; };
     const rows = (title, name, fresh, build) => {

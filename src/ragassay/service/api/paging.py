@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -48,7 +47,7 @@ def decoded(cursor: str | None) -> tuple[float, int] | None:
     try:
         moment, number = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         return float(moment), int(number)
-    except (binascii.Error, ValueError, TypeError, RecursionError, OverflowError) as error:
+    except (ValueError, TypeError, RecursionError, OverflowError) as error:
         raise InputError(
             "is no cursor", field="cursor", hint="Take `next` of the page before."
         ) from error

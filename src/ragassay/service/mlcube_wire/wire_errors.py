@@ -14,6 +14,8 @@ from fastapi.routing import APIRoute
 from ragassay.errors import RagassayError, mistakes
 from ragassay.service.store import Conflict, NotThere, StoreUnavailable
 
+_CODES = {NotThere: (404, "NOT_FOUND"), Conflict: (409, "CONFLICT")}
+
 
 class WireRoute(APIRoute):
     """A route whose errors have ML cube's form."""
@@ -32,15 +34,11 @@ class WireRoute(APIRoute):
                 return wire_error(
                     422, "INVALID", ": ".join([*filter(None, [".".join(place)]), said])
                 )
-            except NotThere as error:
-                return wire_error(404, "NOT_FOUND", str(error))
-            except Conflict as error:
-                return wire_error(409, "CONFLICT", str(error))
             except StoreUnavailable as error:
                 sys.stderr.write(f"ragassay: {request.url.path}: {error!r}\n")
                 return wire_error(503, "UNAVAILABLE", "The store cannot be used now. Try again.")
             except RagassayError as error:
-                return wire_error(400, "INVALID", str(error))
+                return wire_error(*_CODES.get(type(error), (400, "INVALID")), str(error))
             except Exception as error:
                 sys.stderr.write(f"ragassay: {request.url.path}: {error!r}\n")
                 return wire_error(500, "DEFECT", "The service has a defect; its log says more.")

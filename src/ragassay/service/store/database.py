@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import (
     Connection,
     Engine,
+    Executable,
     Select,
     Table,
     create_engine,
@@ -133,6 +134,21 @@ class Store:
                 connection.rollback()
                 raise
             connection.commit()
+
+    def write(self, *statements: Executable) -> int:
+        """Executes statements in one transaction of its own.
+
+        Args:
+            statements: inserts, updates and deletions.
+
+        Returns:
+            How many rows the last one concerned.
+
+        Raises:
+            StoreUnavailable: the database cannot be written.
+        """
+        with self.writing() as connection:
+            return [connection.execute(one).rowcount for one in statements][-1]
 
     def ledger(self, project_id: str) -> str:
         """Where the paid answers of a project are: a file beside the store's, or a schema of its

@@ -139,10 +139,8 @@ def list_jobs(
         (jobs.c.report_id, report_id),
         (jobs.c.status, status),
     )
-    for column, value in conditions:
-        if value is not None:
-            chosen = chosen.where(column == value)
-    return [Job(**row._mapping) for row in store.rows(chosen)]
+    given = [column == value for column, value in conditions if value is not None]
+    return [Job(**row._mapping) for row in store.rows(chosen.where(*given))]
 
 
 def get_job(store: Store, key: str) -> Job:
@@ -167,14 +165,11 @@ def cancel_job(store: Store, key: str) -> Job:
     job = get_job(store, key)
     if job.has_ended:
         raise Conflict(f"The job has ended ({job.status}).")
-    now = time.time()
-    with store.writing() as connection:
-        connection.execute(update(jobs).where(jobs.c.id == key).values(cancelled=True, updated=now))
-        connection.execute(
-            update(jobs)
-            .where(jobs.c.id == key, jobs.c.status == "idle")
-            .values(status="error", error=CANCELLED)
-        )
+    of_job = update(jobs).where(jobs.c.id == key)
+    store.write(
+        of_job.values(cancelled=True, updated=time.time()),
+        of_job.where(jobs.c.status == "idle").values(status="error", error=CANCELLED),
+    )
     return get_job(store, key)
 
 
@@ -188,17 +183,11 @@ def retry_job(store: Store, key: str) -> Job:
         NotThere: there is none.
         Conflict: it did not fail.
     """
-    with store.writing() as connection:
-        done = connection.execute(
-            update(jobs)
-            .where(jobs.c.id == key, jobs.c.status == "error")
-            .values(
-                status="idle", error=None, cancelled=False, attempts=0, worker=None,
-                updated=time.time(),
-            )
-        )  # fmt: skip
+    fresh = {"status": "idle", "error": None, "cancelled": False, "attempts": 0, "worker": None}
+    failed = update(jobs).where(jobs.c.id == key, jobs.c.status == "error")
+    n_changed = store.write(failed.values(**fresh, updated=time.time()))
     job = get_job(store, key)
-    if not done.rowcount:
+    if not n_changed:
         raise Conflict(f"Only a job that failed can be tried again; this one is {job.status}.")
     return job
 
@@ -261,10 +250,8 @@ class Queue:
 
     def give_back(self, key: str) -> None:
         """Leaves a job to the next worker: this one stops."""
-        with self._store.writing() as connection:
-            connection.execute(
-                self._mine(key).values(status="idle", worker=None, attempts=jobs.c.attempts - 1)
-            )
+        left = {"status": "idle", "worker": None, "attempts": jobs.c.attempts - 1}
+        self._store.write(self._mine(key).values(**left))
 
     def _mine(self, key: str) -> Any:
         return update(jobs).where(

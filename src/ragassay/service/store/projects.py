@@ -162,10 +162,7 @@ def change_task(store: Store, key: str, options: TaskOptions) -> Task:
     Raises:
         NotThere: there is none.
     """
-    with store.writing() as connection:
-        connection.execute(
-            update(tasks).where(tasks.c.id == key).values(options=options.model_dump())
-        )
+    store.write(update(tasks).where(tasks.c.id == key).values(options=options.model_dump()))
     return get_task(store, key)
 
 
@@ -214,7 +211,6 @@ def get_model(store: Store, key: str) -> Model:
 
 def _insert(store: Store, table: Table, values: dict[str, Any], problem: str) -> None:
     try:
-        with store.writing() as connection:
-            connection.execute(insert(table).values(values))
+        store.write(insert(table).values(values))
     except IntegrityError as error:
         raise Conflict(f"{problem}. Choose another name.") from error

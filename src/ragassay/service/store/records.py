@@ -240,8 +240,7 @@ def delete_records(store: Store, task_id: str, keys: Sequence[str]) -> int:
         keys: ids of the records.
     """
     chosen = delete(records).where(records.c.task_id == task_id, records.c.id.in_(keys))
-    with store.writing() as connection:
-        return connection.execute(chosen).rowcount
+    return store.write(chosen)
 
 
 def _within(task_id: str, start: float | None, end: float | None) -> Any:

@@ -58,8 +58,7 @@ def create_token(
         get_project(store, project_id)
     value = PREFIX + secrets.token_urlsafe(32)
     token = Token(id=new_id(), name=name, scope=scope, project_id=project_id, created=time.time())
-    with store.writing() as connection:
-        connection.execute(insert(tokens).values(**token.model_dump(), hash=_hash(value)))
+    store.write(insert(tokens).values(**token.model_dump(), hash=_hash(value)))
     return token, value
 
 

@@ -63,9 +63,8 @@ def create_upload(
         options=dict(options or {}),
     )  # fmt: skip
     values = {**made.model_dump(), "options": made.options}
-    with store.writing() as connection:
-        connection.execute(delete(uploads).where(uploads.c.created < made.created - KEEP_S))
-        connection.execute(insert(uploads).values(values))
+    old = delete(uploads).where(uploads.c.created < made.created - KEEP_S)
+    store.write(old, insert(uploads).values(values))
     return made
 
 
@@ -87,16 +86,13 @@ def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None
     known = str(upload.options.get("secret", "")).encode()
     if secret is not None and not (known and hmac.compare_digest(known, secret.encode())):
         raise NotThere("upload", key)
-    with store.writing() as connection:
-        connection.execute(delete(upload_parts).where(upload_parts.c.upload_id == key))
-        connection.execute(update(uploads).where(uploads.c.id == key).values(size=None))
+    of_upload = update(uploads).where(uploads.c.id == key)
+    older = delete(upload_parts).where(upload_parts.c.upload_id == key)
+    store.write(older, of_upload.values(size=None))
     size = number = 0
     digest = hashlib.sha256()
     while content := stream.read(PART):
-        with store.writing() as connection:
-            connection.execute(
-                insert(upload_parts).values(upload_id=key, number=number, content=content)
-            )
+        store.write(insert(upload_parts).values(upload_id=key, number=number, content=content))
         size, number = size + len(content), number + 1
         digest.update(content)
     announced = upload.options.get("sha256")
@@ -106,8 +102,7 @@ def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None
             path=upload.file_name,
             hint="Send it again.",
         )
-    with store.writing() as connection:
-        connection.execute(update(uploads).where(uploads.c.id == key).values(size=size))
+    store.write(of_upload.values(size=size))
     return get_upload(store, key)
 
 

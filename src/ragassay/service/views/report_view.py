@@ -24,7 +24,6 @@ from ragassay.engine.results import (
     SAMPLES,
     SCORES,
     VERDICTS,
-    Record,
     Result,
     ScoreRow,
     VerdictFile,
@@ -282,10 +281,16 @@ class ReportView:
                 ScoreRow.from_record(json.loads(line))
                 for line in self._read(SCORES, scores_at, n_metrics)
             ]
-            details = details_of(
-                sample.identity, sample, {one.metric: one for one in rows},
-                _PlacedVerdicts(index, self.run / VERDICTS), Limits.share(TEXT_OF_ONE, 1),
-            )  # fmt: skip
+            places = dict(
+                index.execute(
+                    "SELECT id, at FROM verdicts WHERE id IN (SELECT value FROM json_each(?))",
+                    [json.dumps([key for one in rows for key in one.evidence])],
+                )
+            )
+        details = details_of(
+            sample.identity, sample, {one.metric: one for one in rows},
+            VerdictFile(self.run / VERDICTS, places), Limits.share(TEXT_OF_ONE, 1),
+        )  # fmt: skip
         return {"id": key, **details}
 
     def _read(self, name: str, at: int, n: int) -> list[bytes]:
@@ -302,26 +307,6 @@ def _columns_of(index: sqlite3.Connection) -> tuple[list[str], int]:
     """The columns of the samples, and how many metrics have one."""
     names = [name for _, name, *_ in index.execute("PRAGMA table_info(samples)")]
     return names, sum(name.startswith("value") for name in names)
-
-
-class _PlacedVerdicts:
-    """The verdicts of a run folder by their places in the file, which the index has."""
-
-    def __init__(self, index: sqlite3.Connection, path: Path) -> None:
-        self._index, self._path = index, path
-
-    def get(self, id: str) -> Record | None:  # noqa: A002 - as `Verdicts` has it
-        """The verdict of this id, or ``None``."""
-        found = self._index.execute("SELECT at FROM verdicts WHERE id = ?", [id]).fetchone()
-        if found is None:
-            return None
-        with self._path.open("rb") as stream:
-            stream.seek(found[0])
-            record: Record = json.loads(stream.readline())
-        return record
-
-    def __iter__(self) -> Iterator[Record]:
-        return iter(VerdictFile(self._path))
 
 
 def _conditions(

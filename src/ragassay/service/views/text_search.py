@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-TEXTS, PLACES = "texts", "texts.npz"
+TEXTS, PLACES = "texts", "places.npz"
 """Of a view's folder: the texts, one after the other, in small letters and UTF-8; and where each
 begins, and which rows have it."""
 
@@ -38,7 +38,6 @@ def write_texts(folder: Path, samples: Iterable[Iterable[str]]) -> None:
     """
     numbers: dict[bytes, int] = {}
     places, held, rows = array("q", [0]), array("i"), array("i")
-    n_rows = 0
     with (folder / TEXTS).open("wb") as stream:
 
         def add(text: str) -> int:
@@ -47,7 +46,6 @@ def write_texts(folder: Path, samples: Iterable[Iterable[str]]) -> None:
             return len(places) - 2
 
         for row, texts in enumerate(samples):
-            n_rows = row + 1
             short: list[str] = []
             long: dict[int, None] = {}
             for text in texts:
@@ -61,14 +59,7 @@ def write_texts(folder: Path, samples: Iterable[Iterable[str]]) -> None:
             for number in (add("\n".join(short)), *long):
                 held.append(number)
                 rows.append(row)
-    order = np.argsort(np.asarray(held), kind="stable")
-    np.savez(
-        folder / PLACES,
-        places=np.asarray(places),
-        rows=np.asarray(rows)[order],
-        counts=np.bincount(np.asarray(held), minlength=len(places) - 1),
-        n_rows=n_rows,
-    )
+    np.savez(folder / PLACES, places=np.asarray(places), texts=held, rows=rows)
 
 
 def texts_in(value: Any) -> Iterator[str]:
@@ -91,24 +82,21 @@ def rows_with(folder: Path, words: Sequence[str]) -> list[int]:
         words: that a row holds anywhere, also within other words.
     """
     with np.load(folder / PLACES) as held:
-        places, rows, counts = held["places"].tolist(), held["rows"], held["counts"]
-        n_rows = int(held["n_rows"])
+        places, texts, rows = held["places"].tolist(), held["texts"], held["rows"]
     wanted = [word.lower().encode("utf-8", "replace") for word in words]
-    hits = np.zeros((len(wanted), len(counts)), dtype=np.bool_)
+    hits = np.zeros((len(wanted), len(places) - 1), dtype=np.bool_)
     with (folder / TEXTS).open("rb") as stream:
         first = 0
-        while first < len(counts):
+        while first < len(places) - 1:
             end = max(bisect_right(places, places[first] + BLOCK) - 1, first + 1)
             block = stream.read(places[end] - places[first])
             for word, hit in zip(wanted, hits, strict=True):
                 hit[_holding(block, places, first, word)] = True
             first = end
-    found = np.ones(n_rows, dtype=np.bool_)
+    found = np.unique(rows)
     for hit in hits:
-        with_word = np.zeros(n_rows, dtype=np.bool_)
-        with_word[rows[np.repeat(hit, counts)]] = True
-        found &= with_word
-    kept: list[int] = np.flatnonzero(found).tolist()
+        found = np.intersect1d(found, rows[hit[texts]])
+    kept: list[int] = found.tolist()
     return kept
 
 

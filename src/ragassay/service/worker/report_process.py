@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def main() -> int:
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
     try:
         job = prepare(make_config(**options))
-        result = job.run(_Teller(job), keep=False)
+        result = job.run(_teller(job), keep=False)
         if view is not None:
             build_view(Path(options["output"]).parent, *view)
     except KeyboardInterrupt:
@@ -51,23 +52,20 @@ def main() -> int:
     return 0
 
 
-class _Teller:
+def _teller(job: PreparedRun) -> Callable[[int], None]:
     """Tells how far a run is, now and then."""
+    last = 0.0
 
-    def __init__(self, job: PreparedRun) -> None:
-        self._job, self._last = job, 0.0
-
-    def __call__(self, done: int) -> None:
-        if time.monotonic() - self._last < SECONDS:
+    def told(done: int) -> None:
+        nonlocal last
+        if time.monotonic() - last < SECONDS:
             return
-        self._last = time.monotonic()
-        session = self._job.session
-        usage = None if session is None else session.usage
-        _tell(
-            done=done,
-            calls=0 if usage is None else usage.calls,
-            cost=None if usage is None else usage.cost,
-        )
+        last = time.monotonic()
+        usage = None if job.session is None else job.session.usage
+        calls, cost = (0, None) if usage is None else (usage.calls, usage.cost)
+        _tell(done=done, calls=calls, cost=cost)
+
+    return told
 
 
 def _tell(**what: Any) -> None:

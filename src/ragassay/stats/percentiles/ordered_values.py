@@ -119,7 +119,7 @@ def _between(row: FloatArray, share: float, level: float, n: float) -> Bounds:
     # A place among the effective values is a share of all values, rounded outwards.
     scale = row.size / whole
     low, high = math.floor(first * scale), math.ceil(last * scale)
-    return float(row[max(low, 1) - 1]), float(row[min(high, row.size) - 1])
+    return float(row[low - 1]), float(row[min(high, row.size) - 1])  # ceil may round up beyond it
 
 
 def _binomial(n: int, share: float) -> FloatArray:

@@ -42,7 +42,7 @@ from ragassay.targets.target import (
     shown,
 )
 from ragassay.transport import NO_KEY, Price, Secret, from_environment
-from ragassay.transport.endpoints import EndpointError, retry_after, unreached
+from ragassay.transport.endpoints import EndpointError, parsed, retry_after, unreached
 
 if TYPE_CHECKING:
     import aiohttp
@@ -222,8 +222,14 @@ class HttpTarget(Target):
             raise foreign(
                 f"{self.url} sent no event with the path answer ({_written(self.mapping.answer)}): "
                 f"{came}. Correct 'answer' or 'stream' in {self._origin}."
+                f"{'' if ended else self._may_be_cut()}"
             )
-        return self._made("".join(pieces), values)
+        try:
+            return self._made("".join(pieces), values)
+        except EndpointError as error:
+            if not ended:
+                error.detail += self._may_be_cut()
+            raise
 
     def _event(self, event: Event, last: bool) -> Any:
         """The value of an event; ``None`` for a name alone, and for words in the last one."""
@@ -248,6 +254,13 @@ class HttpTarget(Target):
             )
         if self._ends_in_done:
             raise self._cut(f"{DONE} did not come, with which its other streams ended")
+
+    def _may_be_cut(self) -> str:
+        """What to think of where something is missing from a stream that had no mark of its end."""
+        return (
+            " Or the stream was cut: nothing marked its end. Name what ends streams of this system "
+            f"('end_mark') in {self._origin}; then a cut one is told, and asked again."
+        )
 
     def _cut(self, why: str) -> EndpointError:
         """The failure of a reply of which only a part came."""
@@ -298,7 +311,7 @@ class HttpTarget(Target):
         if reply.cost is None and self.price is not None and reply.counted:
             cost = self.price.cost(reply.input_tokens, reply.output_tokens)
             reply = replace(reply, cost=cost)
-        return replace(reply, not_found=not_found)
+        return replace(reply, not_found=not_found) if not_found else reply
 
     def _how(self, answer: Any) -> dict[str, str]:
         """What to do where a part of the reply cannot be read, by the name of the part."""
@@ -353,16 +366,12 @@ class HttpTarget(Target):
             raise self._failure(str(said))
 
     def _failure(self, said: str) -> EndpointError:
-        """The failure that the system tells."""
-        return EndpointError(Reason.SERVER_ERROR, f"{self.url} says: {shown(said)}")
+        """The failure that the system tells, as a function does: with its words, and no status."""
+        return EndpointError(Reason.FAILED, f"{self.url} says: {shown(said)}")
 
     def _json(self, content: bytes) -> Any:
         try:
-            return orjson.loads(content)
-        except orjson.JSONDecodeError:
-            pass
-        try:
-            return json.loads(content)  # some servers write NaN, which is no JSON
+            return parsed(content)
         except ValueError:
             text = content.decode("utf-8", "replace")
             what = "HTML" if re.match(r"\s*<(!doctype|html)", text, re.I) else "what is no JSON"

@@ -18,5 +18,6 @@ from .endpoint_errors import (
     retry_after as retry_after,
     unreached as unreached,
 )
+from .http_endpoint import parsed as parsed
 from .openai_embeddings import OpenAIEmbeddings as OpenAIEmbeddings, VectorReply as VectorReply
 from .python_chat import PythonChat as PythonChat

@@ -64,7 +64,6 @@ class AnthropicMessages(HttpEndpoint):
 
     def read(self, reply: Any, sent: bytes) -> Completion:
         """The texts of the reply, as one."""
-        del sent
         text = "".join(part["text"] for part in reply["content"] if part["type"] == "text")
         usage, stop = usage_of(reply), reply.get("stop_reason")
         read = sum(counted(usage.get(name)) or 0 for name in _READ)

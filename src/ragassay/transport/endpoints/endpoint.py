@@ -149,9 +149,8 @@ class Endpoint(ABC):
             EndpointError: there is no reply.
         """
 
-    @abstractmethod
     async def close(self) -> None:
-        """Ends the connections. The endpoint may be used again."""
+        """Ends the connections, if there are any. The endpoint may be used again."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"

@@ -80,7 +80,6 @@ class GoogleGenAI(HttpEndpoint):
 
     def read(self, reply: Any, sent: bytes) -> Completion:
         """The first candidate, without the model's thoughts."""
-        del sent
         usage = usage_of(reply, "usageMetadata")
         read = counted(usage.get("promptTokenCount")) or 0
         outputs = (usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount"))

@@ -111,7 +111,7 @@ class HttpEndpoint(Endpoint):
     def _completion(self, response: httpx2.Response, sent: bytes) -> Completion:
         content = self.key.hidden_in_bytes(response.content)
         try:
-            reply = _parsed(content)
+            reply = parsed(content)
             if self.payload not in reply and reply.get("error"):
                 # Some proxies pass a provider's error on with status 200.
                 code = reply["error"].get("code")
@@ -143,7 +143,12 @@ class Unsound(ValueError):  # noqa: N818 - it says what is the case
     """A reply is JSON, and not what was agreed on; the message says how."""
 
 
-def _parsed(content: bytes) -> Any:
+def parsed(content: bytes) -> Any:
+    """The value of a reply in JSON.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError:

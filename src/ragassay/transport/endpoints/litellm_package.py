@@ -59,9 +59,6 @@ class LiteLLMPackage(Endpoint):
         except (LookupError, TypeError, AttributeError) as error:
             raise foreign(repr(reply).encode(), self.url, "chat completion") from error
 
-    async def close(self) -> None:
-        """Nothing: LiteLLM keeps its own connections."""
-
 
 def _package() -> Any:
     # Without it, the package fetches a list of prices when it is imported.

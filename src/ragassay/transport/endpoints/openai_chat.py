@@ -49,7 +49,6 @@ class OpenAIChat(HttpEndpoint):
 
     def read(self, reply: Any, sent: bytes) -> Completion:
         """The first choice."""
-        del sent
         return chat_completion(reply)
 
 

@@ -107,9 +107,6 @@ class PythonChat(Endpoint):
             raise raised(error, self.url, asked=request["asked"], code=self._name) from error
         return self._read(value, request["asked"])
 
-    async def close(self) -> None:
-        """Nothing: the object is the user's."""
-
     def _read(self, value: Any, asked: str) -> Completion:
         text = _text(value)
         if text is None:

@@ -22,7 +22,7 @@ class AnswerText {
   }
 
   element() {
-    const flow = h("p", { class: "text answer" }), note = h("p", { class: "muted piece-note", "aria-live": "polite" });
+    const flow = h("p", { class: "text answer", dir: "auto" }), note = h("p", { class: "muted piece-note", "aria-live": "polite" });
     const draw = (set) => { flow.replaceChildren(...this.coloured(set, note)); note.replaceChildren(); };
     const choices = this.sets.map((set, at) => h("label", {},
       h("input", { type: "radio", name: `colours-${AnswerText.made}`, checked: at === 0, onchange: () => draw(set) }), " ", this.counted(set)));
@@ -32,7 +32,7 @@ class AnswerText {
       this.sets.length > 1 ? h("div", { class: "colours", role: "radiogroup", "aria-label": "Colours" }, choices)
         : this.sets.length ? h("p", { class: "colours" }, this.counted(this.sets[0])) : null,
       boxed(flow), note,
-      this.unplaced.length ? h("ul", { class: "reworded" }, this.unplaced.map(([, text, ids]) => h("li", {}, text, " ", ids.map((id) => this.citation(`[${this.label(id)}]`, id))))) : null,
+      this.unplaced.length ? h("ul", { class: "reworded" }, this.unplaced.map(([, text, ids]) => h("li", {}, h("bdi", {}, text), " ", ids.map((id) => this.citation(`[${this.label(id)}]`, id))))) : null,
       this.reworded(),
     ];
   }
@@ -48,7 +48,7 @@ class AnswerText {
     const found = this.sets.flatMap(({ of, list }) => list.filter(([, start]) => start === null).map((piece) => [of, piece]));
     if (!found.length) return null;
     return h("details", { class: "reworded" }, h("summary", {}, `${found.length} piece${found.length === 1 ? "" : "s"} in other words than the answer's`),
-      h("ul", {}, found.map(([of, [text, , , held, by]]) => h("li", {}, h("span", { class: `mark ${held}` }, AnswerText.words[held]), " ", text, " ",
+      h("ul", {}, found.map(([of, [text, , , held, by]]) => h("li", {}, h("span", { class: `mark ${held}` }, AnswerText.words[held]), " ", h("bdi", {}, text), " ",
         h("span", { class: "muted" }, [by, of.join(", ")].filter(Boolean).join(" · "))))));
   }
 

@@ -217,7 +217,7 @@ class Browser {
       onclick: () => this.toggle(row) }, entry.id);
     const cells = this.columns().map((column) => {
       if (column.key === "id") return h("th", { scope: "row" }, button, entry.tag ? h("small", {}, entry.tag) : null, this.faults(entry));
-      if (column.key === "query") return h("td", { class: "text" }, entry.query || "–");
+      if (column.key === "query") return h("td", { class: "text", dir: "auto" }, entry.query || "–");
       return this.cell(column, entry);
     });
     const line = h("tr", { "data-row": row, class: opened ? "opened" : null, onclick: (event) => this.clicked(event, row) }, cells);

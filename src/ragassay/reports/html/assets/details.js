@@ -72,11 +72,11 @@ class Details {
   }
 
   text(text) {
-    return boxed(h("p", { class: "text" }, text.trim()));
+    return boxed(h("p", { class: "text", dir: "auto" }, text.trim()));
   }
 
   question(sample) {
-    const history = (sample.history || []).map(([speaker, text]) => boxed(h("p", { class: `turn ${speaker === "user" ? "user" : "agent"}` }, h("b", {}, speaker), " ", text)));
+    const history = (sample.history || []).map(([speaker, text]) => boxed(h("p", { class: `turn ${speaker === "user" ? "user" : "agent"}` }, h("b", {}, speaker), " ", h("bdi", {}, text))));
     return [
       history.length ? this.block("Earlier turns", history) : null,
       this.block("Query", sample.query ? this.text(sample.query) : this.text("–")),
@@ -87,7 +87,7 @@ class Details {
   runs(sample) {
     return sample.runs.map(([repeat, answer, failure, passages]) => this.block(
       [`Answer, repeat ${repeat}`, passages === null ? null : `${passages} passage${passages === 1 ? "" : "s"}`].filter(Boolean).join(" · "),
-      answer ? this.text(answer) : h("p", { class: "muted" }, failure ? `none: ${failure}` : answer === "" ? "empty" : "none recorded")));
+      answer ? this.text(answer) : h("p", { class: "muted" }, failure ? ["none: ", h("bdi", {}, failure)] : answer === "" ? "empty" : "none recorded")));
   }
 
   answer(sample, several) {
@@ -96,7 +96,7 @@ class Details {
     if (sample.answer !== undefined) {
       return this.block(title, new AnswerText(sample, (rank) => this.reveal(sample, rank)).element());
     }
-    return this.block(title, h("p", { class: "muted" }, sample.failure ? `none: ${sample.failure}` : "none recorded, or empty"));
+    return this.block(title, h("p", { class: "muted" }, sample.failure ? ["none: ", h("bdi", {}, sample.failure)] : "none recorded, or empty"));
   }
 
   references(sample) {
@@ -109,8 +109,8 @@ class Details {
     const short = entries.filter(([, value]) => value.length <= 80);
     const long = entries.filter(([, value]) => value.length > 80);
     return [
-      short.length ? h("p", { class: "labels" }, short.map(([name, value]) => h("span", { class: "chip" }, `${name}: ${value}`))) : null,
-      long.map(([name, value]) => h("details", { class: "block" }, h("summary", {}, name), h("pre", {}, value))),
+      short.length ? h("p", { class: "labels" }, short.map(([name, value]) => h("span", { class: "chip" }, `${name}: `, h("bdi", {}, value)))) : null,
+      long.map(([name, value]) => h("details", { class: "block" }, h("summary", {}, name), h("pre", { dir: "auto" }, value))),
     ];
   }
 
@@ -127,8 +127,8 @@ class Details {
         helpful.has(at + 1) ? h("span", { class: "chip good" }, "helps to answer") : null,
         score === null ? null : h("span", { class: "muted" }, `score ${number(score)}`),
         source === null || source === id ? null : h("span", { class: "muted" }, source),
-        h("span", { class: "preview" }, text)),
-      text ? boxed(h("p", { class: "text" }, answer ? answer.marked(text.trim()) : text.trim())) : h("p", { class: "muted" }, "no text recorded"))));
+        h("span", { class: "preview", dir: "auto" }, text)),
+      text ? boxed(h("p", { class: "text", dir: "auto" }, answer ? answer.marked(text.trim()) : text.trim())) : h("p", { class: "muted" }, "no text recorded"))));
     this.retrieved.set(sample, list);
     const missed = sample.gold || [];
     const legend = answer?.some ? h("p", { class: "muted" }, "Underlined: three or more words in a row that the answer has, too.") : null;
@@ -166,7 +166,7 @@ class Details {
   verdict(one) {
     const said = this.said(one);
     const votes = one.votes || [];
-    const about = one.about ? h("span", { class: "about" }, `on ${one.about}`) : null;
+    const about = one.about ? h("span", { class: "about" }, "on ", h("bdi", {}, one.about)) : null;
     const line = [h("b", {}, one.question.replaceAll("_", " ")), " ", said, " ", h("span", { class: "chip" }, votes.length > 1 ? `${votes.length} votes` : one.model || one.judge), " ", about];
     const content = [
       one.tokens ? this.cost(one) : null,
@@ -178,7 +178,7 @@ class Details {
   }
 
   said(one) {
-    return one.answer === undefined ? h("span", { class: "unscored" }, one.failure) : h("code", {}, one.answer);
+    return one.answer === undefined ? h("span", { class: "unscored" }, h("bdi", {}, one.failure)) : h("code", { dir: "auto" }, one.answer);
   }
 
   // What one member of a panel said. A prompt that all of them saw stands with the verdict.
@@ -198,8 +198,8 @@ class Details {
 
   sent(one) {
     return [
-      (one.messages || []).map(([role, text]) => [h("h5", {}, role), h("pre", {}, text)]),
-      one.tokens ? [h("h5", {}, "reply"), h("pre", {}, one.reply || "")] : null,
+      (one.messages || []).map(([role, text]) => [h("h5", {}, role), h("pre", { dir: "auto" }, text)]),
+      one.tokens ? [h("h5", {}, "reply"), h("pre", { dir: "auto" }, one.reply || "")] : null,
     ];
   }
 
@@ -207,7 +207,7 @@ class Details {
   nuggets(sample) {
     const head = h("thead", {}, h("tr", {}, ["Nugget", "Importance", "In the answer"].map((title) => h("th", { scope: "col" }, title))));
     return (sample.nuggets || []).map((rows) => this.block(`Nuggets (${rows.length})`, h("table", { class: "scores nuggets" }, head.cloneNode(true),
-      h("tbody", {}, rows.map(([nugget, label, held]) => h("tr", {}, h("td", {}, nugget), h("td", {}, label),
+      h("tbody", {}, rows.map(([nugget, label, held]) => h("tr", {}, h("td", { dir: "auto" }, nugget), h("td", {}, label),
         h("td", {}, h("span", { class: held === "support" ? "chip good" : "chip" }, held))))))));
   }
 
@@ -238,7 +238,7 @@ class Details {
 
   gold([id, grade, source, start, end, text]) {
     const place = source === null ? null : start === null ? source : `${source} [${start}, ${end})`;
-    return [id === null ? null : h("code", {}, id), " ", place, ` grade ${grade} `, text ? h("span", { class: "muted" }, text) : null];
+    return [id === null ? null : h("code", {}, id), " ", place, ` grade ${grade} `, text ? h("bdi", { class: "muted" }, text) : null];
   }
 
   // One line a metric; for a comparison the values of both runs stand side by side.
@@ -259,7 +259,7 @@ class Details {
     const [value, reason, explanation, parts] = found;
     const shown = value === null ? h("span", { class: "unscored" }, `unscored: ${reason.replaceAll("_", " ")}`)
       : h("b", {}, typeof value === "number" ? number(value) : String(value));
-    return h("div", { class: "score" }, shown, this.links(sample, name), explanation ? h("span", { class: "why" }, explanation) : null,
+    return h("div", { class: "score" }, shown, this.links(sample, name), explanation ? h("span", { class: "why", dir: "auto" }, explanation) : null,
       typeof parts === "number" ? null : parts === null ? h("span", { class: "muted" }, "parts are in scores.jsonl")
         : parts ? h("details", {}, h("summary", {}, "parts"), h("pre", {}, parts.length < 70 ? parts : JSON.stringify(JSON.parse(parts), null, 1))) : null);
   }
