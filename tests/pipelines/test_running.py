@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +16,7 @@ import pytest
 
 from pipeline_servers import server_folder
 from ragassay import pipelines
+from ragassay.cli import interrupt
 from ragassay.errors import RagassayError
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
@@ -297,6 +300,33 @@ def names() -> dict[str, list[str]]:
 
 server.run("stdio")
 """
+
+
+@pytest.mark.parametrize("where", ["begins", "says"])
+def test_an_interrupt_is_told_once(
+    where: str, words: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A signal reaches whatever runs: a step, or the task that reads a server's progress."""
+
+    class Interrupted(Told):
+        def begins(self, number: int, of: int, name: str) -> None:
+            if where == "begins":
+                signal.raise_signal(signal.SIGINT)
+
+        def says(self, sentence: str) -> None:
+            if where == "says":
+                signal.raise_signal(signal.SIGINT)
+
+    (words / "plain.py").write_text(PLAIN)
+    (words / "parameters").mkdir()
+    (words / "parameters/made_parameter.yaml").write_text(
+        "plain: {first: [1], second: 2, times: 1}\n"
+    )
+    path = pipeline(words, "- plain.add\n", "plain: {command: python plain.py}")
+    with interrupt.heard(), pytest.raises(KeyboardInterrupt):
+        pipelines.run(path, observer=Interrupted())
+    gc.collect()  # asyncio tells of an exception that nobody took when its task is freed
+    assert caplog.records == []
 
 
 def test_a_plain_mcp_server_is_a_command(words: Path) -> None:

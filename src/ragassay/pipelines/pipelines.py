@@ -6,11 +6,12 @@ import asyncio
 import re
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, TypeVar
 
 from ragassay.counts import plural
 from ragassay.errors import RagassayError
@@ -25,6 +26,8 @@ from ragassay.pipelines.pipeline_run import Finished, Observer, Options, StepRun
 from ragassay.pipelines.pipeline_tools import Server, ServerError
 from ragassay.pipelines.server_address import ServerAddress, address
 
+T = TypeVar("T")
+
 
 def build(path: Path) -> Built:
     """Writes the parameter file of a pipeline, or adds to it what is missing.
@@ -37,7 +40,58 @@ def build(path: Path) -> Built:
         InputError: a mistake in the pipeline, with line and field.
         ServerError: a server that does not start.
     """
-    return asyncio.run(_build(pipeline_file.read(path)))
+    return _done(_build(pipeline_file.read(path)))
+
+
+def _done(work: Coroutine[Any, Any, T]) -> T:
+    """What the work returns, as by ``asyncio.run``.
+
+    Raises:
+        KeyboardInterrupt: a signal ended it.
+    """
+
+    async def ended() -> T:
+        with _cancelling():
+            try:
+                return await work
+            except KeyboardInterrupt as interrupt:
+                raise asyncio.CancelledError from interrupt
+
+    try:
+        return asyncio.run(ended())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+@contextmanager
+def _cancelling() -> Iterator[None]:
+    """Lets a signal that interrupts the program cancel this task while another one runs.
+
+    Raised in a task of a server's connection, it would be printed: asyncio tells of each exception
+    that nobody takes.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    before: dict[int, Callable[[int, FrameType | None], Any]] = {}
+
+    def cancel(number: int, frame: FrameType | None) -> None:
+        try:
+            before[number](number, frame)
+        except KeyboardInterrupt:
+            if asyncio.current_task(loop) is task:
+                raise
+            loop.call_soon_threadsafe(task.cancel)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if callable(handler := signal.getsignal(number)):
+                before[number] = handler
+                signal.signal(number, cancel)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 async def _build(pipeline: Pipeline) -> Built:
@@ -72,7 +126,7 @@ def run(path: Path, options: Options | None = None, observer: Observer | None = 
         StepError: a step failed; what was computed before is kept.
         ServerError: a server that does not start.
     """
-    return asyncio.run(_run(pipeline_file.read(path), options or Options(), observer or Observer()))
+    return _done(_run(pipeline_file.read(path), options or Options(), observer or Observer()))
 
 
 def steps(path: Path, options: Options | None = None) -> list[str]:
@@ -86,7 +140,7 @@ def steps(path: Path, options: Options | None = None) -> list[str]:
         InputError: a mistake in the pipeline or its parameters.
         ServerError: a server that does not start.
     """
-    return asyncio.run(_steps(pipeline_file.read(path), options or Options()))
+    return _done(_steps(pipeline_file.read(path), options or Options()))
 
 
 async def _steps(pipeline: Pipeline, options: Options) -> list[str]:
