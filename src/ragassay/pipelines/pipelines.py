@@ -90,8 +90,8 @@ def _cancelling() -> Iterator[None]:
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for caught, handler in before.items():
+            signal.signal(caught, handler)
 
 
 async def _build(pipeline: Pipeline) -> Built:
