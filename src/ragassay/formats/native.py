@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from importlib import resources
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -67,10 +68,9 @@ def _with_list_within(error: InputError, record: Mapping[str, Any]) -> InputErro
 def to_record(sample: Sample) -> dict[str, Any]:
     """The JSON object of a sample. What is not given is left out."""
     record: dict[str, Any] = {"id": sample.id}
-    for name, default in _DEFAULTS.items():
-        value = getattr(sample, name)
+    for value, (name, default, written) in zip(_values(sample), _FIELDS, strict=True):
         if value is not default and value != default:
-            record[name] = _WRITTEN[name](value) if name in _WRITTEN else value
+            record[name] = value if written is None else written(value)
     return record
 
 
@@ -125,20 +125,15 @@ def schema() -> dict[str, Any]:
 
 
 def _passage(one: Passage | GoldPassage) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        name: value
-        for name in ("id", "text", "score", "document", "start", "end", "grade")
-        if (value := getattr(one, name, None)) is not None
-    }
+    names = _GOLD_PARTS if isinstance(one, GoldPassage) else _PARTS
+    record = {name: value for name in names if (value := getattr(one, name)) is not None}
     if record.keys().isdisjoint({"id", "text", "document"}):
         record["text"] = None
     return record
 
 
-_DEFAULTS: Mapping[str, Any] = {
-    one.name: getattr(Sample(id="none"), one.name) for one in fields(Sample) if one.name != "id"
-}
-"""What each field holds where nothing is given, in the order in which a record is written."""
+_PARTS = ("id", "text", "score", "document", "start", "end")
+_GOLD_PARTS = ("id", "text", "document", "start", "end", "grade")
 
 _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
     "history": lambda turns: [{"speaker": turn.speaker, "text": turn.text} for turn in turns],
@@ -185,3 +180,13 @@ FORMAT = Format(
     sniff=_sniff,
     read=read,
 )
+
+_FIELDS = [
+    (one.name, getattr(Sample(id="none"), one.name), _WRITTEN.get(one.name))
+    for one in fields(Sample)
+    if one.name != "id"
+]
+"""The name of each field, what it holds where nothing is given, and how it is written, in the order
+in which a record is written."""
+
+_values = attrgetter(*(name for name, _, _ in _FIELDS))
