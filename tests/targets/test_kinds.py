@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from ragassay.cli import call
+from ragassay.errors import UsageError
 from ragassay.formats import load
 from ragassay.json_paths import NOTHING, JsonPath, PathError
 from ragassay.samples import Sample, Turn
-from ragassay.targets import Answers, ask, target
+from ragassay.targets import Answers, AskOptions, ask, make_targets, target
 from ragassay.transport import price_of
 from system_server import Reply, SystemServer
 
@@ -219,6 +220,63 @@ def test_a_command_reads_json_and_writes_a_text_or_an_object() -> None:
     Path("bad.py").write_text("import sys\nsys.exit('no index here')\n")
     (failed,) = ask(QUERIES, "command:python bad.py").samples
     assert (failed.failure or "") == "failed: python bad.py ended with code 1: no index here."
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("python rag.py --k 5", "rag"),
+        (f"{sys.executable} -u tools/rag.v2.py keyword", "rag.v2"),
+        ("python -m tools.rag --config rag.py", "tools.rag"),
+        ("python -c pass", "python"),
+        ("env K=5 python rag.py", "rag"),
+        ("./start.sh --config rag.py", "start"),
+        ("echo rag.py", "echo"),
+    ],
+)
+def test_a_command_is_called_after_its_script_or_program(command: str, name: str) -> None:
+    Path("tools").mkdir()
+    for script in ("rag.py", "tools/rag.v2.py", "start.sh"):
+        Path(script).write_text("#!/bin/sh\n")
+        Path(script).chmod(0o755)
+    (made,) = make_targets(f"command:{command}", AskOptions())
+    assert made.name == name
+    (named,) = make_targets(f"mine=command:{command}", AskOptions())
+    assert named.name == "mine" and named.fingerprint == made.fingerprint
+
+
+def test_a_python_object_is_called_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("own_engines.py").write_text(
+        "class QE:\n    def query(self, text):\n        return text\n\n\nqe = QE()\n"
+        "class all:\n    best = qe\n"
+    )
+    monkeypatch.delitem(sys.modules, "own_engines", raising=False)
+    one, other = make_targets(["own_engines:qe", "own_engines:all.best"], AskOptions())
+    assert (one.name, other.name) == ("qe", "all.best")
+    (bare,) = make_targets(sys.modules["own_engines"].qe, AskOptions())
+    assert bare.name == "QE"
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "help_"),
+    [
+        (["command:python rag.py", "command:python rag.py -k 9"], "rag",
+         "'NAME=command:python rag.py -k 9'"),
+        (["a.yaml", "a=b.yaml"], "a", "'NAME=b.yaml'"),
+        ([len, len], "len", "{NAME: target, ...}"),
+    ],
+)  # fmt: skip
+def test_two_targets_of_one_name_are_refused_with_words_that_work(
+    words: list[Any], name: str, help_: str
+) -> None:
+    Path("rag.py").touch()
+    for mapping in ("a.yaml", "b.yaml"):
+        Path(mapping).write_text("url: http://127.0.0.1:9/{{query}}\nanswer: a\n")
+    with pytest.raises(UsageError) as raised:
+        make_targets(words, AskOptions())
+    assert str(raised.value) == (
+        f"Two targets are called {name!r}. Give one another name: {help_}."
+    )
 
 
 def test_a_command_that_hangs_is_killed() -> None:

@@ -8,8 +8,10 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from ragassay.errors import UsageError
@@ -26,6 +28,11 @@ from ragassay.targets.target import (
 from ragassay.transport.endpoints import EndpointError
 
 _CHUNK = 2**16
+_RUNNERS = frozenset(
+    {"bash", "bun", "conda", "deno", "env", "hatch", "java", "node", "npx", "pdm", "perl", "php"}
+    | {"poetry", "pypy", "python", "rscript", "ruby", "sh", "tsx", "uv", "zsh"}
+)
+"""Programs that run another one, which is what a system is called after."""
 
 
 class CommandTarget(Target):
@@ -36,7 +43,7 @@ class CommandTarget(Target):
 
     Args:
         command: words of a shell, without pipes and redirections.
-        name: the system's name; the program's where left out.
+        name: the system's name; that of the script or program where left out.
 
     Raises:
         UsageError: there is no such program.
@@ -50,7 +57,7 @@ class CommandTarget(Target):
         if not words or shutil.which(words[0]) is None:
             program = words[0] if words else ""
             raise UsageError(f"The target command:{command}: there is no program {program!r}.")
-        super().__init__(name or os.path.basename(words[-1]).partition(".")[0], command)  # noqa: PTH119
+        super().__init__(name or _name_of(words), command)
         # "python" is the one that runs us: a virtual environment need not be activated.
         first = sys.executable if words[0] in ("python", "python3") else words[0]
         self._words = [first, *words[1:]]
@@ -112,6 +119,18 @@ class CommandTarget(Target):
         except EndpointError as error:
             error.detail = f"{self.url}: {error.detail}"
             raise
+
+
+def _name_of(words: Sequence[str]) -> str:
+    """The name of the script, module or program that a command runs, without its options."""
+    program = Path(words[0]).stem
+    if program.casefold().rstrip("0123456789.") in _RUNNERS:
+        for before, word in pairwise(words):
+            if before == "-m":
+                return word
+            if Path(word).is_file():
+                return Path(word).stem
+    return program
 
 
 def _end(code: int) -> str:

@@ -64,8 +64,8 @@ class PythonTarget(Target):
 
     Args:
         found: the object.
-        name: the system's name; the object's own where left out.
-        where: ``module:function``; the name where left out.
+        name: the system's name; where left out, as ``where`` calls the object, else its own.
+        where: ``module:function``; the object's own name where left out.
 
     Raises:
         UsageError: the object cannot be asked.
@@ -73,7 +73,9 @@ class PythonTarget(Target):
 
     def __init__(self, found: Any, name: str | None = None, where: str | None = None) -> None:
         own = (getattr(found, "__name__", None) or type(found).__name__).strip("<>")
-        super().__init__(name or own, where or own)
+        # An object of a class has no name of its own: "QueryEngine" says less than "my_engine".
+        written = (where or "").partition(":")[2]
+        super().__init__(name or written or own, where or own)
         self._call = _call_of(found, self.url)
         self._source = source_of(found, where or "")
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,24 +97,36 @@ def make_targets(target: Any, options: AskOptions) -> list[Target]:
         InputError: a mapping file with a mistake, or a key file that cannot be read.
     """
     if isinstance(target, Mapping):
+        given: Sequence[Any] = list(target.values())
         made = [_made(one, options, str(name)) for name, one in target.items()]
     else:
-        listed = target if isinstance(target, list | tuple) else [target]
-        made = [_made(one, options) for one in listed]
+        given = target if isinstance(target, list | tuple) else [target]
+        made = [_made(one, options) for one in given]
     if not made:
         raise UsageError(f"No target is named. {_FORMS}")
-    _refuse_twins(made)
+    _refuse_twins(given, made)
     return made
 
 
-def _refuse_twins(targets: Iterable[Target]) -> None:
-    seen: dict[str, Target] = {}
-    for one in targets:
-        if one.name in seen:
+def _refuse_twins(given: Sequence[Any], targets: Sequence[Target]) -> None:
+    """Refuses two targets of one name, which tells their answers apart."""
+    seen: set[str] = set()
+    for one, target in zip(given, targets, strict=True):
+        if target.name in seen:
             raise UsageError(
-                f"Two targets are called {one.name!r}. Give one another name: NAME={one.url}."
+                f"Two targets are called {target.name!r}. Give one another name: "
+                + (f"'NAME={_parted(one)[1]}'." if isinstance(one, str) else "{NAME: target, ...}.")
             )
-        seen[one.name] = one
+        seen.add(target.name)
+
+
+def _parted(word: str) -> tuple[str | None, str]:
+    """The name that stands before a word, and the word."""
+    word = word.strip()
+    named = _NAMED.fullmatch(word)
+    if named is None or Path(word).is_file():
+        return None, word
+    return named["name"], named["word"]
 
 
 def _made(target: Any, options: AskOptions, name: str | None = None) -> Target:
@@ -126,11 +138,8 @@ def _made(target: Any, options: AskOptions, name: str | None = None) -> Target:
         from ragassay.targets.python_target import PythonTarget
 
         return PythonTarget(target, name)
-    named = _NAMED.fullmatch(target.strip())
-    word = target.strip()
-    if named is not None and not Path(word).is_file():
-        name, word = name or named["name"], named["word"]
-    return _of_word(word, options, name)
+    own, word = _parted(target)
+    return _of_word(word, options, name or own)
 
 
 def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
