@@ -171,8 +171,8 @@ def _jobs(
             data=str(path),
             suite=suites,
             judge=judge,
-            golden=str(queries) if is_golden(queries) else None,
-            output=None if place is None else str(place),
+            golden=queries if is_golden(queries) else None,
+            output=place,
         )
         jobs[name] = prepare(config, asking.arriving[name], judge=named_judges(config.judge))
     return jobs

@@ -339,7 +339,7 @@ def _effects(run: Path, old: Path, new: Path) -> dict[str, tuple[MetricSummary, 
         )
     samples = list(opened.samples)
     before, after = (
-        evaluate(samples, metrics=metrics, golden=str(one), golden_drafts=True).summary.metrics
+        evaluate(samples, metrics=metrics, golden=one, golden_drafts=True).summary.metrics
         for one in (old, new)
     )
     return {name: (before[name], after[name]) for name in metrics}

@@ -102,7 +102,7 @@ def evaluate(
         for note in note_lines(list(answers.summaries.values())):
             warn_user(note)
         if isinstance(data, str | Path) and is_golden(Path(data)):
-            options.setdefault("golden", str(data))  # its documents tell where passages stand
+            options.setdefault("golden", data)  # its documents tell where passages stand
         data = answers.samples
     return engine.evaluate(
         data, suite, metrics=metrics, judge=judge, environment=environment, save=save,

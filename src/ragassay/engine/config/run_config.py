@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,13 +62,18 @@ def model_kwargs(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_config(**values: Any) -> RunConfig:
-    """A configuration from keywords; what is ``None`` counts as not given.
+    """A configuration from keywords; what is ``None`` counts as not given, a path as its text.
 
     Raises:
         UsageError: an unknown key, or (an `OptionError`) an impossible value.
     """
+    given = {
+        key: os.fspath(value) if isinstance(value, os.PathLike) else value
+        for key, value in values.items()
+        if value is not None
+    }
     try:
-        return RunConfig(**{key: value for key, value in values.items() if value is not None})
+        return RunConfig(**given)
     except ValidationError as error:
         place, problem = mistakes(error)[0]
         where = ".".join(place)

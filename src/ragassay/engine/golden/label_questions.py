@@ -96,7 +96,7 @@ class AnswersToLabel:
             )
         config = make_config(
             data=str(path),
-            golden=str(golden),
+            golden=golden,
             metrics=list(metrics) or ([] if suite else list(LABELLED)),
             suite=list(suite),
             nuggets=nuggets,

@@ -192,7 +192,7 @@ def _job(
         judge=None if own is None or isinstance(own, Judge) else [word_of(one) for one in judges],
         suite=[each.name for each in chosen],
         metrics=names,
-        **{"output": None if save is None else str(save), **options},
+        **{"output": save, **options},
     )
     return prepare(
         config, data, chosen=chosen, objects=objects, judge=own, environment=environment, dry=dry
