@@ -67,8 +67,7 @@ def no_metric_left() -> Iterator[None]:
     for table, kept in ((metric._CLASSES, before), (own._OWN, mine)):
         table.clear()
         table.update(kept)
-    naming.known.cache_clear()
-    naming.aliases.cache_clear()
+    metric.registered.cache_clear()
 
 
 @pytest.fixture(scope="module")

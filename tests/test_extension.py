@@ -57,7 +57,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (folder / "zz_added.py").write_text(source)
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
     before = dict(metric._CLASSES)
-    caches = (naming.known, naming.aliases, suites.known, formats.known)
+    caches = (metric.registered, naming._import_all, suites.known, formats.known)
     for cache in caches:
         cache.cache_clear()
     yield tmp_path
@@ -82,7 +82,7 @@ def test_a_name_that_is_taken_is_refused(
 ) -> None:
     folder = added / package.__name__
     (folder / "zz_again.py").write_text(source)
-    for cache in (naming.known, suites.known, formats.known):
+    for cache in (naming._import_all, suites.known, formats.known):
         cache.cache_clear()
     known = naming.known if package is metrics else package.known
     with pytest.raises(UsageError, match=message):

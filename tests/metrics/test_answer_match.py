@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from ragassay.judges.questions.matching import AnswerMatch, Match
 from ragassay.judges.rubrics.rubric import JudgePrompt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
-from ragassay.metrics.core import metric, naming, own
+from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
 from ragassay.samples import Answer, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -58,18 +57,6 @@ class Matcher(Judge):
 def outcome(sample: Sample, judge: Judge, metric: AnswerMatches | None = None) -> Outcome:
     with Asker(judge) as asker:
         return Window([sample], asker).outcomes(metric or AnswerMatches())[0]
-
-
-@pytest.fixture
-def names() -> Iterator[None]:
-    """Leaves no user's metric behind."""
-    before, mine = dict(metric._CLASSES), dict(own._OWN)
-    yield
-    for table, kept in ((metric._CLASSES, before), (own._OWN, mine)):
-        table.clear()
-        table.update(kept)
-    naming.known.cache_clear()
-    naming.aliases.cache_clear()
 
 
 def made(**fields: Any) -> Sample:
@@ -151,7 +138,7 @@ def test_the_temperature_is_asked_for_and_part_of_the_signature() -> None:
         naming.parse("answer_match(temperature=-1)")
 
 
-def test_instructions_of_ones_own_reach_the_judge_and_the_signature(names: None) -> None:
+def test_instructions_of_ones_own_reach_the_judge_and_the_signature(no_metric_left: None) -> None:
     judge = Matcher()
     strict = with_prompt(JudgePrompt("strict", "Only the same words match.", temperature=0.5))
     outcome(SAMPLE, judge, strict)
@@ -164,7 +151,9 @@ def test_instructions_of_ones_own_reach_the_judge_and_the_signature(names: None)
     assert len({strict.signature, other.signature, warm.signature}) == 3
 
 
-def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(tmp_path: Path, names: None) -> None:
+def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(
+    tmp_path: Path, no_metric_left: None
+) -> None:
     path = tmp_path / "very strict.txt"
     path.write_text("Only (!) the same words match, nothing else.\n")
     metric = load_judge_prompt(path)
@@ -175,7 +164,7 @@ def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(tmp_path: Path, na
 
 
 def test_own_and_built_in_instructions_can_be_held_against_each_other(
-    tmp_path: Path, names: None
+    tmp_path: Path, no_metric_left: None
 ) -> None:
     path = tmp_path / "strict.yaml"
     path.write_text(
@@ -204,7 +193,7 @@ def test_own_and_built_in_instructions_can_be_held_against_each_other(
     ],
 )
 def test_a_wrong_prompt_file_says_what_is_wrong_and_where(
-    name: str, text: str | None, says: str, tmp_path: Path, names: None
+    name: str, text: str | None, says: str, tmp_path: Path, no_metric_left: None
 ) -> None:
     path = tmp_path / name
     if text is not None:
@@ -214,7 +203,7 @@ def test_a_wrong_prompt_file_says_what_is_wrong_and_where(
     assert says in str(raised.value) and str(path) in str(raised.value)
 
 
-def test_the_offline_judge_matches_but_follows_no_instructions(names: None) -> None:
+def test_the_offline_judge_matches_but_follows_no_instructions(no_metric_left: None) -> None:
     samples = [
         Sample(id="1", query="Capital of France?", answer=Answer("Paris."), references=("Paris",)),
         Sample(id="2", query="Capital of France?", answer=Answer("Rome."), references=("Paris",)),
@@ -260,7 +249,7 @@ def test_labels_of_people_are_given_by_the_same_name(answer: object, tmp_path: P
 
 
 def test_the_users_instructions_beside_the_built_in_ones_are_told(
-    tmp_path: Path, names: None
+    tmp_path: Path, no_metric_left: None
 ) -> None:
     path = tmp_path / "strict.txt"
     path.write_text("Only the same words match.\n")

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.metrics.core import naming
+from ragassay.metrics.core import metric as registry, naming
 from ragassay.metrics.core.metric import Metric, Need, Window, harmonic, missing
 from ragassay.models import ModelOptions, Models
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
@@ -249,3 +250,30 @@ def test_every_name_that_a_suite_shows_is_understood_or_explained_everywhere(sui
 def test_parameters_that_a_metric_does_not_have_are_not_overlooked(text: str) -> None:
     with pytest.raises(UsageError):
         naming.find(text)
+
+
+@pytest.mark.usefixtures("no_metric_left")
+def test_a_metric_that_comes_later_is_known_by_its_name_and_its_aliases() -> None:
+    assert not naming.is_known("test_late") and not naming.is_known("Late")
+
+    class Late(Metric):
+        """Comes when the others were listed."""
+
+        name, title, family, source = "test_late", "Late", "answer", "our own"
+        aliases: ClassVar = {"Late": "test_late"}
+
+        def score_window(self, window: Window) -> list[Score]:
+            return [Score(1.0) for _ in window.samples]
+
+    registry.register(Late)
+    assert str(naming.parse("test_late")) == str(naming.parse("Late")) == "test_late"
+
+
+@pytest.mark.usefixtures("no_metric_left")
+def test_the_order_of_the_metrics_does_not_depend_on_which_was_imported_first() -> None:
+    before = list(naming.known())
+    backwards = dict(reversed(registry._CLASSES.items()))
+    registry._CLASSES.clear()
+    registry._CLASSES.update(backwards)
+    registry.registered.cache_clear()
+    assert list(naming.known()) == before

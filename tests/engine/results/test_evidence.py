@@ -25,7 +25,7 @@ from ragassay.engine.run.rescoring import explain
 from ragassay.errors import UsageError
 from ragassay.judges.panel import Panel
 from ragassay.judges.verdict_records import about_of, short
-from ragassay.metrics.core import metric, naming
+from ragassay.metrics.core import metric
 from ragassay.metrics.core.metric import Window, scored
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models import Unavailable
@@ -207,12 +207,11 @@ def test_a_metric_that_is_not_known_here_is_explained_all_the_same(
         }
     )
     metric.register(Polite)
-    naming.known.cache_clear()
     try:
         ragassay.evaluate(DATA, ["test_polite", "umbrela"], judge=judge, save=tmp_path / "run")
     finally:
         metric._CLASSES.pop("test_polite")
-        naming.known.cache_clear()
+        metric.registered.cache_clear()
     assert call(["explain", str(tmp_path / "run"), "q1"]) == 0
     shown = capsys.readouterr().out
     assert "it says please" in shown and '{"answered":"yes"}' in shown and "A museum." in shown

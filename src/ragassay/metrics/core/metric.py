@@ -280,7 +280,7 @@ class Metric(ABC):
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """What a reader should know about the samples and outcomes of a window; nothing by default.
-        A run shows each remark once, with the sum of its counts."""
+        A run shows each remark once, with the sum of its counts, unless that is 0."""
         return ()
 
     def score(self, sample: Sample) -> Outcome:
@@ -433,12 +433,17 @@ def register(cls: type[M]) -> type[M]:
         )
     cls.__repr__ = Metric.__str__  # type: ignore[assignment, method-assign]
     _CLASSES[cls.name] = cls
+    registered.cache_clear()
     return cls
 
 
-def registered() -> Mapping[str, type[Metric]]:
-    """All metric classes imported so far, by canonical name (see ``naming.known``)."""
-    return _CLASSES
+@cache
+def registered() -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
+    """All metric classes imported so far, by canonical name and in the order of these names,
+    whichever was imported first; and what their aliases stand for (see ``naming.known``)."""
+    names = sorted(_CLASSES, key=lambda name: (name.casefold(), name))
+    classes = {name: _CLASSES[name] for name in names}
+    return classes, {one: target for cls in classes.values() for one, target in cls.aliases.items()}
 
 
 def scored(value: float | bool | str, explanation: str = "", **parts: Any) -> Score:

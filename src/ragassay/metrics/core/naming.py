@@ -59,20 +59,27 @@ class UnknownMetric(UsageError):  # noqa: N818 - the message is for users
         super().__init__(problem)
 
 
-@cache
 def known() -> Mapping[str, type[Metric]]:
     """Every metric class, by canonical name. Imports each module of ``ragassay.metrics`` once, and
     what installed packages add."""
-    for _ in discovery.modules("ragassay.metrics"):
-        pass  # importing a module registers its metrics
+    return _registered()[0]
+
+
+def aliases() -> Mapping[str, str]:
+    """Every alias with the expression that it stands for."""
+    return _registered()[1]
+
+
+def _registered() -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
+    _import_all()
     extensions.added("metrics")
-    return dict(sorted(registered().items(), key=lambda item: item[0].casefold()))
+    return registered()
 
 
 @cache
-def aliases() -> Mapping[str, str]:
-    """Every alias with the expression that it stands for."""
-    return {a: target for cls in known().values() for a, target in cls.aliases.items()}
+def _import_all() -> None:
+    for _ in discovery.modules("ragassay.metrics"):
+        pass  # importing a module registers its metrics
 
 
 def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:

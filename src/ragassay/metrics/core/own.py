@@ -42,5 +42,4 @@ def register(cls: type[M]) -> type[M]:
         )
     cls = metric.register(cls)
     _OWN[name] = cls.__qualname__
-    naming.known.cache_clear()
     return cls
