@@ -311,11 +311,11 @@ def test_an_interrupt_is_told_once(
     class Interrupted(Told):
         def begins(self, number: int, of: int, name: str) -> None:
             if where == "begins":
-                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGTERM)
 
         def says(self, sentence: str) -> None:
             if where == "says":
-                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGTERM)
 
     (words / "plain.py").write_text(PLAIN)
     (words / "parameters").mkdir()
