@@ -128,7 +128,10 @@ def ask(
     if sys.__stderr__ is not None and not faulthandler.is_enabled():
         faulthandler.enable(sys.__stderr__)  # says where a system's own code killed the process
     gc.freeze()  # what is loaded by now need not be searched for garbage; the process is ours
-    with open_asking(queries, target, output=output, ledger=place, **options) as asking:
+    prepared = open_asking(
+        queries, target, output=output, ledger=place, tell_drafts=not suites, **options
+    )
+    with prepared as asking:
         # What is wrong with the evaluation shows before anything is asked.
         jobs = _jobs(asking, queries, suites, judge, save) if suites else {}
         with asking:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats
+from ragassay.counts import plural
 from ragassay.engine.run import Data
 from ragassay.errors import InputError, UsageError, did_you_mean, warn_user
 from ragassay.golden import QUERIES, GoldenSet, check_output, drafts_left_out, is_golden
@@ -82,6 +83,7 @@ def open_asking(
     output: str | Path | None = None,
     ledger: str | Path | Ledger | None = None,
     limit: int | None = None,
+    tell_drafts: bool = True,
     **options: Any,
 ) -> Iterator[Asking]:
     """Prepares what `ask` does. ``with`` the `Asking` that this yields it begins; its samples can
@@ -89,6 +91,7 @@ def open_asking(
 
     Args:
         queries, target, output, ledger, limit, options: as of `ask`.
+        tell_drafts: as of `read_queries`.
 
     Yields:
         What is to be asked of whom.
@@ -99,7 +102,7 @@ def open_asking(
             a name that ends as that of another kind of file.
     """
     chosen = _options(options)
-    asked = questions_of(read_queries(queries, limit))
+    asked = questions_of(read_queries(queries, limit, tell_drafts=tell_drafts))
     targets = make_targets(target, chosen)
     files = {} if output is None else files_of(Path(output), [one.name for one in targets])
     read = formats.files_of(queries) if isinstance(queries, str | Path) else []
@@ -148,12 +151,16 @@ def _options(given: Mapping[str, Any]) -> AskOptions:
     return AskOptions(**given)
 
 
-def read_queries(queries: Data, limit: int | None = None) -> list[Sample]:
+def read_queries(
+    queries: Data, limit: int | None = None, *, tell_drafts: bool = True
+) -> list[Sample]:
     """The samples that hold the queries.
 
     Args:
         queries: as of `ask`.
         limit: so many at most.
+        tell_drafts: whether to warn of drafts of a golden set that are left out; what evaluates the
+            answers by the set does so, too.
 
     Raises:
         InputError: they cannot be read.
@@ -173,16 +180,30 @@ def read_queries(queries: Data, limit: int | None = None) -> list[Sample]:
                 path=path,
                 hint=f"Accept some (ragassay golden review), or name {path / QUERIES}.",
             )
-        if drafts := golden.with_status("draft"):
+        if tell_drafts and (drafts := golden.with_status("draft")):
             warn_user(f"{drafts_left_out(path, len(drafts))}.")
         return [item.to_sample() for item in accepted][:limit]
-    if path.is_dir() and (path / QUERIES).is_file():
+    if path.name == QUERIES and is_golden(path.parent):
+        _tell_undecided(path)
+    elif path.is_dir() and (path / QUERIES).is_file():
         path = path / QUERIES
     elif path.is_dir() and not list(path.glob("*.tsv")) and not list(path.glob("*/*.tsv")):
         raise InputError(
             "is a folder without queries.jsonl", path=path, hint="Name the file of the queries."
         )
     return formats.load(path, limit=limit)
+
+
+def _tell_undecided(path: Path) -> None:
+    """Warns of items that a golden folder would leave out, where its file is asked."""
+    golden = GoldenSet.open(path.parent)
+    drafts, rejected = len(golden.with_status("draft")), len(golden.with_status("rejected"))
+    counts = (drafts, "draft"), (rejected, "rejected item")
+    if told := [plural(n, noun) for n, noun in counts if n]:
+        warn_user(
+            f"{path} is asked as a file, with {' and '.join(told)}. Name the folder {path.parent} "
+            "to ask accepted items only."
+        )
 
 
 def files_of(output: Path, systems: Iterable[str]) -> dict[str, Path]:

@@ -16,6 +16,15 @@ _CHARACTERS = 3.0
 _WRITTEN = 1_000
 """Tokens that an answer of a model with a list price takes, until there is a longer one."""
 
+_UNTOLD = {
+    "dollars": "what an answer costs. Let it tell that in US dollars: in a mapping file "
+    "'usage: {cost: PATH}', of a function, command or tool the key 'cost' beside 'answer'.",
+    "tokens": "how many an answer takes. Let it tell that: in a mapping file 'usage: "
+    "{input_tokens: PATH, output_tokens: PATH}', of a function, command or tool 'usage' with these "
+    "keys beside 'answer'.",
+}
+"""What a system does not tell of its answers, and how it can, by the unit of the budget."""
+
 
 class AskingBudget:
     """What one system may spend of a budget that all share. Used on one event loop.
@@ -90,10 +99,10 @@ class AskingBudget:
         told = {"dollars": cost, "tokens": taken}
         for unit, known in told.items():
             if known is None and getattr(self._budget, unit) is not None:
+                other = "tokens, which it tells ('2M tokens'), or " if tokens is not None else ""
                 return (
-                    f"the budget is in {unit}, and the system does not tell what an answer takes "
-                    "of them. Give the path ('usage' of a mapping file, 'usage' or 'cost' of a "
-                    "function's mapping), or a budget in calls (200 calls)."
+                    f"the budget is in {unit}, and the system does not tell {_UNTOLD[unit]} Or "
+                    f"give a budget in {other}calls ('200 calls')."
                 )
         return None
 
