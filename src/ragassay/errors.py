@@ -10,7 +10,8 @@ import errno
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from json import JSONDecodeError
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -92,8 +93,10 @@ def warn_user(fact: str | RagassayWarning) -> None:
     """Warns of a fact about the data, at the line of the user's code that called this package.
 
     Args:
-        fact: a sentence, or a warning.
+        fact: a sentence, or a warning. A `CountedFact` with the count 0 is passed over.
     """
+    if isinstance(fact, CountedFact) and not fact.n:
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _package(frame) in _BETWEEN:
         level, frame = level + 1, frame.f_back
@@ -132,6 +135,20 @@ class UsageError(RagassayError):
 
 class ArgumentError(UsageError, ValueError):
     """An argument that a plain function cannot take: a `ValueError`, too, as Python raises."""
+
+
+@contextmanager
+def extra_needed(by: str, extra: str) -> Iterator[None]:
+    """Makes an import that fails a `UsageError` that says what to install.
+
+    Args:
+        by: what needs it: ``An Excel workbook needs its package``.
+        extra: of ragassay, that has the package.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise UsageError(f"{by}: pip install 'ragassay[{extra}]'.") from error
 
 
 class OptionError(UsageError):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from ragassay.errors import InputError, first_line
+from ragassay.errors import InputError
 from ragassay.formats import frames
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, Record
@@ -37,13 +37,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         path = path / chosen_split(names, path, mapper)
     before = 0
     for file in _files(path):
-        with opening.opened(file):
-            pass  # says at once what is wrong with the file as such
-        try:
+        with opening.by_polars(file, "Arrow"):
             frame = pl.read_ipc_stream(file)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-            problem = first_line(error)
-            raise InputError(f"this is no readable Arrow file ({problem})", path=file) from None
         for number, row in frames.rows(frame, before + 1):
             yield mapper.sample(cast("Record", row), number)
         before += frame.height

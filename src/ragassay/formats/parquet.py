@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from ragassay.errors import InputError, first_line
 from ragassay.formats import frames
 from ragassay.formats.format import CONTAINER, NO, Format, Head
 from ragassay.formats.records import Mapper, Record
@@ -42,18 +41,12 @@ def table_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     import polars as pl
 
-    with opening.opened(path):
-        pass  # says at once what is wrong with the file as such
-    try:
+    with opening.by_polars(path, "Parquet"):
         scanned = pl.scan_parquet(standard_input.on_disk(path), glob=False)
         n_rows = int(scanned.select(pl.len()).collect().item())
         for start in range(0, n_rows, _SLICE):
             for number, row in frames.rows(scanned.slice(start, _SLICE), start + 1):
                 yield number, cast("dict[str, Any]", row)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        # A panic is no Exception, and its traceback is on standard error by now.
-        problem = first_line(error)
-        raise InputError(f"this is no readable Parquet file ({problem})", path=path) from None
 
 
 def _sniff(head: Head) -> int:

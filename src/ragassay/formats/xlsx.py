@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.errors import InputError, did_you_mean, extra_needed
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.frames import plain
 from ragassay.formats.records import FIELD_OF, Mapper, folded
@@ -37,12 +37,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a row cannot be read.
         UsageError: openpyxl is not installed.
     """
-    try:
+    with extra_needed("To read XLSX, install the extra 'excel'", "excel"):
         import openpyxl
-    except ImportError:
-        raise UsageError(
-            "To read XLSX, install the extra 'excel': pip install 'ragassay[excel]'."
-        ) from None
     mapper.cells = True
     with opening.opened(path):
         pass  # says at once what is wrong with the file as such

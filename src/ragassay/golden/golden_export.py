@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from ragassay.counts import plural
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.errors import InputError, UsageError, did_you_mean, extra_needed
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem
 
@@ -171,12 +171,8 @@ _LONGEST_CELL = 32_767
 
 
 def _workbook(names: Sequence[str], rows: list[list[str]]) -> bytes:
-    try:
+    with extra_needed("An Excel workbook needs its package", "excel"):
         import xlsxwriter
-    except ImportError as error:
-        raise UsageError(
-            "An Excel workbook needs its package: pip install 'ragassay[excel]'."
-        ) from error
     stream = io.BytesIO()
     with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
         head = book.add_format({"bold": True, "bottom": 1})

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ragassay import files
 from ragassay.counts import either, plural
-from ragassay.errors import InputError, RagassayError, UsageError
+from ragassay.errors import InputError, RagassayError, UsageError, extra_needed
 from ragassay.formats import delimited
 
 LONGEST = 32_767
@@ -165,12 +165,8 @@ class Sheet:
         return taken, troubles
 
     def _workbook(self, rows: Sequence[Sequence[str]], choices: Sequence[tuple[str, ...]]) -> bytes:
-        try:
+        with extra_needed("An Excel workbook needs its package", "excel"):
             import xlsxwriter
-        except ImportError as error:
-            raise UsageError(
-                "An Excel workbook needs its package: pip install 'ragassay[excel]'."
-            ) from error
         for row in rows:
             for name, cell in zip(self.columns, row, strict=True):
                 if len(cell) > LONGEST:
@@ -233,12 +229,8 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _xlsx_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    try:
+    with extra_needed("Reading an Excel workbook needs its package", "excel"):
         import openpyxl
-    except ImportError as error:
-        raise UsageError(
-            "Reading an Excel workbook needs its package: pip install 'ragassay[excel]'."
-        ) from error
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=False)
         sheet = book.worksheets[0]

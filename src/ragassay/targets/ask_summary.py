@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -82,9 +82,9 @@ def summarise(
     failed = Counter(one["failure"] for one in told if "failure" in one)
     details: dict[str, str] = {}
     for sample, one in zip(samples, told, strict=True):
-        if "failure" in one and one["failure"] not in details:
+        if "failure" in one:
             reason = (sample.failure or "").partition(": ")[2]
-            details[one["failure"]] = f"query {sample.id!r}: {reason}"
+            details.setdefault(one["failure"], f"query {sample.id!r}: {reason}")
     return AskSummary(
         system=system,
         fingerprint=fingerprint,
@@ -112,17 +112,14 @@ def summarise(
 
 def _notes(samples: Sequence[Sample]) -> Iterator[str]:
     """A sentence for each place of the replies that should hold a measurement and does not."""
-    counts: Counter[tuple[str, str]] = Counter()
-    first: dict[tuple[str, str], str] = {}
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for sample in samples:
         for name, one in sample.metadata[ASKED].get("unread", {}).items():
-            key = name, one["place"]
-            counts[key] += 1
-            first.setdefault(key, f"{one['found']} (query {sample.id!r})")
-    for (name, place), n in counts.items():
+            found[name, one["place"]].append(f"{one['found']} (query {sample.id!r})")
+    for (name, place), held in found.items():
         yield (
-            f"{plural(n, 'answer')} {'gives' if n == 1 else 'give'} no number of 0 or more for "
-            f"{name} at {place}, but {first[name, place]}: it is not measured there."
+            f"{plural(len(held), 'answer')} {either(len(held), 'gives', 'give')} no number of 0 or "
+            f"more for {name} at {place}, but {held[0]}: it is not measured there."
         )
     yield from _keys_not_read(samples)
     yield from _paths_without_effect(samples)
@@ -160,19 +157,17 @@ def _paths_without_effect(samples: Sequence[Sample]) -> Iterator[str]:
 
 def _keys_not_read(samples: Sequence[Sample]) -> Iterator[str]:
     """A sentence for each set of keys that were returned and not read."""
-    counts: Counter[tuple[str, ...]] = Counter()
-    first: dict[tuple[str, ...], str] = {}
+    ids: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for sample in samples:
         if keys := tuple(sample.metadata[ASKED].get("not_read", ())):
-            counts[keys] += 1
-            first.setdefault(keys, sample.id)
+            ids[keys].append(sample.id)
     known = f"Known are {', '.join(NAMES)}."
-    for keys, n in counts.items():
+    for keys, having in ids.items():
         names = ", ".join(map(repr, keys))
         hints = [f"{name!r}: {hint}" for name in keys if (hint := did_you_mean(name, NAMES))]
         yield (
-            f"{plural(n, 'answer')} {'has' if n == 1 else 'have'} keys that are not read: {names} "
-            f"(query {first[keys]!r}). {' '.join((*hints, known))}"
+            f"{plural(len(having), 'answer')} {either(len(having), 'has', 'have')} keys that are "
+            f"not read: {names} (query {having[0]!r}). {' '.join((*hints, known))}"
         )
 
 

@@ -111,14 +111,11 @@ class CommandTarget(Target):
             last = words.decode("utf-8", "replace").strip().splitlines()[-1:]
             said = f": {shown(last[0]).rstrip('.')}" if last else ""
             raise EndpointError(Reason.FAILED, f"{self.url} {_end(code)}{said}.")
-        try:
+        with self.named():
             value = read_text(out.decode("utf-8", "replace"))
             if isinstance(value, str) and len(came) > 1:  # only a text can come in pieces
                 watch.first = came[0]
             return reply_of(value)
-        except EndpointError as error:
-            error.detail = f"{self.url}: {error.detail}"
-            raise
 
 
 def _name_of(words: Sequence[str]) -> str:

@@ -103,19 +103,15 @@ class McpTarget(Target):
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
         """Calls the tool."""
         assert self._server is not None and self._tool is not None
-        try:
-            result = await self._server.asked(
-                self._tool, self._arguments(request), self._timeout, None
-            )
-        except ServerError as error:
-            late = "no answer within" in str(error)
-            reason = Reason.TIMEOUT if late else Reason.FAILED
-            raise EndpointError(reason, f"{self.url}: {error}") from error
-        try:
+        with self.named():
+            try:
+                result = await self._server.asked(
+                    self._tool, self._arguments(request), self._timeout, None
+                )
+            except ServerError as error:
+                reason = Reason.TIMEOUT if "no answer within" in str(error) else Reason.FAILED
+                raise EndpointError(reason, str(error)) from error
             return reply_of(_value(result))
-        except EndpointError as error:
-            error.detail = f"{self.url}: {error.detail}"
-            raise
 
     def _arguments(self, request: Request) -> dict[str, Any]:
         assert self._tool is not None

@@ -9,7 +9,8 @@ import hashlib
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -208,6 +209,15 @@ class Target(ABC):
         Raises:
             EndpointError: there is no answer.
         """
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Puts what the target is called before what an `EndpointError` from within says."""
+        try:
+            yield
+        except EndpointError as error:
+            error.detail = f"{self.url}: {error.detail}"
+            raise
 
     async def send(self, body: bytes) -> Completion:
         """Asks once, and measures how long that takes.

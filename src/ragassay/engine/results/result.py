@@ -25,7 +25,7 @@ from ragassay.engine.results.sample_frame import sample_frame
 from ragassay.engine.results.score_rows import ScoreRows
 from ragassay.engine.results.summary import Comparison, Displayed, GateResult, Summary
 from ragassay.engine.results.verdicts import KeptVerdicts, Verdicts
-from ragassay.errors import UsageError
+from ragassay.errors import extra_needed
 from ragassay.samples import Identity, Sample
 from ragassay.scores import AND, Outcome, Reason, Score, Unscored, Value, label_of
 
@@ -415,10 +415,8 @@ class Result(Displayed):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The same as a pandas frame (needs pandas: ``pip install ragassay[pandas]``)."""
-        try:
+        with extra_needed("pandas is not installed", "pandas"):
             import pandas
-        except ImportError as error:
-            raise UsageError("pandas is not installed: pip install 'ragassay[pandas]'.") from error
         return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
 
     def compare(self, other: Result, **options: Any) -> Comparison:

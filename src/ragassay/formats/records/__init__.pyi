@@ -27,6 +27,7 @@ from .field_values import (
     LAST_TIME as LAST_TIME,
     timestamp as timestamp,
 )
+from .identities import has_made_id as has_made_id
 from .notes import Notes as Notes
 from .option_words import BY_FLAGS as BY_FLAGS, OptionWords as OptionWords
 from .retrieved import unpacked as unpacked
@@ -34,7 +35,6 @@ from .sample_records import (
     Mapper as Mapper,
     MapperOptions as MapperOptions,
     Record as Record,
-    has_made_id as has_made_id,
 )
 from .texts_within import (
     all_texts as all_texts,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
-
-import orjson
 
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.records import (
@@ -15,11 +12,14 @@ from ragassay.formats.records import (
     answer_values,
     field_values,
     messages,
+    packed_lists,
     passages,
     retrieved,
 )
 from ragassay.formats.records.aliases import ALIASES, FieldKeys, Keys, folded
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
+from ragassay.formats.records.column_plans import ColumnPlans
+from ragassay.formats.records.identities import Identities, made_id, texts_of
 from ragassay.formats.records.joined_chunks import Joined
 from ragassay.formats.records.notes import Notes
 from ragassay.formats.records.option_words import OptionWords
@@ -30,18 +30,8 @@ if TYPE_CHECKING:
     from ragassay.formats.format import Format
 
 Record = Mapping[str, Any]
-_MAX_PLANS = 1000
-_MOST_LOOKED_AT = 100
-"""Sets of keys in which mistyped names are looked for."""
-_LATEST = 100
-"""Samples that are kept to be compared with one that repeats their identity."""
 _MOST_PATHS = 20
 """Paths that are listed where nothing is known."""
-
-
-def _texts(entries: Mapping[str, Any]) -> dict[str, str]:
-    """The entries whose values are texts."""
-    return {str(name): value for name, value in entries.items() if isinstance(value, str)}
 
 
 class MapperOptions(TypedDict, total=False):
@@ -114,13 +104,10 @@ class Mapper:
             refused=options.get("refuse_joined", False),
             words=self._words,
         )
-        self._plans: dict[tuple[tuple[str, ...], tuple[str, ...]], FieldKeys] = {}
-        self._meant: dict[str, str] = {}
-        self._mistyped: set[tuple[str, str]] = set()
+        self._plans = ColumnPlans(self._words, self._notes)
         self._names: set[str] = set()
         self._has_begun = False
-        self._lines: dict[int, int | tuple[Path | None, int]] = {}
-        self._latest: dict[int, Sample] = {}
+        self._identities = Identities()
         self._several = False
         self.nothing_known: InputError | None = None
         self._dotted = [(name, *name.split(".", 1)) for name in aliases.FIELD_OF if "." in name]
@@ -161,7 +148,7 @@ class Mapper:
         self._several = several or len(files) > 1
         for reader, path in files:
             self.path, self.cells, self._has_begun = path, False, False
-            self._plans, self._meant = {}, {}
+            self._plans.begin_file()
             yield from reader.read(path, self)
 
     def claim(self, sample: Sample, line: int) -> None:
@@ -175,42 +162,10 @@ class Mapper:
         Raises:
             InputError: an earlier line has the same id, system and repeat.
         """
-        key = hash((sample.id, sample.system, sample.repeat))
-        if key in self._lines:
-            raise self._repeated(key, sample).at(path=self.path, line=line)
-        self._lines[key] = (self.path, line) if self._several else line
-        self._latest[key] = sample
-        if len(self._latest) > _LATEST:
-            del self._latest[next(iter(self._latest))]
-
-    def _repeated(self, key: int, sample: Sample) -> InputError:
-        """The error for a sample with the identity of an earlier one."""
-        of = f" of system {sample.system!r}" if sample.system else ""
-        earlier = self._lines[key]
-        where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
-        query = sample.query or ""
-        query = query if len(query) <= 80 else f"{query[:77]}..."
-        told = f"the query {query!r}{of}"
-        if _are_rows_of_passages(self._latest.get(key), sample):
-            return InputError(
-                f"{told} was already given in line {where} with the same answer and another "
-                "passage or other texts: these look like one row a passage",
-                hint="Make one record of the rows of a query, with its passages in one list, "
-                'best first (in a cell as JSON, ["first", "second"]).',
-            )
-        if has_made_id(sample):
-            return InputError(
-                f"{told} was already given in line {where}; neither record has an id, so each has "
-                "one that was made of its query",
-                hint="Give each record its own id, the name of its system (system), or the "
-                "number of its run (repeat 0, 1, 2 ...); or leave one of them out.",
-            )
-        return InputError(
-            f"the sample {sample.id!r}{of}, repeat {sample.repeat}, was already given in line "
-            f"{where}",
-            field="id",
-            hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
-        )
+        try:
+            self._identities.claim(sample, (self.path, line) if self._several else line)
+        except InputError as error:
+            raise error.at(path=self.path, line=line) from None
 
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed.
@@ -309,48 +264,11 @@ class Mapper:
             InputError: see `aliases.plan`; or a name means one field here and another one in an
                 earlier record of the file.
         """
-        keys = (tuple(record), tuple(chosen.values()))
-        known = self._plans.get(keys)
-        if known is None:
-            if len(self._plans) >= _MAX_PLANS:
-                self._plans.clear()
-            known = aliases.plan(keys[0], chosen, self._words)
-            self._check_meaning(known)
-            self._plans[keys] = known
-            if len(self._plans) <= _MOST_LOOKED_AT:
-                self._tell_mistyped(known, record)
+        known = self._plans.of(record, chosen)
         if known.contested and None in map(record.get, known.contested):
             empty = {key for key in known.contested if record[key] is None}
             return self.plan({key: record[key] for key in record if key not in empty}, chosen)
         return known
-
-    def _check_meaning(self, found: FieldKeys) -> None:
-        """Refuses a record in which a name of `PAIRS` means another field than in an earlier one: a
-        system's answer would be read as the reference, or the reference as its answer."""
-        field_of = {folded(key): field for field, key in found.keys.items()}
-        for word, fields in aliases.PAIRS.items():
-            meant = field_of.get(word)
-            if meant not in fields or self._meant.setdefault(word, meant) == meant:
-                continue
-            field, other = fields
-            raise InputError(
-                f"{word!r} holds {meant} here and {self._meant[word]} in an earlier record: it is "
-                f"{other} beside another column of {field}, and {field} where it stands alone",
-                field=found.keys[meant],
-                hint=f"Say which it is: {self._words.columns(other, word)}, or "
-                f"{self._words.columns(field, word)}.",
-            )
-
-    def _tell_mistyped(self, found: FieldKeys, record: Record) -> None:
-        """Notes columns that hold no field and are called nearly like one that is not there."""
-        for key, field in aliases.mistyped(found.keys, found.rest):
-            fits = field not in ("query", "answer") or isinstance(record[key], str)
-            if fits and (key, field) not in self._mistyped:
-                self._mistyped.add((key, field))
-                self.note(
-                    f"columns that hold no field and are called nearly like one ({key!r})",
-                    f"If it holds {field}, say so: {self._words.columns(field, key)}.",
-                )
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
         """An id for a record that has none.
@@ -376,7 +294,7 @@ class Mapper:
             "Their ids are a hash of the query and the turns before it.",
             line,
         )
-        return _hashed(query, history)
+        return made_id(query, history)
 
     def _golden_id(self, name: Any, line: int) -> str | None:
         """The name of a golden of deepeval, as its id; ``None`` where another one has it."""
@@ -404,9 +322,9 @@ class Mapper:
         self._has_begun = self._has_begun or not excused  # else the next record shows its columns
         plan = self.plan(record, chosen)
         if self.cells:
-            record = _unpacked(record, plan)
+            record = packed_lists.unpacked(record, plan)
         else:
-            record = self._with_lists(record, plan, line)
+            record = packed_lists.with_lists(record, plan, self.note, line)
         for column in plan.missing:
             self.note(f"records without the column {column!r}", "It counts as not given.", line)
         keys = plan.keys
@@ -435,7 +353,7 @@ class Mapper:
         for name in plan.given:
             value = record[keys[name]]
             if isinstance(value, dict):
-                parts[name] = dict(value) if name == "given" else _texts(value)
+                parts[name] = dict(value) if name == "given" else texts_of(value)
         if not keys.keys().isdisjoint(aliases.EMBEDDINGS):
             self._embeddings(record, keys, parts)
         if "runs" in keys and _are_runs(record[keys["runs"]]):
@@ -458,43 +376,6 @@ class Mapper:
         return Sample(
             id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
-
-    def _with_lists(self, record: Record, plan: FieldKeys, line: int) -> Record:
-        """The record with lists in place of texts that hold them, as frames of tables write them
-        into JSON (pandas' ``read_csv().to_json()``). What only begins like a list stays a text,
-        since JSON has lists of its own."""
-        opened: dict[str, Any] = {}
-        for field in _LISTS_IN_TEXTS:
-            key = plan.keys.get(field)
-            if key is None or type(value := record[key]) is not str:
-                continue
-            try:
-                found = field_values.unpack(value, key)
-            except InputError:
-                self.note(
-                    f"texts of {key!r} that begin like a list and are none",
-                    'Each counts as one text. Write lists as JSON: ["first", "second"].',
-                    line,
-                )
-                continue
-            if found is value or not _is_list_of(field, found):
-                continue
-            answer = record.get(plan.keys.get("answer", ""))
-            if "references" in field and str(answer).lstrip()[:1] == "[":
-                # A system that is asked for lists has lists as references, each one text.
-                self.note(
-                    f"texts of {key!r} that hold a list, beside an answer that begins like one",
-                    "Each counts as one text. Write lists as JSON, where it is several references.",
-                    line,
-                )
-            else:
-                opened[key] = found
-                self.note(
-                    f"texts of {key!r} that hold a list",
-                    "They are read as lists, as in cells of tables.",
-                    line,
-                )
-        return {**record, **opened} if opened else record
 
     def _tell_missing_words(
         self, query: str | None, answer: Answer | None, parts: Mapping[str, Any], line: int
@@ -673,38 +554,6 @@ class Mapper:
                 parts[field] = (chunk,) * len(rows)
 
 
-def has_made_id(sample: Sample) -> bool:
-    """Whether the id of a sample was made of its query, because its record has none.
-
-    Args:
-        sample: any.
-    """
-    return sample.query is not None and sample.id == _hashed(sample.query, sample.history)
-
-
-def _hashed(query: str, history: tuple[Turn, ...]) -> str:
-    content = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
-    return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
-
-
-def _are_rows_of_passages(earlier: Sample | None, sample: Sample) -> bool:
-    """Whether two samples of one identity look like two passages of one request, a row each: they
-    agree in all but the passages, or but texts of several words in unknown columns."""
-    if earlier is None or sample.query is None:
-        return False
-    for part in ("query", "history", "answer", "references"):
-        if getattr(earlier, part) != getattr(sample, part):
-            return False
-    one, other = earlier.passages or (), sample.passages or ()
-    if one or other:
-        return one != other and len(one) <= 1 and len(other) <= 1
-    texts = [
-        {name: text for name, text in _texts(each.metadata).items() if " " in text.strip()}
-        for each in (earlier, sample)
-    ]
-    return texts[0] != texts[1]
-
-
 _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "id": field_values.identifier,
     "system": field_values.identifier,
@@ -722,27 +571,6 @@ _WITH_IDS: Mapping[str, tuple[str, Callable[..., Any], Callable[..., Any]]] = {
 }
 """The field of the ids of passages, how passages are read, and how they get those ids."""
 
-_LISTS = (
-    "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",
-    "gold", "gold_ids", "metadata", *aliases.GIVEN,
-)  # fmt: skip
-
-
-_LISTS_IN_TEXTS = (
-    *("passages", "passage_ids", "gold", "gold_ids"),
-    *("references", "reference_groups", "negative_references"),
-)
-
-
-def _is_list_of(field: str, found: Any) -> bool:
-    """Whether what a text in JSON holds is read as a field's list. A reference may be an object or
-    numbers (``[1, 2]``) in a text: a system may be asked for such."""
-    if "ids" in field:
-        return True
-    if isinstance(found, dict):
-        return field in ("passages", "gold")
-    return all(isinstance(one, str | dict | list) for one in found)
-
 
 def _are_runs(value: Any) -> bool:
     """Whether a value is what our own writer puts under ``runs``: a list of full records that have
@@ -755,30 +583,11 @@ def _are_runs(value: Any) -> bool:
     )
 
 
-def _unpacked(record: Record, plan: FieldKeys) -> Record:
-    """The record with lists and objects in place of their text in cells."""
-    keys = [key for field, key in plan.keys.items() if field in _LISTS]
-    query = plan.keys.get("query")
-    if query is not None and str(record[query])[:2] == "[{":
-        keys.append(query)
-    opened = {key: field_values.unpack(record[key], key) for key in (*keys, *plan.labels)}
-    answer = plan.keys.get("answer")
-    if answer is not None and (parts := answer_values.statements_in(record[answer])) is not None:
-        opened[answer] = parts
-    failed = plan.keys.get("failure")
-    if failed is not None and str(record[failed]).strip().casefold() in _NO_FAILURE:
-        opened[failed] = None
-    return {**record, **opened}
-
-
 _MISSING = frozenset({"nan", "n/a", "#n/a", "none", "null", "<na>", "nat"})
 """What programs write for a missing value, where it is the whole of a text."""
 
 _LONGEST_MISSING = 8
 """Characters from which a text is none of these, with the blanks around it."""
-
-_NO_FAILURE = frozenset({"none", "null", "nan", "false"})
-"""What programs write into a cell where there was no error."""
 
 
 def _references(record: Record, keys: Keys) -> tuple[tuple[str, ...], tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from ragassay.errors import InputError, did_you_mean, system_problem
+from ragassay.errors import InputError, did_you_mean, first_line, system_problem
 from ragassay.formats.sources import encodings, standard_input, unpacking
 
 _BOM = b"\xef\xbb\xbf"
@@ -162,6 +162,29 @@ def read_all(path: Path, encoding: str | None = None) -> bytes:
     """All bytes of a file that cannot be read piece by piece, decompressed."""
     with opened(path, encoding) as stream:
         return unpacking.read_all(stream, path)
+
+
+@contextmanager
+def by_polars(path: Path, what: str) -> Iterator[None]:
+    """Names a file in each error of polars, which reads it within.
+
+    Args:
+        path: the file.
+        what: of the file, in errors: ``Parquet``.
+
+    Raises:
+        InputError: see `opened`; or it is no file of that kind.
+    """
+    import polars as pl
+
+    with opened(path):
+        pass  # says at once what is wrong with the file as such
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        # A panic is no Exception, and its traceback is on standard error by now.
+        problem = first_line(error)
+        raise InputError(f"this is no readable {what} file ({problem})", path=path) from None
 
 
 def not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> InputError:

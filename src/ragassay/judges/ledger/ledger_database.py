@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, extra_needed
 from ragassay.judges.ledger.ledger_file import statements
 
 PREFIXES = ("postgresql://", "postgres://")
@@ -40,12 +40,8 @@ class LedgerDatabase:
     """
 
     def __init__(self, address: str) -> None:
-        try:
+        with extra_needed("A ledger in PostgreSQL needs a package", "postgres"):
             import psycopg
-        except ImportError as error:
-            raise UsageError(
-                "A ledger in PostgreSQL needs a package: pip install 'ragassay[postgres]'."
-            ) from error
         self._address, self._error, self._unfit = address, psycopg.Error, psycopg.DataError
         self._leases: _Connection | None = None
         self._leasing = threading.Lock()

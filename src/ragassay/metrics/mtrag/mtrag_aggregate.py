@@ -191,10 +191,8 @@ class RBAgg(_Aggregate):
             one.passages is None and isinstance(outcome, Score) and not outcome.value
             for one, outcome in pairs
         )
-        if n:
-            yield CountedFact(_NO_CONTEXTS, n)
         wrong = sum(isinstance(self.brought(sample), Unscored) for sample in window.samples)
-        yield from impossible(self, "RB_agg", wrong)
+        return [CountedFact(_NO_CONTEXTS, n), impossible(self, "RB_agg", wrong)]
 
     def brought(self, sample: Sample) -> Outcome | None:
         """The record's ``RB_agg``; ``rb_agg`` of an InspectorRAGet file is the conditioned

@@ -132,7 +132,7 @@ class _BertScore(ByBertScore, EncoderMetric):
             for sample, outcome in pairs
         )
         rule = "one number of at most 1, or one for each text"
-        return impossible(self, self.names[0], n, rule)
+        return [impossible(self, self.names[0], n, rule)]
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The model's scores; where there is no model, the error says how to give the values

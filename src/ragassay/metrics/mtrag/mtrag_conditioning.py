@@ -157,10 +157,8 @@ class _Conditioned(Metric):
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many given values contradict the table, and how many are impossible under any."""
         n = sum(self.contradicts(sample) is not None for sample in window.samples)
-        if n:
-            yield CountedFact(_CONTRADICTED, n)
         wrong = sum(isinstance(self.brought(sample), Unscored) for sample in window.samples)
-        yield from impossible(self, self.published[0], wrong)
+        return [CountedFact(_CONTRADICTED, n), impossible(self, self.published[0], wrong)]
 
     def contradicts(self, sample: Sample) -> float | None:
         """The conditioned value that the record brings, where the table cannot give it; else

@@ -12,7 +12,7 @@ and what the table of `mtrag_idk_table` decides by it. A score that depends on a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ragassay.errors import CountedFact
@@ -103,8 +103,8 @@ def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | 
     return list(values)
 
 
-def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[CountedFact]:
-    """The remark that records bring values that a metric cannot have; none where ``n`` is 0.
+def impossible(metric: Metric, name: str, n: int, rule: str = "") -> CountedFact:
+    """The remark that records bring values that a metric cannot have.
 
     Args:
         metric: the metric.
@@ -116,13 +116,12 @@ def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[Co
         within = "" if metric.high is None else f" of at most {metric.high:g}"
     else:
         within = f" from {metric.low:g} to {metric.high:g}"
-    if n:
-        yield CountedFact(
-            f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is "
-            f"{rule or f'a number{within}'}). {{It was|They were}} not taken: a score stands "
-            "there only where other values of the record give it.",
-            n,
-        )
+    return CountedFact(
+        f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is "
+        f"{rule or f'a number{within}'}). {{It was|They were}} not taken: a score stands "
+        "there only where other values of the record give it.",
+        n,
+    )
 
 
 def read(value: float, **parts: Any) -> Score:

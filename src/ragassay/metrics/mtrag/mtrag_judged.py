@@ -113,7 +113,7 @@ class _Judged(JudgedMetric):
             and isinstance(self.brought(sample), Unscored)
             for sample in window.samples
         )
-        return impossible(self, self.published, n, "0, 0.5 or 1" if self.verdicts else "")
+        return [impossible(self, self.published, n, "0, 0.5 or 1" if self.verdicts else "")]
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The record's value, else the judge's."""
@@ -270,14 +270,12 @@ class ReferenceJudge(_Judged):
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """Also how many answers were rated without passages."""
-        yield from super().remarks(window)
         pairs = zip(window.samples, window.outcomes(self), strict=True)
         n = sum(
             isinstance(outcome, Score) and not outcome.given and not sample.passages
             for sample, outcome in pairs
         )
-        if n:
-            yield CountedFact(_WITHOUT_PASSAGES, n)
+        return [*super().remarks(window), CountedFact(_WITHOUT_PASSAGES, n)]
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where a passage has no text."""

@@ -94,8 +94,7 @@ def tabulate(window: Window) -> Table:
         retrieved.append(scores)
         notes.append(note)
     contradicted = sum(_BY_SCORE in note for note in notes)
-    if contradicted:
-        warn_user(CountedFact(_CONTRADICTED, contradicted))
+    warn_user(CountedFact(_CONTRADICTED, contradicted))
     gold = [{str(g.id): g.grade for g in sample.gold or ()} for sample in usable]
     return Table(from_lists([s.id for s in usable], gold, retrieved), problems, notes)
 

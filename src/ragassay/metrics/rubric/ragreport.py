@@ -183,8 +183,7 @@ class ReportUsefulness(_OnContext):
         """How many samples are on the topic only."""
         outcomes = window.outcomes(self)
         n = sum(isinstance(one, Score) and ON_TOPIC_ONLY in one.parts for one in outcomes)
-        if n:
-            yield CountedFact(_SUMMED, n)
+        return [CountedFact(_SUMMED, n)]
 
 
 @register

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import files
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, extra_needed
 from ragassay.reports.text import wording
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666")
@@ -77,12 +77,8 @@ def renderer() -> Any:
     Raises:
         UsageError: the extra ``plots`` is not installed.
     """
-    try:
+    with extra_needed("Pictures of charts need their package", "plots"):
         import vl_convert
-    except ImportError as error:
-        raise UsageError(
-            "Pictures of charts need their package: pip install 'ragassay[plots]'."
-        ) from error
     return vl_convert
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay import files, printable
 from ragassay.engine.results import MetricSummary, Record, Result, ScoreRow, with_samples
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, extra_needed
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.text import grouping, wording
 from ragassay.samples import Sample
@@ -43,12 +43,8 @@ def write_workbook(result: Result, path: Path) -> None:
         UsageError: the extra ``excel`` is not installed, the run has more samples than a sheet has
             rows, or the file cannot be written.
     """
-    try:
+    with extra_needed("An Excel workbook needs its package", "excel"):
         import xlsxwriter
-    except ImportError as error:
-        raise UsageError(
-            "An Excel workbook needs its package: pip install 'ragassay[excel]'."
-        ) from error
     if result.summary.n_samples >= MOST_ROWS:
         raise UsageError(
             f"An Excel sheet has {MOST_ROWS:,} rows, and the run {result.summary.n_samples:,} "

@@ -26,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
-from ragassay.errors import UsageError, system_problem
+from ragassay.errors import UsageError, extra_needed, system_problem
 from ragassay.service.store.schema import VERSION, metadata, schema_versions
 from ragassay.service.store.store_errors import NotThere, StoreUnavailable
 
@@ -254,7 +254,7 @@ def _engine(address: str | Path) -> tuple[Path | None, Engine]:
         raise UsageError(
             f"A store is a folder, or postgresql://USER@HOST/DATABASE, not {url.drivername}."
         )
-    try:
+    with extra_needed("PostgreSQL needs its package", "postgres"):
         return None, create_engine(
             url.set(drivername="postgresql+psycopg"),
             pool_pre_ping=True,
@@ -262,10 +262,6 @@ def _engine(address: str | Path) -> tuple[Path | None, Engine]:
             # A prepared statement keeps the plan that it was given while its tables were small.
             connect_args={"connect_timeout": 10, "prepare_threshold": None},
         )
-    except ImportError as error:
-        raise UsageError(
-            "PostgreSQL needs its package: pip install 'ragassay[postgres]'."
-        ) from error
 
 
 def _set_sqlite_up(connection: Any, _: object) -> None:

@@ -295,7 +295,7 @@ class HttpTarget(Target):
                     f"{self.url} has no list at the path {name}, but {shown(str(value))!r}. "
                     f"Correct '{name}' in {self._origin}."
                 )
-        try:
+        with self.named():
             reply = made_reply(
                 answer,
                 passages,
@@ -305,9 +305,6 @@ class HttpTarget(Target):
                 version=str(version or ""),
                 how=self._how(answer),
             )
-        except EndpointError as error:
-            error.detail = f"{self.url}: {error.detail}"
-            raise
         if reply.cost is None and self.price is not None and reply.counted:
             cost = self.price.cost(reply.input_tokens, reply.output_tokens)
             reply = replace(reply, cost=cost)

@@ -1,0 +1,119 @@
+"""The identity of samples: ids of records that have none, and the error for an identity that comes
+again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ragassay.errors import InputError
+from ragassay.samples import Sample, Turn
+
+_LATEST = 100
+"""Samples that are kept to be compared with one that repeats their identity."""
+
+
+class Identities:
+    """Where each identity (id, system and repeat) was read."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, int | tuple[Path | None, int]] = {}
+        self._latest: dict[int, Sample] = {}
+
+    def claim(self, sample: Sample, place: int | tuple[Path | None, int]) -> None:
+        """Registers a sample.
+
+        Args:
+            sample: the sample.
+            place: its line, or file and line.
+
+        Raises:
+            InputError: an earlier sample has the same id, system and repeat.
+        """
+        key = hash((sample.id, sample.system, sample.repeat))
+        if key in self._places:
+            raise self._repeated(key, sample)
+        self._places[key] = place
+        self._latest[key] = sample
+        if len(self._latest) > _LATEST:
+            del self._latest[next(iter(self._latest))]
+
+    def _repeated(self, key: int, sample: Sample) -> InputError:
+        """The error for a sample with the identity of an earlier one."""
+        of = f" of system {sample.system!r}" if sample.system else ""
+        earlier = self._places[key]
+        where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
+        query = sample.query or ""
+        query = query if len(query) <= 80 else f"{query[:77]}..."
+        told = f"the query {query!r}{of}"
+        if _are_rows_of_passages(self._latest.get(key), sample):
+            return InputError(
+                f"{told} was already given in line {where} with the same answer and another "
+                "passage or other texts: these look like one row a passage",
+                hint="Make one record of the rows of a query, with its passages in one list, "
+                'best first (in a cell as JSON, ["first", "second"]).',
+            )
+        if has_made_id(sample):
+            return InputError(
+                f"{told} was already given in line {where}; neither record has an id, so each has "
+                "one that was made of its query",
+                hint="Give each record its own id, the name of its system (system), or the "
+                "number of its run (repeat 0, 1, 2 ...); or leave one of them out.",
+            )
+        return InputError(
+            f"the sample {sample.id!r}{of}, repeat {sample.repeat}, was already given in line "
+            f"{where}",
+            field="id",
+            hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
+        )
+
+
+def has_made_id(sample: Sample) -> bool:
+    """Whether the id of a sample was made of its query, because its record has none.
+
+    Args:
+        sample: any.
+    """
+    return sample.query is not None and sample.id == made_id(sample.query, sample.history)
+
+
+def made_id(query: str, history: tuple[Turn, ...]) -> str:
+    """An id for a record that has none: a hash of its query and the turns before it.
+
+    Args:
+        query: of the record.
+        history: the turns before it, oldest first.
+    """
+    content = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
+    return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
+
+
+def _are_rows_of_passages(earlier: Sample | None, sample: Sample) -> bool:
+    """Whether two samples of one identity look like two passages of one request, a row each: they
+    agree in all but the passages, or but texts of several words in unknown columns."""
+    if earlier is None or sample.query is None:
+        return False
+    for part in ("query", "history", "answer", "references"):
+        if getattr(earlier, part) != getattr(sample, part):
+            return False
+    one, other = earlier.passages or (), sample.passages or ()
+    if one or other:
+        return one != other and len(one) <= 1 and len(other) <= 1
+    texts = [
+        {name: text for name, text in texts_of(each.metadata).items() if " " in text.strip()}
+        for each in (earlier, sample)
+    ]
+    return texts[0] != texts[1]
+
+
+def texts_of(entries: Mapping[str, Any]) -> dict[str, str]:
+    """The entries whose values are texts.
+
+    Args:
+        entries: by name.
+    """
+    return {str(name): value for name, value in entries.items() if isinstance(value, str)}

@@ -1,0 +1,102 @@
+"""Lists and objects that records hold as texts: in cells, and in JSON that was made of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.records import aliases, answer_values, field_values
+from ragassay.formats.records.aliases import FieldKeys
+
+_LISTS = (
+    "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",
+    "gold", "gold_ids", "metadata", *aliases.GIVEN,
+)  # fmt: skip
+_LISTS_IN_TEXTS = (
+    *("passages", "passage_ids", "gold", "gold_ids"),
+    *("references", "reference_groups", "negative_references"),
+)
+_NO_FAILURE = frozenset({"none", "null", "nan", "false"})
+"""What programs write into a cell where there was no error."""
+
+
+def unpacked(record: Mapping[str, Any], plan: FieldKeys) -> Mapping[str, Any]:
+    """The record with lists and objects in place of their text in cells.
+
+    Args:
+        record: of a table.
+        plan: the keys of its fields.
+
+    Raises:
+        InputError: a cell begins as a list or an object does, and is none.
+    """
+    keys = [key for field, key in plan.keys.items() if field in _LISTS]
+    query = plan.keys.get("query")
+    if query is not None and str(record[query])[:2] == "[{":
+        keys.append(query)
+    opened = {key: field_values.unpack(record[key], key) for key in (*keys, *plan.labels)}
+    answer = plan.keys.get("answer")
+    if answer is not None and (parts := answer_values.statements_in(record[answer])) is not None:
+        opened[answer] = parts
+    failed = plan.keys.get("failure")
+    if failed is not None and str(record[failed]).strip().casefold() in _NO_FAILURE:
+        opened[failed] = None
+    return {**record, **opened}
+
+
+def with_lists(
+    record: Mapping[str, Any], plan: FieldKeys, note: Callable[[str, str, int], None], line: int
+) -> Mapping[str, Any]:
+    """The record with lists in place of texts that hold them, as frames of tables write them
+    into JSON (pandas' ``read_csv().to_json()``). What only begins like a list stays a text,
+    since JSON has lists of its own.
+
+    Args:
+        record: of JSON.
+        plan: the keys of its fields.
+        note: is told what occurs, the consequence and the line.
+        line: 1-based line or record number.
+    """
+    opened: dict[str, Any] = {}
+    for field in _LISTS_IN_TEXTS:
+        key = plan.keys.get(field)
+        if key is None or type(value := record[key]) is not str:
+            continue
+        try:
+            found = field_values.unpack(value, key)
+        except InputError:
+            note(
+                f"texts of {key!r} that begin like a list and are none",
+                'Each counts as one text. Write lists as JSON: ["first", "second"].',
+                line,
+            )
+            continue
+        if found is value or not _is_list_of(field, found):
+            continue
+        answer = record.get(plan.keys.get("answer", ""))
+        if "references" in field and str(answer).lstrip()[:1] == "[":
+            # A system that is asked for lists has lists as references, each one text.
+            note(
+                f"texts of {key!r} that hold a list, beside an answer that begins like one",
+                "Each counts as one text. Write lists as JSON, where it is several references.",
+                line,
+            )
+        else:
+            opened[key] = found
+            note(
+                f"texts of {key!r} that hold a list",
+                "They are read as lists, as in cells of tables.",
+                line,
+            )
+    return {**record, **opened} if opened else record
+
+
+def _is_list_of(field: str, found: Any) -> bool:
+    """Whether what a text in JSON holds is read as a field's list. A reference may be an object or
+    numbers (``[1, 2]``) in a text: a system may be asked for such."""
+    if "ids" in field:
+        return True
+    if isinstance(found, dict):
+        return field in ("passages", "gold")
+    return all(isinstance(one, str | dict | list) for one in found)
