@@ -1,6 +1,6 @@
 (function () {
   "use strict";
-  const { $, el, ask, say, alone, progress, options } = Page;
+  const { $, el, ask, say, alone, progress, options, usable, isUsable } = Page;
   const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "style", "language", "tags"];
   const ANSWERABILITY = ["", "answerable", "partial", "unanswerable", "conversational", "underspecified"];
   const WORDS = ["type", "complexity", "style", "language"];
@@ -22,6 +22,8 @@
     return found;
   }
   const changed = () => TEXTS.filter((name) => !same(draft[name], item[name]));
+
+  const buttons = () => usable((key) => who() && (key === "u" || (item && !(key === "t" && queue[at].calibration))));
 
   // ---- the list
 
@@ -50,7 +52,8 @@
   }
 
   async function start() {
-    if (!who()) { say("Write your name above: it is kept with each of your reviews."); $("reviewer").focus(); return; }
+    buttons();
+    if (!who()) { say("Write your name above, then Enter: it is kept with each of your reviews."); $("reviewer").focus(); return; }
     say("");
     take(await ask("/items?" + named()));
     options($("type"), [...new Set(entries.map((one) => one.type).filter(Boolean))].sort());
@@ -67,12 +70,14 @@
     document.body.dataset.item = "";
     if (!queue.length) {
       item = draft = null;
+      buttons();
       $("item").replaceChildren(el("p", "Nothing to show here. Choose another filter above, or u to take your last review back."));
       return;
     }
     const entry = queue[at];
     const answer = await ask(`/items/${kindOf(entry)}/${encodeURIComponent(entry.id)}?${named()}`);
     item = answer.item; reviews = answer.reviews;
+    buttons();
     const before = drafts.get(keyOf(entry));
     const kept = before && TEXTS.some((name) => !same(before.fields[name], before.item[name])) ? before : null;
     draft = kept ? kept.fields : fieldsOf(item);
@@ -348,7 +353,7 @@
     if (event.key === "Escape" && editing) { leave(); return; }
     if (event.key === "Enter" && event.ctrlKey && editing === "all") { event.preventDefault(); KEYS.a(); return; }
     if (event.key === "Enter" && event.target.id === "tags") { event.preventDefault(); alone(() => decide("tag")); return; }
-    if (writes || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
+    if (writes || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS) || !isUsable(event.key)) return;
     event.preventDefault();
     KEYS[event.key]();
   });
