@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from fastapi.testclient import TestClient
 
 from ragassay.cli import call
-from ragassay.golden import GoldenSet
+from ragassay.golden import GoldenItem, GoldenSet
 from ragassay.review import create_review_app
 from reports_examples import HOSTILE
 from reviewed_set import TEXT, bundled, item_of, small, version
@@ -223,6 +223,38 @@ def test_the_keys_of_the_help_stand_below_their_title(
     )
     # The second title is that of the instructions.
     assert len(places) == 10 and len({*places}) == 2
+
+
+@pytest.mark.browser
+def test_text_from_right_to_left_is_laid_out_so(tmp_path: Path, serve: Any, visit: Any) -> None:
+    asks, says = "متى تفتح المكتبة؟", "تفتح المكتبة الساعة 9."
+    store = small(tmp_path / "g", 1)
+    (tmp_path / "g/documents/hours.md").write_text(f"# Hours\n\n{says}\n", encoding="utf-8")
+    (tmp_path / "g/instructions.md").write_text(asks, encoding="utf-8")
+    item = {
+        "id": "i0", "query": asks, "references": [says],
+        "history": [{"speaker": "user", "text": asks}],
+        "negative_references": [{"text": says, "by": "eve"}],
+        "gold": [{"document": "hours", "start": 9, "end": 9 + len(says), "text": says}],
+    }  # fmt: skip
+    GoldenSet(store.folder, [GoldenItem.model_validate(item)]).save()
+    page = visit(serve(store.folder, "ann"))
+    at_item(page, "i0")
+    laid = "(all) => all.map((one) => getComputedStyle(one).direction)"
+    shown = "#help .text, #item .turn, #query, #item .answers:not(.spans) li, .spans li button"
+    assert page.eval_on_selector_all(shown, laid) == ["rtl"] * 6 + ["ltr"], "the last is Remove"
+    # A document may hold both: each paragraph begins where its first word says.
+    gaps = """(box) => [box.firstChild, box.querySelector("mark")].map((node) => {
+      const range = document.createRange(), all = box.getBoundingClientRect();
+      range.selectNodeContents(node);
+      const line = range.getClientRects()[0];
+      return [line.left - all.left, all.right - line.right];
+    })"""
+    heading, sentence = page.eval_on_selector("#text", gaps)
+    assert heading[0] < heading[1] and sentence[0] > sentence[1]
+    page.keyboard.press("e")
+    areas = page.eval_on_selector_all("#item textarea", laid)
+    assert areas == ["rtl"] * 3, "the query, the reference and the wrong answer"
 
 
 @pytest.mark.browser

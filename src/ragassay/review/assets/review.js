@@ -114,7 +114,12 @@
     box.append(labels);
     if (item.history.length) {
       box.append(el("h2", "Earlier turns"));
-      item.history.forEach((one) => box.append(el("p", `${one.speaker}: ${one.text}`, { class: "turn " + one.speaker, dir: "auto" })));
+      item.history.forEach((one) => {
+        const line = el("p", "", { class: "turn " + one.speaker, dir: "auto" });
+        // The direction is that of the text: what stands in bdi does not count.
+        line.append(el("bdi", one.speaker + ":"), " " + Spans.shown(one.text));
+        box.append(line);
+      });
     }
     if (editing) { drawForm(box); return; }
     box.append(el("h1", draft.query, { class: "text", id: "query", dir: "auto" }));
@@ -134,7 +139,7 @@
       if (query) box.append(el("p", `It answers: ${query}` + (answer ? ` – ${answer}` : ""), { class: "muted", id: "nearly" }));
     }
     box.append(...list("Gold without a place (mark it in the document)", item.unplaced, "unplaced", (one) => {
-      const line = el("li", one.text || one.document || one.id || "");
+      const line = el("li", one.text || one.document || one.id || "", { dir: "auto" });
       if (one.reason) line.append(el("small", one.reason));
       return line;
     }));
@@ -156,7 +161,7 @@
   }
 
   function opener(one) {
-    return el("button", one.text, { type: "button", title: `${one.document} ${one.start}-${one.end}`, onclick: () => { chosen = one; openDocument(one.document); } });
+    return el("button", one.text, { type: "button", dir: "auto", title: `${one.document} ${one.start}-${one.end}`, onclick: () => { chosen = one; openDocument(one.document); } });
   }
 
   function drawNear(one) {
@@ -195,7 +200,7 @@
       const [mark, named] = draft.tags.some((one) => one.includes(",")) ? [";", "semicolon"] : [",", "comma"];
       const field = el("input", "", { id: "tags", autocomplete: "off", oninput: (event) => { draft.tags = event.target.value.split(mark).map((one) => one.trim()).filter(Boolean); } });
       field.value = draft.tags.join(mark + " ");
-      box.append(el("h1", draft.query, { class: "text" }), label(`Tags: a ${named} ends one and begins the next; Enter keeps them`, field));
+      box.append(el("h1", draft.query, { class: "text", dir: "auto" }), label(`Tags: a ${named} ends one and begins the next; Enter keeps them`, field));
       field.focus();
       return;
     }
