@@ -1,7 +1,7 @@
 // Questions about answers, one at a time; what the fields are follows from the question.
 (function () {
   "use strict";
-  const { $, el, ask, say, alone, progress, options, usable, isUsable } = Page;
+  const { $, el, ask, say, tell, alone, progress, options, usable, isUsable } = Page;
   let entries = [], queue = [], at = 0, question = null, answer = {}, row = 0, begun = 0;
   const kept = new Map();
 
@@ -191,7 +191,7 @@
     const next = queue.slice(at + 1).find(isLeft);
     queue = queue.filter((one, n) => n <= at || isLeft(one));
     if (next) { at = queue.indexOf(next); await open(); } else await filter();
-    say(told.right === undefined ? "" : "Your last answer " + (told.right ? "is as known." : `is not the known one, which is: ${told.known.replaceAll("\n", ", ")}.`));
+    tell(told.right === undefined ? "" : "Your last answer " + (told.right ? "is as known." : `is not the known one, which is: ${told.known.replaceAll("\n", ", ")}.`));
   }
 
   async function undo() {
@@ -204,7 +204,7 @@
     kept.delete(key);
     if (place >= 0) at = place; else if (there.has(key)) { at = Math.min(at, queue.length); queue.splice(at, 0, there.get(key)); }
     if (at >= queue.length) await filter(); else await open();
-    say("Your last label is taken back.");
+    tell("Your last label is taken back.");
   }
 
   async function move(by) {

@@ -27,9 +27,13 @@ const Page = (function () {
   }
 
   function say(text, ...more) {
+    $("alert").className = "warning";
     $("alert").replaceChildren(...(text ? [el("p", text)] : []), ...more);
     $("alert").hidden = !text;
   }
+
+  // What was done is no warning.
+  function tell(text) { say(text); $("alert").className = "panel"; }
 
   // One thing at a time: a key that comes while an item is on its way is not meant for that item.
   async function alone(work) {
@@ -68,5 +72,5 @@ const Page = (function () {
   if (!name.value) name.value = sessionStorage.getItem("reviewer") || "";
   name.addEventListener("change", () => sessionStorage.setItem("reviewer", name.value.trim()));
 
-  return { $, el, ask, say, alone, progress, options, usable, isUsable, isBusy: () => busy };
+  return { $, el, ask, say, tell, alone, progress, options, usable, isUsable, isBusy: () => busy };
 })();

@@ -1,6 +1,6 @@
 (function () {
   "use strict";
-  const { $, el, ask, say, alone, progress, options, usable, isUsable } = Page;
+  const { $, el, ask, say, tell, alone, progress, options, usable, isUsable } = Page;
   const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "style", "language", "tags"];
   const ANSWERABILITY = ["", "answerable", "partial", "unanswerable", "conversational", "underspecified"];
   const WORDS = ["type", "complexity", "style", "language"];
@@ -304,7 +304,7 @@
         TEXTS.forEach((name) => { if (name !== "tags") draft[name] = left[name]; });
         draw();
       } else if (at + 1 < queue.length) { at += 1; await open(); } else await filter();
-      say(note);
+      tell(note);
     } catch (error) {
       if (error.status === 409 && error.body.item) conflict(error, decision); else throw error;
     }
@@ -333,7 +333,7 @@
     const place = queue.findIndex((one) => keyOf(one) === keyOf(entry));
     if (place >= 0) at = place; else queue.splice(at, 0, entry);
     await open();
-    say(`${entry.id}: your review is taken back.`);
+    tell(`${entry.id}: your review is taken back.`);
   }
 
   async function move(by) {
