@@ -7,7 +7,7 @@ import struct
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -211,7 +211,7 @@ def test_points_stay_in_their_row_and_are_always_the_same(tmp_path: Path) -> Non
 # --- consistency
 
 
-@pytest.mark.parametrize("statistic", consistency_plot.STATISTICS)
+@pytest.mark.parametrize("statistic", get_args(consistency_plot.Statistic))
 @pytest.mark.parametrize("ours", [True, False], ids=["ours", "Open RAG Eval's"])
 def test_each_statistic_is_that_of_the_values_of_each_query(
     tmp_path: Path, statistic: consistency_plot.Statistic, ours: bool

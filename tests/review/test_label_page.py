@@ -45,9 +45,11 @@ def test_a_person_labels_an_answer_by_keyboard(tmp_path: Path, serve: Any, visit
     served = serve(labels.store.folder, "", labels)
     page = visit(served, "/answers")
     page.wait_for_selector("#alert >> text=Write your name")
+    assert page.locator(".actions button:enabled").count() == 1, "the help"
     page.keyboard.type("ann")
     page.keyboard.press("Tab")
     asked(page, "How relevant")
+    assert page.locator(".actions button:disabled").count() == 0
     page.keyboard.press("?")
     assert page.is_visible("#help")
     page.keyboard.press("Escape")

@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from fastapi.testclient import TestClient
 
 from ragassay.cli import call
-from ragassay.golden import GoldenSet
+from ragassay.golden import GoldenItem, GoldenSet
 from ragassay.review import create_review_app
 from reports_examples import HOSTILE
 from reviewed_set import TEXT, bundled, item_of, small, version
@@ -186,6 +186,75 @@ def test_a_tag_with_a_comma_stays_one_and_escape_closes_the_help(
     page.keyboard.press("Enter")
     page.wait_for_selector("#item .chip >> text=late")
     assert item_of(served.store, "i0").tags == ["hours, winter", "late"]
+
+
+def usable(page: Any) -> str:
+    """The keys whose buttons can be pressed."""
+    buttons = page.locator(".actions button:enabled")
+    return "".join(buttons.evaluate_all("all => all.map((one) => one.dataset.key)"))
+
+
+@pytest.mark.browser
+def test_only_what_can_be_done_now_can_be_pressed(tmp_path: Path, serve: Any, visit: Any) -> None:
+    page = visit(serve(small(tmp_path / "g", 1).folder))
+    page.wait_for_selector("#alert >> text=Write your name")
+    assert usable(page) == "?" and page.is_disabled("#show") and not page.is_visible("#bar")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("u")  # nobody's last review
+    assert "Write your name" in page.inner_text("#alert")
+    page.fill("#reviewer", "ann")
+    page.keyboard.press("Enter")
+    at_item(page, "i0")
+    assert usable(page) == "aertupn?" and page.is_enabled("#show") and page.is_visible("#bar")
+    page.click("button[data-key=a]")
+    page.wait_for_selector("#alert.panel >> text=i0: accepted.")  # not in a warning's colours
+    assert usable(page) == "u?" and "Nothing to show" in page.inner_text("#item")
+
+
+@pytest.mark.browser
+def test_the_keys_of_the_help_stand_below_their_title(
+    tmp_path: Path, serve: Any, visit: Any
+) -> None:
+    page = visit(serve(small(tmp_path / "g", 1).folder, "ann"))
+    at_item(page, "i0")
+    page.keyboard.press("?")
+    places = page.eval_on_selector_all(
+        "#help h2:first-child, #help dt", "all => all.map((one) => one.getBoundingClientRect().x)"
+    )
+    # The second title is that of the instructions.
+    assert len(places) == 10 and len({*places}) == 2
+
+
+@pytest.mark.browser
+def test_text_from_right_to_left_is_laid_out_so(tmp_path: Path, serve: Any, visit: Any) -> None:
+    asks, says = "متى تفتح المكتبة؟", "تفتح المكتبة الساعة 9."
+    store = small(tmp_path / "g", 1)
+    (tmp_path / "g/documents/hours.md").write_text(f"# Hours\n\n{says}\n", encoding="utf-8")
+    (tmp_path / "g/instructions.md").write_text(asks, encoding="utf-8")
+    item = {
+        "id": "i0", "query": asks, "references": [says],
+        "history": [{"speaker": "user", "text": asks}],
+        "negative_references": [{"text": says, "by": "eve"}],
+        "gold": [{"document": "hours", "start": 9, "end": 9 + len(says), "text": says}],
+    }  # fmt: skip
+    GoldenSet(store.folder, [GoldenItem.model_validate(item)]).save()
+    page = visit(serve(store.folder, "ann"))
+    at_item(page, "i0")
+    laid = "(all) => all.map((one) => getComputedStyle(one).direction)"
+    shown = "#help .text, #item .turn, #query, #item .answers:not(.spans) li, .spans li button"
+    assert page.eval_on_selector_all(shown, laid) == ["rtl"] * 6 + ["ltr"], "the last is Remove"
+    # A document may hold both: each paragraph begins where its first word says.
+    gaps = """(box) => [box.firstChild, box.querySelector("mark")].map((node) => {
+      const range = document.createRange(), all = box.getBoundingClientRect();
+      range.selectNodeContents(node);
+      const line = range.getClientRects()[0];
+      return [line.left - all.left, all.right - line.right];
+    })"""
+    heading, sentence = page.eval_on_selector("#text", gaps)
+    assert heading[0] < heading[1] and sentence[0] > sentence[1]
+    page.keyboard.press("e")
+    areas = page.eval_on_selector_all("#item textarea", laid)
+    assert areas == ["rtl"] * 3, "the query, the reference and the wrong answer"
 
 
 @pytest.mark.browser

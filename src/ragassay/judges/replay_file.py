@@ -28,6 +28,7 @@ from ragassay.errors import (
     InputError,
     did_you_mean,
     json_problem,
+    meant_or_all,
     mistakes,
     system_problem,
 )
@@ -294,7 +295,7 @@ def _type_of(
 ) -> type[Question[Any]]:
     kind = record.get("question")
     if not isinstance(kind, str) or kind not in known:
-        hint = did_you_mean(str(kind), known) or f"There are: {', '.join(known)}."
+        hint = meant_or_all(str(kind), known)
         raise InputError(f"there is no question {kind!r}", field="question", hint=hint)
     return known[kind]
 

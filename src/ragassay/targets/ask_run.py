@@ -11,7 +11,7 @@ from typing import Any
 from ragassay import formats
 from ragassay.counts import plural
 from ragassay.engine.run import Data
-from ragassay.errors import InputError, UsageError, did_you_mean, warn_user
+from ragassay.errors import InputError, UsageError, meant_or_all, warn_user
 from ragassay.golden import QUERIES, GoldenSet, check_output, drafts_left_out, is_golden
 from ragassay.judges.ledger import MEMORY, Ledger, is_there
 from ragassay.samples import Sample
@@ -146,8 +146,7 @@ def _options(given: Mapping[str, Any]) -> AskOptions:
     known = [one.name for one in fields(AskOptions)]
     for name in given:
         if name not in known:
-            hint = did_you_mean(name, known) or f"There are: {', '.join(known)}."
-            raise UsageError(f"ask has no option {name!r}. {hint}")
+            raise UsageError(f"ask has no option {name!r}. {meant_or_all(name, known)}")
     return AskOptions(**given)
 
 

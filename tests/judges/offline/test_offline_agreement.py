@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,14 @@ from ragassay.judges.offline.agreement import Agreement, agreement_of, figures
 from ragassay.judges.question import Question
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.judged import JudgedMetric, kinds_of
+from ragassay.metrics.core.judged import JudgedMetric, uses_of
 from ragassay.metrics.core.metric import Metric, Window
 from ragassay.reports.text import catalogue, worked_examples
+
+
+def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> set[str]:
+    """The kinds of question that a metric's value rests on."""
+    return {use.kind for use in uses_of(metric, local)}
 
 
 def answered_kinds() -> set[str]:

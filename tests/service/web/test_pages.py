@@ -21,7 +21,7 @@ import uvicorn
 from fastapi.testclient import TestClient
 
 from ragassay.examples import path_of
-from ragassay.samples import Answer, Sample
+from ragassay.samples import Answer, Passage, Sample
 from ragassay.service import ServiceOptions, create_app
 from ragassay.service.store import (
     Store,
@@ -182,6 +182,26 @@ def test_rows_are_sorted_filtered_and_paged_by_the_server(page: Any, served: Ser
     page.wait_for_selector("#count:has-text('60 of 120 samples')")
     page.select_option("#filter", "any")
     page.wait_for_selector("#count:has-text('60 of 120 samples')")
+
+
+def test_text_from_right_to_left_is_laid_out_so(page: Any, served: Served) -> None:
+    asks, says = "متى تفتح المكتبة؟", "تفتح المكتبة الساعة 9."
+    task = create_task(served.store, create_project(served.store, "Arabic").id, "t", TaskOptions())
+    sample = Sample(
+        id="q1", query=asks, answer=Answer(says), passages=(Passage(says),), timestamp=5.0
+    )
+    add_records(served.store, task.id, [sample], received=10.0)
+    laid = (
+        "(all) => all.map((one) => getComputedStyle(one)).map((one) => "
+        "[one.direction, one.textAlign])"
+    )
+    page.goto(f"/tasks/{task.id}/records")
+    texts = page.eval_on_selector_all("td.text", laid)
+    assert texts == [["rtl", "start"]] * 2, "the query and the answer"
+    page.click("tbody a")
+    page.wait_for_selector("#sample .block")
+    texts = page.eval_on_selector_all("#sample p.text", laid)
+    assert texts == [["rtl", "start"]] * 3, "the query, the answer and the passage"
 
 
 def test_two_reports_are_compared(page: Any, served: Served) -> None:

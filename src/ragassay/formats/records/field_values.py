@@ -353,3 +353,12 @@ def checked_depth(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
         field=key,
         hint="Leave out what no report needs.",
     )
+
+
+def texts_of(entries: Mapping[str, Any]) -> dict[str, str]:
+    """The entries whose values are texts.
+
+    Args:
+        entries: by name.
+    """
+    return {str(name): value for name, value in entries.items() if isinstance(value, str)}

@@ -4,13 +4,12 @@ again."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from ragassay.errors import InputError
+from ragassay.formats.records.field_values import texts_of
 from ragassay.samples import Sample, Turn
 
 _LATEST = 100
@@ -108,12 +107,3 @@ def _are_rows_of_passages(earlier: Sample | None, sample: Sample) -> bool:
         for each in (earlier, sample)
     ]
     return texts[0] != texts[1]
-
-
-def texts_of(entries: Mapping[str, Any]) -> dict[str, str]:
-    """The entries whose values are texts.
-
-    Args:
-        entries: by name.
-    """
-    return {str(name): value for name, value in entries.items() if isinstance(value, str)}

@@ -19,7 +19,7 @@ from ragassay.formats.records import (
 from ragassay.formats.records.aliases import ALIASES, FieldKeys, Keys, folded
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
 from ragassay.formats.records.column_plans import ColumnPlans
-from ragassay.formats.records.identities import Identities, made_id, texts_of
+from ragassay.formats.records.identities import Identities, made_id
 from ragassay.formats.records.joined_chunks import Joined
 from ragassay.formats.records.notes import Notes
 from ragassay.formats.records.option_words import OptionWords
@@ -110,8 +110,6 @@ class Mapper:
         self._identities = Identities()
         self._several = False
         self.nothing_known: InputError | None = None
-        self._dotted = [(name, *name.split(".", 1)) for name in aliases.FIELD_OF if "." in name]
-        self._roots = frozenset(root for _, root, _ in self._dotted)
 
     def sample(self, record: Record, line: int, beside: Record | None = None) -> Sample:
         """The sample that a record holds.
@@ -305,8 +303,8 @@ class Mapper:
         return name
 
     def _map(self, record: Record, line: int, beside: Record, *, made: bool = False) -> Sample:
-        if not self._roots.isdisjoint(record):
-            record = self._with_dotted(record)
+        if not _ROOTS.isdisjoint(record):
+            record = _with_dotted(record)
         chosen: Keys = {}
         excused: frozenset[str] = frozenset()
         if self.columns:
@@ -353,7 +351,7 @@ class Mapper:
         for name in plan.given:
             value = record[keys[name]]
             if isinstance(value, dict):
-                parts[name] = dict(value) if name == "given" else texts_of(value)
+                parts[name] = dict(value) if name == "given" else field_values.texts_of(value)
         if not keys.keys().isdisjoint(aliases.EMBEDDINGS):
             self._embeddings(record, keys, parts)
         if "runs" in keys and _are_runs(record[keys["runs"]]):
@@ -398,19 +396,6 @@ class Mapper:
                         "in JSON).",
                         line,
                     )
-
-    def _with_dotted(self, record: Record) -> Record:
-        """The record with those nested values at the top that have a name of their own
-        (``inputs.question``)."""
-        flat = dict(record)
-        for name, root, key in self._dotted:
-            inner = flat.get(root)
-            if name not in record and isinstance(inner, dict) and key in inner:
-                flat[name] = inner[key]
-                flat[root] = {other: value for other, value in inner.items() if other != key}
-                if not flat[root]:
-                    del flat[root]
-        return flat
 
     def _metadata(self, record: Record, plan: FieldKeys, line: int) -> dict[str, Any]:
         key = plan.keys.get("metadata", "")
@@ -570,6 +555,24 @@ _WITH_IDS: Mapping[str, tuple[str, Callable[..., Any], Callable[..., Any]]] = {
     "gold": ("gold_ids", passages.gold, passages.gold_with_ids),
 }
 """The field of the ids of passages, how passages are read, and how they get those ids."""
+
+
+_DOTTED = [(name, *name.split(".", 1)) for name in aliases.FIELD_OF if "." in name]
+_ROOTS = frozenset(root for _, root, _ in _DOTTED)
+
+
+def _with_dotted(record: Record) -> Record:
+    """The record with those nested values at the top that have a name of their own
+    (``inputs.question``)."""
+    flat = dict(record)
+    for name, root, key in _DOTTED:
+        inner = flat.get(root)
+        if name not in record and isinstance(inner, dict) and key in inner:
+            flat[name] = inner[key]
+            flat[root] = {other: value for other, value in inner.items() if other != key}
+            if not flat[root]:
+                del flat[root]
+    return flat
 
 
 def _are_runs(value: Any) -> bool:

@@ -12,7 +12,7 @@ from .function_metrics import (
     as_metric as as_metric,
     own_names as own_names,
 )
-from .judged import JudgedMetric as JudgedMetric, kinds_of as kinds_of, uses_of as uses_of
+from .judged import JudgedMetric as JudgedMetric, uses_of as uses_of
 from .metric import (
     Aggregate as Aggregate,
     Metric as Metric,

@@ -147,11 +147,6 @@ def uses_of(metric: Metric, local: Mapping[str, str] | None) -> frozenset[Use]:
     return uses.union(*(uses_of(one, local) for one in looked))
 
 
-def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> frozenset[str]:
-    """The kinds of question (`Question.kind`) of `uses_of`."""
-    return frozenset(use.kind for use in uses_of(metric, local))
-
-
 def _looked_at(metric: Metric, local: Mapping[str, str] | None) -> tuple[Metric, ...]:
     """The metric that a figure over repeated runs names (``of``)."""
     from ragassay.metrics.core import naming

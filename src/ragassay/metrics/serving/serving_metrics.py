@@ -183,10 +183,8 @@ class ErrorRate(_Recorded):
         """How many queries had failed before: asking again until all is answered would leave no
         failure to count."""
         told = [_asked(sample) for sample in window.samples]
-        return [
-            CountedFact(sentence, sum(name in one for one in told))
-            for name, sentence in _OF_EARLIER_RUNS.items()
-        ]
+        for name, sentence in _OF_EARLIER_RUNS.items():
+            yield CountedFact(sentence, sum(name in one for one in told))
 
     def lacks_beside_failures(self, sample: Sample) -> Unscored | None:
         """As `lacks`; an answer counts where another of the data failed."""

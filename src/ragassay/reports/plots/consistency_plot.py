@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from ragassay.engine.results import MetricSummary
 from ragassay.metrics.core import naming
@@ -19,9 +19,6 @@ from ragassay.stats import spread
 PREFIX = "consistency_"
 
 Statistic = Literal["cai", "mean", "median", "variance", "cv", "std", "range", "iqr"]
-STATISTICS = get_args(Statistic)
-
-
 KEYS = {name: key for key, name in consistency_csv.STATS.items()}
 """What a file calls a statistic."""
 

@@ -42,9 +42,7 @@ def write_csv(result: Result, path: str | Path) -> None:
     write_lines(path, ROW_FIELDS, (_record(row).values() for row in result.scores))
 
 
-def write_wide_csv(
-    result: Result, path: str | Path, columns: Mapping[str, str] | None = None
-) -> None:
+def write_wide_csv(result: Result, path: str | Path) -> None:
     """One line a sample, one column a metric; an unscored cell is empty.
 
     The last columns say which metrics have no value and why (``unscored``), and who stands behind
@@ -53,13 +51,11 @@ def write_wide_csv(
     Args:
         result: the evaluation.
         path: where to write.
-        columns: published column names, by the metric's name in the result.
 
     Raises:
         UsageError: the file cannot be written.
     """
     names = result.columns.metrics
-    heads = [(columns or {}).get(name, name) for name in names]
     judged = any(metric.judge for metric in result.summary.metrics.values())
     lines = (
         [
@@ -71,7 +67,7 @@ def write_wide_csv(
         for identity, rows in by_sample(result)
     )
     last = ["unscored", *(["judge"] if judged else [])]
-    write_lines(path, ["sample", "system", "repeat", *heads, *last], lines)
+    write_lines(path, ["sample", "system", "repeat", *names, *last], lines)
 
 
 def write_jsonl(result: Result, path: str | Path) -> None:

@@ -1,7 +1,7 @@
 // Questions about answers, one at a time; what the fields are follows from the question.
 (function () {
   "use strict";
-  const { $, el, ask, say, alone, progress, options } = Page;
+  const { $, el, ask, say, tell, alone, progress, options, usable, isUsable } = Page;
   let entries = [], queue = [], at = 0, question = null, answer = {}, row = 0, begun = 0;
   const kept = new Map();
 
@@ -9,6 +9,8 @@
   const named = () => "reviewer=" + encodeURIComponent(who());
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
   const word = (value) => ({ true: "yes", false: "no" }[String(value)] || String(value).replaceAll("_", " "));
+
+  const buttons = () => usable((key) => who() && (key === "u" || question));
 
   function take(told) {
     entries = told.entries;
@@ -27,7 +29,8 @@
   async function filter() { queue = entries.filter(wanted); at = 0; await open(); }
 
   async function start() {
-    if (!who()) { say("Write your name above: it is kept with each of your labels."); $("reviewer").focus(); return; }
+    buttons();
+    if (!who()) { say("Write your name above, then Enter: it is kept with each of your labels."); $("reviewer").focus(); return; }
     say("");
     kept.clear();
     take(await ask("/labels?" + named()));
@@ -39,11 +42,13 @@
     document.body.dataset.question = "";
     if (!queue.length) {
       question = null;
+      buttons();
       $("beside").hidden = true;
       $("item").replaceChildren(el("p", "Nothing to label here. Choose another filter above, or u to take your last label back."));
       return;
     }
     question = await ask(`/labels/${pathOf(queue[at])}?${named()}`);
+    buttons();
     const plain = needed().length === 1 ? needed()[0].name : null;
     let given = question.given === "cannot tell" ? null : question.given;
     if (given !== null && plain && (typeof given !== "object" || Array.isArray(given))) given = { [plain]: given };
@@ -186,7 +191,7 @@
     const next = queue.slice(at + 1).find(isLeft);
     queue = queue.filter((one, n) => n <= at || isLeft(one));
     if (next) { at = queue.indexOf(next); await open(); } else await filter();
-    say(told.right === undefined ? "" : "Your last answer " + (told.right ? "is as known." : `is not the known one, which is: ${told.known.replaceAll("\n", ", ")}.`));
+    tell(told.right === undefined ? "" : "Your last answer " + (told.right ? "is as known." : `is not the known one, which is: ${told.known.replaceAll("\n", ", ")}.`));
   }
 
   async function undo() {
@@ -199,7 +204,7 @@
     kept.delete(key);
     if (place >= 0) at = place; else if (there.has(key)) { at = Math.min(at, queue.length); queue.splice(at, 0, there.get(key)); }
     if (at >= queue.length) await filter(); else await open();
-    say("Your last label is taken back.");
+    tell("Your last label is taken back.");
   }
 
   async function move(by) {
@@ -228,7 +233,7 @@
       if (n >= 0) { event.preventDefault(); chose(field, field.values[n]); }
       return;
     }
-    if (!(event.key in KEYS)) return;
+    if (!(event.key in KEYS) || !isUsable(event.key)) return;
     event.preventDefault();
     KEYS[event.key]();
   });

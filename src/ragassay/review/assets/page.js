@@ -27,9 +27,13 @@ const Page = (function () {
   }
 
   function say(text, ...more) {
+    $("alert").className = "warning";
     $("alert").replaceChildren(...(text ? [el("p", text)] : []), ...more);
     $("alert").hidden = !text;
   }
+
+  // What was done is no warning.
+  function tell(text) { say(text); $("alert").className = "panel"; }
 
   // One thing at a time: a key that comes while an item is on its way is not meant for that item.
   async function alone(work) {
@@ -40,6 +44,7 @@ const Page = (function () {
 
   function progress(told, things, done, piece) {
     const minutes = told.seconds_left === null ? null : Math.ceil(told.seconds_left / 60);
+    $("bar").hidden = false;
     $("bar").max = Math.max(told.total, 1);
     $("bar").value = told.done;
     $("progress").textContent = `${told.done} of ${told.total} ${things} are ${done}, ${told.mine} by you. ` +
@@ -54,10 +59,18 @@ const Page = (function () {
     if (values.includes(before)) select.value = before;
   }
 
+  // A key counts where its button does: what cannot be done now looks like that, too.
+  const button = (key) => document.querySelector(`.actions [data-key="${key}"]`);
+  const isUsable = (key) => !(button(key) && button(key).disabled);
+  function usable(test) {
+    document.querySelectorAll(".actions [data-key]").forEach((one) => { one.disabled = one.dataset.key !== "?" && !test(one.dataset.key); });
+    document.querySelectorAll("header select").forEach((one) => { one.disabled = !name.value.trim(); });
+  }
+
   // Both parts of the page know who reviews.
   const name = $("reviewer");
   if (!name.value) name.value = sessionStorage.getItem("reviewer") || "";
   name.addEventListener("change", () => sessionStorage.setItem("reviewer", name.value.trim()));
 
-  return { $, el, ask, say, alone, progress, options, isBusy: () => busy };
+  return { $, el, ask, say, tell, alone, progress, options, usable, isUsable, isBusy: () => busy };
 })();

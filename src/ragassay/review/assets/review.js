@@ -1,6 +1,6 @@
 (function () {
   "use strict";
-  const { $, el, ask, say, alone, progress, options } = Page;
+  const { $, el, ask, say, tell, alone, progress, options, usable, isUsable } = Page;
   const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "style", "language", "tags"];
   const ANSWERABILITY = ["", "answerable", "partial", "unanswerable", "conversational", "underspecified"];
   const WORDS = ["type", "complexity", "style", "language"];
@@ -22,6 +22,8 @@
     return found;
   }
   const changed = () => TEXTS.filter((name) => !same(draft[name], item[name]));
+
+  const buttons = () => usable((key) => who() && (key === "u" || (item && !(key === "t" && queue[at].calibration))));
 
   // ---- the list
 
@@ -50,7 +52,8 @@
   }
 
   async function start() {
-    if (!who()) { say("Write your name above: it is kept with each of your reviews."); $("reviewer").focus(); return; }
+    buttons();
+    if (!who()) { say("Write your name above, then Enter: it is kept with each of your reviews."); $("reviewer").focus(); return; }
     say("");
     take(await ask("/items?" + named()));
     options($("type"), [...new Set(entries.map((one) => one.type).filter(Boolean))].sort());
@@ -67,12 +70,14 @@
     document.body.dataset.item = "";
     if (!queue.length) {
       item = draft = null;
+      buttons();
       $("item").replaceChildren(el("p", "Nothing to show here. Choose another filter above, or u to take your last review back."));
       return;
     }
     const entry = queue[at];
     const answer = await ask(`/items/${kindOf(entry)}/${encodeURIComponent(entry.id)}?${named()}`);
     item = answer.item; reviews = answer.reviews;
+    buttons();
     const before = drafts.get(keyOf(entry));
     const kept = before && TEXTS.some((name) => !same(before.fields[name], before.item[name])) ? before : null;
     draft = kept ? kept.fields : fieldsOf(item);
@@ -109,7 +114,12 @@
     box.append(labels);
     if (item.history.length) {
       box.append(el("h2", "Earlier turns"));
-      item.history.forEach((one) => box.append(el("p", `${one.speaker}: ${one.text}`, { class: "turn " + one.speaker, dir: "auto" })));
+      item.history.forEach((one) => {
+        const line = el("p", "", { class: "turn " + one.speaker, dir: "auto" });
+        // The direction is that of the text: what stands in bdi does not count.
+        line.append(el("bdi", one.speaker + ":"), " " + Spans.shown(one.text));
+        box.append(line);
+      });
     }
     if (editing) { drawForm(box); return; }
     box.append(el("h1", draft.query, { class: "text", id: "query", dir: "auto" }));
@@ -129,7 +139,7 @@
       if (query) box.append(el("p", `It answers: ${query}` + (answer ? ` – ${answer}` : ""), { class: "muted", id: "nearly" }));
     }
     box.append(...list("Gold without a place (mark it in the document)", item.unplaced, "unplaced", (one) => {
-      const line = el("li", one.text || one.document || one.id || "");
+      const line = el("li", one.text || one.document || one.id || "", { dir: "auto" });
       if (one.reason) line.append(el("small", one.reason));
       return line;
     }));
@@ -151,7 +161,7 @@
   }
 
   function opener(one) {
-    return el("button", one.text, { type: "button", title: `${one.document} ${one.start}-${one.end}`, onclick: () => { chosen = one; openDocument(one.document); } });
+    return el("button", one.text, { type: "button", dir: "auto", title: `${one.document} ${one.start}-${one.end}`, onclick: () => { chosen = one; openDocument(one.document); } });
   }
 
   function drawNear(one) {
@@ -190,7 +200,7 @@
       const [mark, named] = draft.tags.some((one) => one.includes(",")) ? [";", "semicolon"] : [",", "comma"];
       const field = el("input", "", { id: "tags", autocomplete: "off", oninput: (event) => { draft.tags = event.target.value.split(mark).map((one) => one.trim()).filter(Boolean); } });
       field.value = draft.tags.join(mark + " ");
-      box.append(el("h1", draft.query, { class: "text" }), label(`Tags: a ${named} ends one and begins the next; Enter keeps them`, field));
+      box.append(el("h1", draft.query, { class: "text", dir: "auto" }), label(`Tags: a ${named} ends one and begins the next; Enter keeps them`, field));
       field.focus();
       return;
     }
@@ -294,7 +304,7 @@
         TEXTS.forEach((name) => { if (name !== "tags") draft[name] = left[name]; });
         draw();
       } else if (at + 1 < queue.length) { at += 1; await open(); } else await filter();
-      say(note);
+      tell(note);
     } catch (error) {
       if (error.status === 409 && error.body.item) conflict(error, decision); else throw error;
     }
@@ -323,7 +333,7 @@
     const place = queue.findIndex((one) => keyOf(one) === keyOf(entry));
     if (place >= 0) at = place; else queue.splice(at, 0, entry);
     await open();
-    say(`${entry.id}: your review is taken back.`);
+    tell(`${entry.id}: your review is taken back.`);
   }
 
   async function move(by) {
@@ -348,7 +358,7 @@
     if (event.key === "Escape" && editing) { leave(); return; }
     if (event.key === "Enter" && event.ctrlKey && editing === "all") { event.preventDefault(); KEYS.a(); return; }
     if (event.key === "Enter" && event.target.id === "tags") { event.preventDefault(); alone(() => decide("tag")); return; }
-    if (writes || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
+    if (writes || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS) || !isUsable(event.key)) return;
     event.preventDefault();
     KEYS[event.key]();
   });

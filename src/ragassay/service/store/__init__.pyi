@@ -54,7 +54,6 @@ from .report_files import (
     ComparisonForm as ComparisonForm,
     ReportForm as ReportForm,
     WrittenFile as WrittenFile,
-    compare_reports as compare_reports,
     keep_uploaded_run as keep_uploaded_run,
     opened_report as opened_report,
     report_facts as report_facts,

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator
 from sqlalchemy import insert
 
 from ragassay.engine.comparison import compare
-from ragassay.engine.results import Comparison, Result
+from ragassay.engine.results import Result
 from ragassay.reports import folder as folder_reports, write_comparison
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import get_task
@@ -163,26 +163,6 @@ def write_report(store: Store, key: str, form: ReportForm) -> WrittenFile:
         return WrittenFile(f"report-{key}{path.suffix}", path.read_bytes())
 
 
-def compare_reports(
-    store: Store, new: str, old: str, *, force: bool = False, trust_offline: bool = False
-) -> Comparison:
-    """Whether a report is better than another, query by query, as `ragassay compare` says it.
-
-    Args:
-        store: where.
-        new, old: of the reports; the second is the baseline.
-        force: compare although metrics or queries differ.
-        trust_offline: give verdicts on what was judged offline.
-
-    Raises:
-        NotThere: there is no such report.
-        Conflict: one is not finished.
-        UsageError: they cannot be compared, and why.
-    """
-    with opened_report(store, new) as first, opened_report(store, old) as second:
-        return compare(first, second, force=force, trust_offline=trust_offline)
-
-
 def write_report_comparison(
     store: Store,
     new: str,
@@ -192,8 +172,20 @@ def write_report_comparison(
     force: bool = False,
     trust_offline: bool = False,
 ) -> WrittenFile:
-    """A comparison of two reports as a file, as `ragassay compare -o` writes it; see
-    `compare_reports`.
+    """Whether a report is better than another, query by query: a file as `ragassay compare -o`
+    writes it.
+
+    Args:
+        store: where.
+        new, old: of the reports; the second is the baseline.
+        form: of the file.
+        force: compare although metrics or queries differ.
+        trust_offline: give verdicts on what was judged offline.
+
+    Raises:
+        NotThere: there is no such report.
+        Conflict: one is not finished.
+        UsageError: they cannot be compared, and why.
     """
     suffix = {"json": ".json", "html": ".html", "markdown": ".md"}[form]
     with (
