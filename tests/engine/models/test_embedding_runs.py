@@ -397,6 +397,7 @@ def test_a_model_on_this_machine_shows_how_far_it_is() -> None:
         ({"embedder": " "}, "unset variable"),
         ({"embedder": "opnai:text-embedding-3-small"}, "No embedder is called"),
         ({"embedder": "openai:text-embedding-3-small"}, "--embedder-key-file"),
+        ({"embedder": "openai", "embedder_key_file": "nowhere.key"}, "nowhere.key"),
         ({"embedder": "openai"}, "embedder openai"),
         ({"embedder": "anthropic:claude"}, "offers no embeddings"),
         ({"embedder": "http://localhost:1/v1"}, "Which model"),
@@ -430,7 +431,7 @@ def test_a_dry_run_needs_no_key_makes_no_ledger_and_says_what_would_be_sent(
     capsys: pytest.CaptureFixture,
 ) -> None:
     flags = ["--metrics", BY_COSINE, "--embedder", "openai:text-embedding-3-small", "--dry-run"]
-    assert call(["run", str(TOWN), *flags]) == 0
+    assert call(["run", str(TOWN), *flags, "--embedder-key-file", "nowhere.key"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     wanted = texts_of(BY_COSINE)
     cost = sum(map(estimate, wanted)) * 0.02 / 1e6

@@ -99,10 +99,10 @@ def _same_sentence(
     )
     for name, spans in places.items():
         text = documents[name].text if name in documents else ""
-        reach, owner = -1, -1
+        reach, owner = 1, -1
         for start, end, at in sorted(spans):
             # The last character of a span may end its sentence.
-            between = text[max(reach - 1, 0) : start]
+            between = text[reach - 1 : start]
             if owner >= 0 and (start < reach or (between and not _SENTENCE_ENDS.search(between))):
                 yield owner, at
             if end > reach:

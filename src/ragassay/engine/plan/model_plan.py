@@ -18,7 +18,7 @@ from ragassay.judges.llm import token_estimate
 from ragassay.metrics.core import AllSamples, Metric, Window
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
 from ragassay.models.embedders import DEFAULT, Embedder, is_blank
-from ragassay.models.weights import facts, folder_of, needs_packages, place_of
+from ragassay.models.weights import needs_packages, place_of
 from ragassay.samples import Sample
 from ragassay.scores import Reason, Unscored
 from ragassay.transport import price_of
@@ -101,10 +101,9 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> Una
     if embedder is not None and embedding_among([metric]):
         used.append(Weights.parse(embedder))
     for weights in used:
-        needs_weights = not facts(weights).tokenizer and weights.name != embedder
         try:
             needs_packages()
-            (folder_of if needs_weights else place_of)(weights, options.folders)
+            place_of(weights, options.folders)
         except Unavailable as error:
             if error.reason is Unavailable.reason:
                 return error

@@ -54,7 +54,7 @@ class LedgerDatabase:
         """
         with self.explained():
             made = _Connection(self._address)
-            path = str(made.execute("SHOW search_path").fetchall()[0][0])
+            ((path,),) = made.execute("SHOW search_path").fetchall()
             schema = path.split(",")[0].strip().strip('"')
             with self.transaction(made):
                 # Two workers that begin together make one ledger.
