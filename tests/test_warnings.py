@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import pytest
 
 import ragassay
-from ragassay.errors import RagassayWarning
+from ragassay.errors import CountedFact, RagassayWarning, warn_user
 
 
 def test_a_fact_of_the_data_is_told_at_the_line_that_read_them(tmp_path: Path) -> None:
@@ -18,3 +19,12 @@ def test_a_fact_of_the_data_is_told_at_the_line_that_read_them(tmp_path: Path) -
     with pytest.warns(RagassayWarning, match="hold several chunks") as told:
         ragassay.load(data)
     assert [Path(one.filename).name for one in told] == [Path(__file__).name]
+
+
+def test_a_fact_is_told_with_its_count_and_not_where_nothing_was_counted() -> None:
+    sentence = "{n} {row is|rows are} empty."
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for n in (0, 1, 2):
+            warn_user(CountedFact(sentence, n))
+    assert [str(one.message) for one in told] == ["1 row is empty.", "2 rows are empty."]
