@@ -32,7 +32,7 @@ from coverage import CoverageData
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("engine", "stats", "metrics", "judges")
-UNSEEN = ("@cache", "@lru_cache", "@abstractmethod")
+UNSEEN = ("@cache", "@lru_cache", "@abstractmethod", "@overload")
 """Decorators that change no answer."""
 EQUIVALENT = ("_Is_Eq", "_IsNot_NotEq", "_Eq_Is", "_NotEq_IsNot")
 """Replacements that change nothing for booleans, small integers and members of enums."""
@@ -88,7 +88,7 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
     """The mutants of a file, those of one place together.
 
     Left as they are, as no test can see a change there: annotations, the arguments of decorators,
-    what is imported for type checkers, and decorators that keep what was computed (speed) or forbid
+    what is imported or declared for type checkers, and decorators that keep what was computed (speed) or forbid
     an instance of a class that has none. So are ``strict=True`` of `zip`, which asserts that our
     own sequences are of one length (without it, sequences of one length are joined alike), and
     ``maxsize`` of `lru_cache` where it is called on a function: how much is kept.
@@ -114,9 +114,10 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
             continue
         positions = (span for node in nodes for span in operator().mutation_positions(node))
         for nth, (start, end) in enumerate(positions):
-            unseen = name.endswith("RemoveDecorator") and lines[start[0] - 1].strip().startswith(
-                UNSEEN
-            )
+            line = lines[start[0] - 1]
+            unseen = name.endswith("RemoveDecorator") and line.strip().startswith(UNSEEN)
+            # Cosmic Ray takes the mark of parameters that have to be named for an operator.
+            unseen = unseen or line[start[1] :].startswith("*,")
             if not unseen and not any(first <= start < last for first, last in fixed):
                 places[start, end].append(Mutant(path, name, nth, start[0]))
     return list(places.values())

@@ -248,6 +248,11 @@ def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str])
     assert '"n_samples": 2' in capsys.readouterr().out
     assert call(["validate", "data/a.jsonl", "--save-mapping", "map.yaml"]) == 2
     assert "map.yaml is there already" in capsys.readouterr().err
+    assert "Found by their names" not in Path("map.yaml").read_text()
+    write("known.jsonl", [{"id": "1", "query": "Who?", "answer": "I.", "references": ["I."]}])
+    assert call(["validate", "known.jsonl", "--save-mapping", "known.yaml"]) == 0
+    head = Path("known.yaml").read_text().splitlines()[0]
+    assert head.startswith("# Found by their names: ") and "answer in answer" in head
 
 
 def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str]) -> None:

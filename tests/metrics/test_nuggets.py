@@ -312,6 +312,15 @@ def test_two_facts_stay_two(one: str, other: str) -> None:
     assert Distinct((one, other), words=20).texts == [one, other]
 
 
+@pytest.mark.parametrize(
+    ("word", "other", "texts"),
+    [("narrow", "slim", 1), ("12", "14", 2), ("often", "never", 2), ("about", "without", 2)],
+)
+def test_of_long_facts_a_number_or_a_negation_makes_two(word: str, other: str, texts: int) -> None:
+    long = "The old stone bridge near Dover carries {} lorries across its five arches each day"
+    assert len(Distinct((long.format(word), long.format(other)), words=20).texts) == texts
+
+
 @given(st.lists(st.text(max_size=60), max_size=20), st.integers(1, 12))
 def test_a_list_holds_no_two_alike_and_none_too_long(texts: list[str], words: int) -> None:
     listed = Distinct(texts, words=words)

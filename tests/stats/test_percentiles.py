@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 from ragassay.errors import UsageError
 from ragassay.stats import percentile_difference, percentile_interval
+from ragassay.stats.percentiles.percentile_bootstrap import _drawn
 
 NUMBERS = st.lists(st.floats(0, 1e6), min_size=1, max_size=120)
 PERCENTS = st.sampled_from((5, 50, 90, 95, 99))
@@ -118,6 +119,20 @@ def test_a_difference_turns_round_with_its_sides_and_repeats_with_its_seed() -> 
     assert one.low == pytest.approx(-other.high)
     assert one.least is not None and one.most is not None and one.high is not None
     assert one.low <= one.least <= one.a - one.b <= one.most <= one.high
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e6), st.integers(0, 4)), min_size=1), PERCENTS)
+def test_a_resample_has_the_percentile_of_its_values(
+    drawn: list[tuple[float, int]], percent: int
+) -> None:
+    """A resample is told by how often it has each value."""
+    values, times = map(np.array, zip(*sorted(drawn), strict=True))
+    (found,) = _drawn(values, times[None, :], percent)
+    resample = np.repeat(values, times)
+    if not resample.size:
+        assert np.isnan(found)
+    else:
+        assert found == pytest.approx(float(np.percentile(resample, percent)))
 
 
 def test_equal_systems_differ_by_nothing() -> None:
