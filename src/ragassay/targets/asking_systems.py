@@ -45,7 +45,6 @@ from ragassay.transport import (
     INTERRUPTED,
     Budget,
     Limiter,
-    Reservation,
     Sender,
     SendRequest,
     Stopped,
@@ -195,13 +194,17 @@ class SystemsRun:
             for target, known_as in zip(self._targets, ledger_names(self._targets), strict=True):
                 # A limiter's own pace is for endpoints that serve many; -j is what is wanted here.
                 limiter = Limiter(options.concurrency, rpm=options.rpm)
+                own = None if budget is None else AskingBudget(budget, target.price)
                 sender = Sender(
-                    target, limiter, timeout=options.timeout, attempts=options.retries + 1
+                    target,
+                    limiter,
+                    account=own,
+                    timeout=options.timeout,
+                    attempts=options.retries + 1,
                 )
                 answers = SystemAnswers(self._ledger, target.name, known_as)
                 if answers.has_answered:
                     sender.breaker.succeeded()  # by an answer of an earlier run
-                own = None if budget is None else AskingBudget(budget, target.price)
                 told = {"fingerprint": target.fingerprint, "ragassay": __version__}
                 if options.gold_passages:
                     told["passages"] = "gold"
@@ -237,20 +240,20 @@ class SystemsRun:
 
     async def _warm_up(self, system: _System, body: bytes) -> None:
         """Asks once. The answer counts nowhere; what it takes is spent of the budget."""
-        pay: Reservation | None = None
-        try:
-            if system.budget is not None:
-                pay = await system.budget.claim(body)
-            async with asyncio.timeout(self._options.timeout):
-                reply = await system.target.send(body)
-        except (EndpointError, TimeoutError) as error:
-            # The same shows when the query is asked.
-            if pay is not None and system.budget is not None:
-                system.budget.fail(pay, error, 1)
-            return
-        if pay is not None and system.budget is not None:
-            assert isinstance(reply, SystemReply)
-            system.budget.settle(pay, reply, 1)
+        account, pay = system.budget, None
+        with suppress(Stopped):  # the same shows when the query is asked
+            pay = None if account is None else await account.claim(body)
+            reply: Completion | None = None
+            free, sent = False, True
+            try:
+                async with asyncio.timeout(self._options.timeout):
+                    reply = await system.target.send(body)
+            except EndpointError as error:
+                free, sent = error.free, error.sent
+            except TimeoutError:
+                pass
+            if account is not None and pay is not None:
+                account.settle(pay, reply, free=free, sent=sent)
 
     def _units(self) -> Iterator[tuple[Sample, int, list[int]]]:
         """What one worker takes at a time: a query, its repeat, and the systems in their order.
@@ -393,7 +396,6 @@ class SystemsRun:
     ) -> None:
         """Sends a request until it is answered. The sample is there as soon as the ledger has the
         answer, which may be later."""
-        pay = None if system.budget is None else await system.budget.claim(body)
         _, query, repeat = key
         before = self._failed_before(system.answers, body)
 
@@ -411,20 +413,11 @@ class SystemsRun:
                 ) from error
             keeping = system.answers.keep(body, query, repeat, record)
             keeping.add_done_callback(partial(self._kept, key, made(kept)))
-            nonlocal pay
-            if pay is not None and system.budget is not None:
-                untold = system.budget.settle(pay, completion, tally.attempts)
-                pay = None
-                if untold is not None:
-                    system.sender.stop(Reason.BUDGET, untold)
 
         try:
             await system.sender.send(SendRequest(body, 0, 0, tally, receive))
-        except BaseException as error:
-            if pay is not None and system.budget is not None:
-                system.budget.fail(pay, error, tally.attempts)
-            if isinstance(error, EndpointError):
-                system.learn(error)
+        except EndpointError as error:
+            system.learn(error)
             raise
         system.learn(None)
 
