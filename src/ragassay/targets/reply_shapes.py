@@ -47,6 +47,9 @@ _KNOWN = frozenset(
 )
 NAMES = (*ANSWERS, *_PASSAGES, "citations", "usage", "version")
 """Keys of a mapping that a person may have meant with another one."""
+_OBJECT = re.compile(r'^[ \t]*(?=\{\s*")', re.MULTILINE)
+"""A line on which a JSON object may begin."""
+_DECODER = json.JSONDecoder()
 _ALIKE = 0.8
 """Names that are so much alike may be one, mistyped."""
 _HOW = "Return a text, or a mapping with 'answer' and 'passages'."
@@ -99,7 +102,8 @@ def read_text(text: str) -> Any:
         text: that a program or a tool wrote.
 
     Raises:
-        EndpointError: the text begins as a JSON object and breaks off.
+        EndpointError: the text begins as a JSON object and breaks off, or holds a whole reply with
+            other words before or after it.
     """
     try:
         value = json.loads(text)
@@ -109,10 +113,33 @@ def read_text(text: str) -> Any:
                 f"it wrote what begins as a JSON object and is none: {shown(text)!r}. Write the "
                 "whole object, or the answer alone."
             ) from error
+        if other := _beside_reply(text):
+            raise foreign(
+                f"it wrote other words beside the JSON object with the answer: {shown(other)!r}. "
+                "Write the object alone; of a command, let logs go to standard error."
+            ) from error
         return text.strip()
     except ValueError:  # a number of too many digits
         return text.strip()
     return value if isinstance(value, dict) else text.strip()
+
+
+def _beside_reply(text: str) -> str:
+    """What a text holds before or after a JSON object that is a whole reply; empty where it holds
+    none. An answer may end in JSON: a reply has an ``answer``, or passages beside its text.
+
+    Args:
+        text: that is no JSON as a whole.
+    """
+    for at in (one.end() for one in _OBJECT.finditer(text)):
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except ValueError:
+            continue
+        names = value.keys()
+        if "answer" in names or (not names.isdisjoint(ANSWERS) and not names.isdisjoint(_PASSAGES)):
+            return text[:at].strip() or text[end:].strip()
+    return ""
 
 
 def kind_of(value: Any) -> str:
