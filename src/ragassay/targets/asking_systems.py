@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from ragassay.errors import InputError, UsageError
 from ragassay.judges.ledger import KeptFailure, Ledger, SystemAnswers
 from ragassay.samples import Passage, Sample, Turn
 from ragassay.scores import Reason
+from ragassay.targets.ask_summary import MOST_WAYS, told_apart
 from ragassay.targets.asking_budget import AskingBudget
 from ragassay.targets.measurements import (
     ASKED,
@@ -97,7 +98,7 @@ class _System:
     budget: AskingBudget | None = None
     had_answered: bool = False  # in an earlier run
     has_answered: bool = False
-    alike: int = 0
+    in_a_row: list[str] = field(default_factory=list)  # what failures of one kind said
     last: tuple[Reason, type[EndpointError]] | None = None
 
     def learn(self, error: EndpointError | None) -> None:
@@ -110,14 +111,23 @@ class _System:
         if self.had_answered and not isinstance(error, RefusedKeyError):
             return
         kind = error.reason, type(error)
-        self.alike = self.alike + 1 if kind == self.last else 1
-        self.last = kind
-        if self.alike >= (ALIKE_ADDRESSES if isinstance(error, RefusedAddressError) else ALIKE):
-            self.sender.stop(
-                error.reason,
-                f"{error.detail.rstrip('. ')} (the first {self.alike} queries failed like that, so "
-                "no more are asked).",
+        if kind != self.last:
+            self.in_a_row, self.last = [], kind
+        self.in_a_row.append(error.detail)
+        n = len(self.in_a_row)
+        if n < (ALIKE_ADDRESSES if isinstance(error, RefusedAddressError) else ALIKE):
+            return
+        (first, _), *others = ways = told_apart(self.in_a_row)
+        if others:
+            told = "; ".join(f"{of} of them: {said.rstrip('. ')}" for said, of in ways[:MOST_WAYS])
+            more = f"; {len(ways) - MOST_WAYS} further ways" if len(ways) > MOST_WAYS else ""
+            sentence = f"the first {n} queries failed, so no more are asked. {told}{more}."
+        else:
+            sentence = (
+                f"{first.rstrip('. ')} (the first {n} queries failed like that, so no more are "
+                "asked)."
             )
+        self.sender.stop(error.reason, sentence)
 
 
 class SystemsRun:
