@@ -28,6 +28,8 @@ _PASSAGES = (
     *("passages", "contexts", "context", "retrieved_contexts", "source_documents"),
     *("documents", "sources", "source_nodes"),
 )
+_NAMING = ("documents", "sources", "source_documents")
+"""Of these, those that may hold the names of documents in place of texts."""
 _USAGE = {
     "input_tokens": ("input_tokens", "prompt_tokens"),
     "output_tokens": ("output_tokens", "completion_tokens"),
@@ -212,11 +214,12 @@ def _read(
         raise foreign(f"its reply cannot be read: {words}. {do}") from error
 
 
-def _not_read(value: Mapping[str, Any], has_passages: bool) -> tuple[str, ...]:
+def _not_read(value: Mapping[str, Any], has_texts: bool) -> tuple[str, ...]:
     """The unknown keys of a mapping, where one of them may hold a part of the reply: it is nearly
-    called like one, or holds a list while there are no passages."""
+    called like one, or holds a list while there are no texts of passages."""
     unknown = [key for key in value if key not in _KNOWN]
-    lists = [] if has_passages else [k for k in unknown if isinstance(value[k], list | tuple)]
+    lists = [key for key in unknown if isinstance(value[key], list | tuple)]
+    lists = [key for key in lists if not has_texts or key in formats.LISTS]
     if lists or any(did_you_mean(str(key), NAMES, at_least=_ALIKE) for key in unknown):
         return tuple(map(str, unknown))
     return ()
@@ -230,9 +233,13 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
     if key is None:
         names = ", ".join(list(map(str, value))[:8]) or "no keys"
         raise foreign(f"it returned a mapping without an answer (it has {names}). {_HOW}")
-    listed = next((value[name] for name in _PASSAGES if value.get(name) is not None), None)
+    under = next((name for name in _PASSAGES if value.get(name) is not None), "")
+    listed = value.get(under)
     if isinstance(listed, str):
         listed = [listed]
+    named = False
+    if isinstance(listed, list) and under in _NAMING and formats.are_names(listed, under):
+        listed, named = [{"id": one} for one in listed], True
     answer = value[key]
     if not isinstance(answer, str | list | Mapping | Answer | None):
         answer = reply_of(answer).answer.text
@@ -250,7 +257,7 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
         places={name: f"usage.{name}" if inner is given else "usage" for name in told},
         version=str(value.get("version") or value.get("model") or ""),
     )
-    return replace(made, not_read=_not_read(value, listed is not None))
+    return replace(made, not_read=_not_read(value, listed is not None and not named))
 
 
 def _plain(item: Any) -> Any:
