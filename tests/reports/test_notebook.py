@@ -121,8 +121,8 @@ def test_a_table_of_answers_fits_80_columns_with_whole_heads() -> None:
     from rich.console import Console
 
     summary = AskSummary(
-        "my-system", "f", 1200, 1190, 10, 500, {"timeout": 10}, {"timeout": "query '7'"}, 12,
-        {"p50": 0.81, "p95": 12.4, "p99": 100.0}, {}, 1_200_000, 400_000, 12.5, (),
+        "my-system", "f", 1200, 1190, 10, 500, {"timeout": 10}, {"timeout": [("query '7'", 10)]},
+        12, {"p50": 0.81, "p95": 12.4, "p99": 100.0}, {}, 1_200_000, 400_000, 12.5, (),
     )  # fmt: skip
     for width in (80, 120):
         out = Console(file=io.StringIO(), width=width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from ragassay.cli import call
 from ragassay.errors import UsageError
 from ragassay.targets import ask, plan_asking
+from system_server import Reply, SystemServer, echo
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(40)]
 
@@ -190,3 +192,37 @@ def test_tokens_are_counted_where_they_are_told() -> None:
     ):
         answers = ask(QUERIES, {"mine": lambda query, reply=reply: reply}, budget="5 calls")
         assert f"the budget is spent {spent}" in answers.summaries["mine"].details["stopped"]
+
+
+@pytest.mark.usefixtures("no_long_waits")
+@pytest.mark.parametrize("concurrency", [1, 4, 16])
+@pytest.mark.parametrize("answers_at", [2, 3])
+def test_retries_are_calls_that_are_claimed_before_they_are_sent(
+    concurrency: int, answers_at: int
+) -> None:
+    tries: Counter[str] = Counter()
+
+    def busy_at_first(number: int, sent: Any) -> Any:
+        tries[sent["question"]] += 1
+        busy = tries[sent["question"]] < answers_at
+        return Reply(b"busy", 503) if busy else echo(number, sent)
+
+    with SystemServer(busy_at_first) as server:
+        Path("busy.yaml").write_text(server.mapping)
+        answers = ask(QUERIES, "busy.yaml", budget="10 calls", concurrency=concurrency)
+        assert len(server.asked) == 10
+    summary = answers.summaries["busy"]
+    assert "the budget is spent (10 of 10 calls" in summary.details["stopped"]
+    asked = [one.metadata["asked"] for one in answers.samples]
+    assert sum(one["attempts"] for one in asked) == 10
+
+
+@pytest.mark.usefixtures("no_long_waits")
+def test_calls_that_failed_are_all_counted() -> None:
+    with SystemServer(lambda number, sent: Reply(b"busy", 500)) as server:
+        Path("down.yaml").write_text(server.mapping)
+        answers = ask(QUERIES[:3], "down.yaml", budget="9 calls, $5", concurrency=1)
+        assert len(server.asked) == 9 and answers.summaries["down"].failed == {"server_error": 3}
+        answers = ask(QUERIES[:3], "down.yaml", budget="8 calls, $5", concurrency=1)
+        assert len(server.asked) == 17
+    assert "8 of 8 calls" in answers.summaries["down"].details["stopped"]

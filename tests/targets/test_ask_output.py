@@ -55,7 +55,8 @@ def test_each_system_has_a_file_whose_name_ends_alike(name: str) -> None:
 def summary(system: str, cost: float) -> AskSummary:
     return AskSummary(
         system=system, fingerprint="", asked=12_000, answered=11_800, no_answer=7,
-        from_ledger=10_000, failed={"timeout": 200}, details={"timeout": "it is slow"}, retries=34,
+        from_ledger=10_000, failed={"timeout": 200},
+        ways={"timeout": [("it is slow", 200)]}, retries=34,
         latency={"p50": 0.3, "p95": 12.3, "p99": 101.2}, first_token={}, input_tokens=12_345_678,
         output_tokens=345_678, cost=cost, versions=(),
     )  # fmt: skip

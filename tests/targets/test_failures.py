@@ -68,6 +68,41 @@ def test_html_in_place_of_json_is_named(desk: Path) -> None:
     assert "mine.yaml" in said
 
 
+def pages_and_nulls(number: int, sent: Any) -> Any:
+    """Every third reply is a page, the others hold null; a page names its request."""
+    page = Reply(f"<html>502 bad gateway, request {number}</html>".encode(), kind="text/html")
+    return page if number % 3 == 2 else {"answer": None, "hits": []}
+
+
+def test_a_system_that_fails_in_several_ways_is_stopped_with_each_of_them(desk: Path) -> None:
+    with SystemServer(pages_and_nulls) as server:
+        summary = asked(server, concurrency=1).summaries["mine"]
+        assert len(server.asked) == 16
+    said = summary.details["stopped"]
+    assert "failed like that" not in said
+    assert "the first 16 queries failed, so no more are asked. 11 of them: http://" in said
+    assert "returned null for the answer" in said and "; 5 of them: http://" in said
+    assert "answered with HTML: '502 bad gateway, request 2'" in said
+
+
+def test_the_summary_tells_each_different_failure_with_its_count(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def rule(number: int, sent: Any) -> Any:
+        return echo(number, sent) if number == 0 else pages_and_nulls(number, sent)
+
+    with SystemServer(rule) as server:
+        Path("mine.yaml").write_text(server.mapping)
+        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
+        assert call([*command, "--limit", "13", "--quiet"]) == 3
+        lines = capsys.readouterr().err.splitlines()
+    assert [line.split(": http")[0] for line in lines] == [
+        "mine: 8 of 12 unparsable: query 'q1'",
+        "mine: 4 of 12 unparsable: query 'q2'",
+    ]
+    assert "null for the answer" in lines[0] and "HTML: '502 bad gateway" in lines[1]
+
+
 def test_another_schema_halfway_fails_those_queries_only(desk: Path) -> None:
     def rule(number: int, sent: Any) -> Any:
         good = echo(number, sent)

@@ -84,6 +84,8 @@ def test_keys_that_hold_passages_perhaps_are_told_once() -> None:
     [
         ({"answer": "x", "citation": ["a"], "passages": []}, ["citation"]),
         ({"answer": "x", "passages": ["a"], "steps": [1, 2]}, None),
+        ({"answer": "x", "passages": ["a"], "docs": [{"txt": "b"}]}, ["docs"]),
+        ({"answer": "x", "sources": ["x"], "steps": [1, 2]}, ["steps"]),
         ({"answer": "x", "confidence": 0.5}, None),
         ({"result": "x", "query": "?", "chat_history": ["a"], "source_documents": ["b"]}, None),
     ],
@@ -93,6 +95,27 @@ def test_keys_that_hold_no_part_of_a_reply_are_not_told(
 ) -> None:
     sample, _ = asked(lambda query: returned)
     assert sample.metadata["asked"].get("not_read") == not_read
+
+
+@pytest.mark.parametrize(
+    ("under", "listed", "are_names"),
+    [
+        ("sources", ["x"], True),
+        ("sources", ["battery-manual", "Oakhaven Fire Safety Plan", "https://a.example/b"], True),
+        ("sources", ["x", "The pool opens at nine."], False),
+        ("sources", ["水池九点开放"], False),
+        ("documents", ["a.txt", "b.pdf"], True),
+        ("documents", ["a", "b"], False),
+        ("contexts", ["a.txt"], False),
+    ],
+)
+def test_names_of_sources_are_no_texts_of_passages(
+    under: str, listed: list[str], are_names: bool
+) -> None:
+    sample, _ = asked(lambda query: {"text": "No.", under: listed})
+    found = sample.passages or ()
+    assert [one.id if are_names else one.text for one in found] == listed
+    assert not are_names or not any(one.text for one in found)
 
 
 def test_what_is_no_answer_is_named_with_its_article() -> None:

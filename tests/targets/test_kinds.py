@@ -500,6 +500,33 @@ def test_half_a_json_object_of_a_command_is_no_answer(
     assert (sample.answer is None) == ("is none" in said)
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('loaded index in 3 s\n{"answer": "No.", "passages": ["p"]}', "'loaded index in 3 s'"),
+        ('loaded\n{\n  "answer": "No."\n}\n', "'loaded'"),
+        ('{"answer": "No."}\ndone in 3 s', "'done in 3 s'"),
+        ('{"level": "info"}\n  {"text": "No.", "contexts": ["p"]}', '\'{"level": "info"}\''),
+    ],
+)
+def test_a_log_line_beside_the_object_of_a_command_is_no_part_of_an_answer(
+    tmp_path: Path, written: str, said: str
+) -> None:
+    (tmp_path / "system.py").write_text(f"print({written!r})")
+    (sample,) = ask([{"id": "q", "query": "Who?"}], f"command:python {tmp_path}/system.py").samples
+    assert sample.answer is None
+    assert f"other words beside the JSON object with the answer: {said}" in str(sample.failure)
+
+
+@pytest.mark.parametrize(
+    "written", ['Send this:\n{"text": "hello"}', 'It is {"answer": 42}.', 'As in\n{"answer": 42']
+)
+def test_an_answer_may_hold_json(tmp_path: Path, written: str) -> None:
+    (tmp_path / "system.py").write_text(f"print({written!r})")
+    (sample,) = ask([{"id": "q", "query": "Who?"}], f"command:python {tmp_path}/system.py").samples
+    assert sample.answer_text == written
+
+
 def _endless(query: str) -> Iterator[str]:
     while True:
         yield "on and on "

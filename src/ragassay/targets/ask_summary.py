@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +16,15 @@ from ragassay.targets.measurements import ASKED, FAILED_BEFORE, NO_ANSWER, NOT_A
 from ragassay.targets.reply_shapes import NAMES
 
 PERCENTILES = (50, 90, 95, 99)
+
+MOST_WAYS = 5
+"""So many different failures are told; the others are counted."""
+
+_VARYING = re.compile(
+    r"""(?<!\w)'(?:[^'\\]|\\.)*' | (?<!\w)"(?:[^"\\]|\\.)*" | (?<!status[ ])\b[\w-]*\d[\w-]*""",
+    re.VERBOSE,
+)
+"""What may differ between failures of one way: words that are quoted, numbers, identifiers."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +41,8 @@ class AskSummary:
         ledger_dates: the first and the last day on which they were asked (UTC, ``2026-11-20``);
             empty where there are none.
         failed: samples without an answer, by type; ``stopped`` are those that were not asked.
-        details: for each type the first sentence about it, with its query.
+        ways: for each type the first sentence of each different failure, with its query, and how
+            many there are, the most frequent first.
         retries: further attempts.
         latency: seconds, by percentile (``p50``); empty where nothing was answered.
         first_token: likewise, of the answers that were streamed.
@@ -50,7 +61,7 @@ class AskSummary:
     no_answer: int
     from_ledger: int
     failed: Mapping[str, int]
-    details: Mapping[str, str]
+    ways: Mapping[str, Sequence[tuple[str, int]]]
     retries: int
     latency: Mapping[str, float]
     first_token: Mapping[str, float]
@@ -61,9 +72,14 @@ class AskSummary:
     notes: tuple[str, ...] = ()
     ledger_dates: tuple[str, ...] = ()
 
+    @property
+    def details(self) -> dict[str, str]:
+        """For each type of failure the first sentence of the most frequent way."""
+        return {kind: ways[0][0] for kind, ways in self.ways.items()}
+
     def to_json(self) -> dict[str, Any]:
         """The summary as JSON."""
-        return asdict(self)
+        return {**asdict(self), "details": self.details}
 
 
 def summarise(
@@ -80,11 +96,13 @@ def summarise(
     """
     told = [sample.metadata[ASKED] for sample in samples]
     failed = Counter(one["failure"] for one in told if "failure" in one)
-    details: dict[str, str] = {}
+    ids: dict[tuple[str, str], str] = {}
+    said: dict[str, list[str]] = defaultdict(list)
     for sample, one in zip(samples, told, strict=True):
         if "failure" in one:
             reason = (sample.failure or "").partition(": ")[2]
-            details.setdefault(one["failure"], f"query {sample.id!r}: {reason}")
+            ids.setdefault((one["failure"], reason), f"query {sample.id!r}: {reason}")
+            said[one["failure"]].append(reason)
     return AskSummary(
         system=system,
         fingerprint=fingerprint,
@@ -98,7 +116,10 @@ def summarise(
         if from_ledger
         else (),
         failed=dict(sorted(failed.items(), key=lambda one: (one[0] == STOPPED, -one[1]))),
-        details=details,
+        ways={
+            kind: tuple((ids[kind, reason], n) for reason, n in told_apart(reasons))
+            for kind, reasons in said.items()
+        },
         retries=sum(max(0, one.get("attempts", 1) - 1) for one in told),
         latency=_percentiles([one["latency"] for one in told if "latency" in one]),
         first_token=_percentiles([one["first_token"] for one in told if "first_token" in one]),
@@ -108,6 +129,24 @@ def summarise(
         versions=tuple(dict.fromkeys(str(one["version"]) for one in told if "version" in one)),
         notes=tuple(_notes(samples)),
     )
+
+
+def told_apart(details: Iterable[str]) -> list[tuple[str, int]]:
+    """The different ways in which something failed, the most frequent first.
+
+    Args:
+        details: a sentence of each failure.
+
+    Returns:
+        The first sentence of each way, and how many there are.
+    """
+    first: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    for detail in details:
+        way = _VARYING.sub("", detail)
+        first.setdefault(way, detail)
+        counts[way] = counts.get(way, 0) + 1
+    return sorted(((first[way], n) for way, n in counts.items()), key=lambda one: -one[1])
 
 
 def _notes(samples: Sequence[Sample]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ragassay.counts import plural
 from ragassay.reports.text import fitted, responsive
-from ragassay.targets.ask_summary import AskSummary
+from ragassay.targets.ask_summary import MOST_WAYS, AskSummary
 
 HEADS = (
     *("system", "asked", "answered", "no answer", "from ledger", "failed", "retries"),
@@ -49,16 +49,22 @@ def ask_table(summaries: Sequence[AskSummary], width: int, plain: bool) -> Itera
 
 
 def failure_lines(summaries: Sequence[AskSummary]) -> list[str]:
-    """Why answers are missing: a line for each system and type of failure.
+    """Why answers are missing: a line for each system and different failure, by type.
 
     Args:
         summaries: of the systems.
     """
-    return [
-        f"{one.system}: {n:,} {kind}: {one.details[kind]}"
-        for one in summaries
-        for kind, n in one.failed.items()
-    ]
+    return [line for one in summaries for kind in one.failed for line in _of_type(one, kind)]
+
+
+def _of_type(one: AskSummary, kind: str) -> Iterator[str]:
+    """The different failures of one type."""
+    n, ways = one.failed[kind], one.ways[kind]
+    for said, of in ways[:MOST_WAYS]:
+        yield f"{one.system}: {f'{of:,} of ' if len(ways) > 1 else ''}{n:,} {kind}: {said}"
+    if others := ways[MOST_WAYS:]:
+        left = sum(of for _, of in others)
+        yield f"{one.system}: {left:,} of {n:,} {kind}: in {plural(len(others), 'further way')}."
 
 
 def ledger_lines(summaries: Sequence[AskSummary]) -> list[str]:

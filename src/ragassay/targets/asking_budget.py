@@ -8,7 +8,7 @@ from typing import Any
 from ragassay.scores import Reason
 from ragassay.targets.target import SystemReply
 from ragassay.transport import Budget, Price, Reservation, Stopped
-from ragassay.transport.endpoints import EndpointError
+from ragassay.transport.endpoints import Completion
 
 _CHARACTERS = 3.0
 """Of a request, to a token: rather too few than too many."""
@@ -27,7 +27,7 @@ _UNTOLD = {
 
 
 class AskingBudget:
-    """What one system may spend of a budget that all share. Used on one event loop.
+    """An `Account`: what one system may spend of a budget that all share. Used on one event loop.
 
     Until a system has said what an answer takes, its first request reserves all that is left, so
     that no other is sent beside it (unless its model has a list price).
@@ -42,25 +42,22 @@ class AskingBudget:
         self._dearest: float | None = None
         self._longest: int | None = None
 
-    async def claim(self, body: bytes) -> Reservation:
-        """Reserves for a request; waits while one in flight may leave enough.
+    def check(self, body: bytes, input_tokens: float = 0, output_tokens: float = 0) -> None:
+        """Refuses what does not fit into the budget; see `Account`."""
+        likely = self._likely(body)
+        left = self._budget.dollars is None or self._budget.spent_dollars < self._budget.dollars
+        if not ((left or likely[0] == 0.0) and self._budget.fits(*likely)):
+            raise Stopped(Reason.BUDGET, self._spent(*likely))
 
-        Args:
-            body: of the request.
-
-        Raises:
-            Stopped: the budget is spent.
-        """
-        budget = self._budget
+    async def claim(
+        self, body: bytes, input_tokens: float = 0, output_tokens: float = 0
+    ) -> Reservation:
+        """Reserves what an attempt may take by earlier answers; see `Account`."""
         while True:
-            likely = self._likely(body)
-            left = budget.dollars is None or budget.spent_dollars < budget.dollars
-            if left or likely[0] == 0.0:
-                made = await budget.claim(*likely)
-                if made is not None:
-                    return made
-            if likely == self._likely(body):  # nothing has changed while it waited
-                raise Stopped(Reason.BUDGET, self._spent(*likely))
+            self.check(body)
+            made = await self._budget.claim(*self._likely(body))
+            if made is not None:
+                return made
 
     def learn(self, told: Mapping[str, Any]) -> None:
         """Takes note of what an answer of an earlier run took, so that this run need not find out.
@@ -74,17 +71,19 @@ class AskingBudget:
             taken = told["input_tokens"] + told["output_tokens"]
             self._longest = max(self._longest or 0, taken)
 
-    def settle(self, pay: Reservation, reply: SystemReply, calls: int) -> str | None:
-        """Ends a reservation with what an answer took.
-
-        Args:
-            pay: the reservation.
-            reply: of the system.
-            calls: requests that it took.
-
-        Returns:
-            A sentence where the system does not say what the budget goes by.
-        """
+    def settle(
+        self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool
+    ) -> str | None:
+        """Ends a reservation with what the answer tells; see `Account`."""
+        if completion is None:
+            # One that nobody knows the price of had reserved all that was left.
+            if free or (self._dearest is None and self._price is None):
+                self._budget.settle(pay, None, 0, int(sent))
+            else:
+                self._budget.forfeit(pay)
+            return None
+        assert isinstance(completion, SystemReply)
+        reply = completion
         counted = reply.input_tokens + reply.output_tokens
         tokens = counted if reply.counted else None
         if reply.cost is not None:
@@ -95,7 +94,7 @@ class AskingBudget:
         cost = self._dearest if reply.cost is None else reply.cost
         taken = self._longest if tokens is None else tokens
         # Where it tells a part only, that is counted at least.
-        self._budget.settle(pay, cost, max(taken or 0, counted), calls)
+        self._budget.settle(pay, cost, max(taken or 0, counted))
         told = {"dollars": cost, "tokens": taken}
         for unit, known in told.items():
             if known is None and getattr(self._budget, unit) is not None:
@@ -105,22 +104,6 @@ class AskingBudget:
                     f"give a budget in {other}calls ('200 calls')."
                 )
         return None
-
-    def fail(self, pay: Reservation, error: BaseException, calls: int) -> None:
-        """Ends the reservation of a request that was not answered.
-
-        Args:
-            pay: the reservation.
-            error: why.
-            calls: requests that were sent.
-        """
-        free = isinstance(error, EndpointError) and (error.free or not error.sent)
-        if free or isinstance(error, Stopped):
-            self._budget.settle(pay, None, 0, calls)
-        elif self._dearest is None and self._price is None:
-            self._budget.settle(pay, None, 0, calls)  # it had reserved all that was left
-        else:
-            self._budget.forfeit(pay)
 
     def _spent(self, dollars: float, tokens: int) -> str:
         """Why a request does not fit any more, and what to do."""

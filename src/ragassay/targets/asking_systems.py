@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from ragassay.errors import InputError, UsageError
 from ragassay.judges.ledger import KeptFailure, Ledger, SystemAnswers
 from ragassay.samples import Passage, Sample, Turn
 from ragassay.scores import Reason
+from ragassay.targets.ask_summary import MOST_WAYS, told_apart
 from ragassay.targets.asking_budget import AskingBudget
 from ragassay.targets.measurements import (
     ASKED,
@@ -45,7 +46,6 @@ from ragassay.transport import (
     INTERRUPTED,
     Budget,
     Limiter,
-    Reservation,
     Sender,
     SendRequest,
     Stopped,
@@ -98,7 +98,7 @@ class _System:
     budget: AskingBudget | None = None
     had_answered: bool = False  # in an earlier run
     has_answered: bool = False
-    alike: int = 0
+    in_a_row: list[str] = field(default_factory=list)  # what failures of one kind said
     last: tuple[Reason, type[EndpointError]] | None = None
 
     def learn(self, error: EndpointError | None) -> None:
@@ -111,14 +111,23 @@ class _System:
         if self.had_answered and not isinstance(error, RefusedKeyError):
             return
         kind = error.reason, type(error)
-        self.alike = self.alike + 1 if kind == self.last else 1
-        self.last = kind
-        if self.alike >= (ALIKE_ADDRESSES if isinstance(error, RefusedAddressError) else ALIKE):
-            self.sender.stop(
-                error.reason,
-                f"{error.detail.rstrip('. ')} (the first {self.alike} queries failed like that, so "
-                "no more are asked).",
+        if kind != self.last:
+            self.in_a_row, self.last = [], kind
+        self.in_a_row.append(error.detail)
+        n = len(self.in_a_row)
+        if n < (ALIKE_ADDRESSES if isinstance(error, RefusedAddressError) else ALIKE):
+            return
+        (first, _), *others = ways = told_apart(self.in_a_row)
+        if others:
+            told = "; ".join(f"{of} of them: {said.rstrip('. ')}" for said, of in ways[:MOST_WAYS])
+            more = f"; {len(ways) - MOST_WAYS} further ways" if len(ways) > MOST_WAYS else ""
+            sentence = f"the first {n} queries failed, so no more are asked. {told}{more}."
+        else:
+            sentence = (
+                f"{first.rstrip('. ')} (the first {n} queries failed like that, so no more are "
+                "asked)."
             )
+        self.sender.stop(error.reason, sentence)
 
 
 class SystemsRun:
@@ -195,13 +204,17 @@ class SystemsRun:
             for target, known_as in zip(self._targets, ledger_names(self._targets), strict=True):
                 # A limiter's own pace is for endpoints that serve many; -j is what is wanted here.
                 limiter = Limiter(options.concurrency, rpm=options.rpm)
+                own = None if budget is None else AskingBudget(budget, target.price)
                 sender = Sender(
-                    target, limiter, timeout=options.timeout, attempts=options.retries + 1
+                    target,
+                    limiter,
+                    account=own,
+                    timeout=options.timeout,
+                    attempts=options.retries + 1,
                 )
                 answers = SystemAnswers(self._ledger, target.name, known_as)
                 if answers.has_answered:
                     sender.breaker.succeeded()  # by an answer of an earlier run
-                own = None if budget is None else AskingBudget(budget, target.price)
                 told = {"fingerprint": target.fingerprint, "ragassay": __version__}
                 if options.gold_passages:
                     told["passages"] = "gold"
@@ -237,20 +250,20 @@ class SystemsRun:
 
     async def _warm_up(self, system: _System, body: bytes) -> None:
         """Asks once. The answer counts nowhere; what it takes is spent of the budget."""
-        pay: Reservation | None = None
-        try:
-            if system.budget is not None:
-                pay = await system.budget.claim(body)
-            async with asyncio.timeout(self._options.timeout):
-                reply = await system.target.send(body)
-        except (EndpointError, TimeoutError) as error:
-            # The same shows when the query is asked.
-            if pay is not None and system.budget is not None:
-                system.budget.fail(pay, error, 1)
-            return
-        if pay is not None and system.budget is not None:
-            assert isinstance(reply, SystemReply)
-            system.budget.settle(pay, reply, 1)
+        account, pay = system.budget, None
+        with suppress(Stopped):  # the same shows when the query is asked
+            pay = None if account is None else await account.claim(body)
+            reply: Completion | None = None
+            free, sent = False, True
+            try:
+                async with asyncio.timeout(self._options.timeout):
+                    reply = await system.target.send(body)
+            except EndpointError as error:
+                free, sent = error.free, error.sent
+            except TimeoutError:
+                pass
+            if account is not None and pay is not None:
+                account.settle(pay, reply, free=free, sent=sent)
 
     def _units(self) -> Iterator[tuple[Sample, int, list[int]]]:
         """What one worker takes at a time: a query, its repeat, and the systems in their order.
@@ -393,7 +406,6 @@ class SystemsRun:
     ) -> None:
         """Sends a request until it is answered. The sample is there as soon as the ledger has the
         answer, which may be later."""
-        pay = None if system.budget is None else await system.budget.claim(body)
         _, query, repeat = key
         before = self._failed_before(system.answers, body)
 
@@ -411,20 +423,11 @@ class SystemsRun:
                 ) from error
             keeping = system.answers.keep(body, query, repeat, record)
             keeping.add_done_callback(partial(self._kept, key, made(kept)))
-            nonlocal pay
-            if pay is not None and system.budget is not None:
-                untold = system.budget.settle(pay, completion, tally.attempts)
-                pay = None
-                if untold is not None:
-                    system.sender.stop(Reason.BUDGET, untold)
 
         try:
             await system.sender.send(SendRequest(body, 0, 0, tally, receive))
-        except BaseException as error:
-            if pay is not None and system.budget is not None:
-                system.budget.fail(pay, error, tally.attempts)
-            if isinstance(error, EndpointError):
-                system.learn(error)
+        except EndpointError as error:
+            system.learn(error)
             raise
         system.learn(None)
 

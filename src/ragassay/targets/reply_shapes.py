@@ -28,6 +28,8 @@ _PASSAGES = (
     *("passages", "contexts", "context", "retrieved_contexts", "source_documents"),
     *("documents", "sources", "source_nodes"),
 )
+_NAMING = ("documents", "sources", "source_documents")
+"""Of these, those that may hold the names of documents in place of texts."""
 _USAGE = {
     "input_tokens": ("input_tokens", "prompt_tokens"),
     "output_tokens": ("output_tokens", "completion_tokens"),
@@ -47,6 +49,9 @@ _KNOWN = frozenset(
 )
 NAMES = (*ANSWERS, *_PASSAGES, "citations", "usage", "version")
 """Keys of a mapping that a person may have meant with another one."""
+_OBJECT = re.compile(r'^[ \t]*(?=\{\s*")', re.MULTILINE)
+"""A line on which a JSON object may begin."""
+_DECODER = json.JSONDecoder()
 _ALIKE = 0.8
 """Names that are so much alike may be one, mistyped."""
 _HOW = "Return a text, or a mapping with 'answer' and 'passages'."
@@ -99,7 +104,8 @@ def read_text(text: str) -> Any:
         text: that a program or a tool wrote.
 
     Raises:
-        EndpointError: the text begins as a JSON object and breaks off.
+        EndpointError: the text begins as a JSON object and breaks off, or holds a whole reply with
+            other words before or after it.
     """
     try:
         value = json.loads(text)
@@ -109,10 +115,33 @@ def read_text(text: str) -> Any:
                 f"it wrote what begins as a JSON object and is none: {shown(text)!r}. Write the "
                 "whole object, or the answer alone."
             ) from error
+        if other := _beside_reply(text):
+            raise foreign(
+                f"it wrote other words beside the JSON object with the answer: {shown(other)!r}. "
+                "Write the object alone; of a command, let logs go to standard error."
+            ) from error
         return text.strip()
     except ValueError:  # a number of too many digits
         return text.strip()
     return value if isinstance(value, dict) else text.strip()
+
+
+def _beside_reply(text: str) -> str:
+    """What a text holds before or after a JSON object that is a whole reply; empty where it holds
+    none. An answer may end in JSON: a reply has an ``answer``, or passages beside its text.
+
+    Args:
+        text: that is no JSON as a whole.
+    """
+    for at in (one.end() for one in _OBJECT.finditer(text)):
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except ValueError:
+            continue
+        names = value.keys()
+        if "answer" in names or (not names.isdisjoint(ANSWERS) and not names.isdisjoint(_PASSAGES)):
+            return text[:at].strip() or text[end:].strip()
+    return ""
 
 
 def kind_of(value: Any) -> str:
@@ -185,11 +214,12 @@ def _read(
         raise foreign(f"its reply cannot be read: {words}. {do}") from error
 
 
-def _not_read(value: Mapping[str, Any], has_passages: bool) -> tuple[str, ...]:
+def _not_read(value: Mapping[str, Any], has_texts: bool) -> tuple[str, ...]:
     """The unknown keys of a mapping, where one of them may hold a part of the reply: it is nearly
-    called like one, or holds a list while there are no passages."""
+    called like one, or holds a list while there are no texts of passages."""
     unknown = [key for key in value if key not in _KNOWN]
-    lists = [] if has_passages else [k for k in unknown if isinstance(value[k], list | tuple)]
+    lists = [key for key in unknown if isinstance(value[key], list | tuple)]
+    lists = [key for key in lists if not has_texts or key in formats.LISTS]
     if lists or any(did_you_mean(str(key), NAMES, at_least=_ALIKE) for key in unknown):
         return tuple(map(str, unknown))
     return ()
@@ -203,9 +233,13 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
     if key is None:
         names = ", ".join(list(map(str, value))[:8]) or "no keys"
         raise foreign(f"it returned a mapping without an answer (it has {names}). {_HOW}")
-    listed = next((value[name] for name in _PASSAGES if value.get(name) is not None), None)
+    under = next((name for name in _PASSAGES if value.get(name) is not None), "")
+    listed = value.get(under)
     if isinstance(listed, str):
         listed = [listed]
+    named = False
+    if isinstance(listed, list) and under in _NAMING and formats.are_names(listed, under):
+        listed, named = [{"id": one} for one in listed], True
     answer = value[key]
     if not isinstance(answer, str | list | Mapping | Answer | None):
         answer = reply_of(answer).answer.text
@@ -223,7 +257,7 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
         places={name: f"usage.{name}" if inner is given else "usage" for name in told},
         version=str(value.get("version") or value.get("model") or ""),
     )
-    return replace(made, not_read=_not_read(value, listed is not None))
+    return replace(made, not_read=_not_read(value, listed is not None and not named))
 
 
 def _plain(item: Any) -> Any:

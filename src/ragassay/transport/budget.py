@@ -96,6 +96,20 @@ class Budget:
         """Whether a model without a known price cannot be asked."""
         return self.dollars is not None
 
+    def fits(self, dollars: float | None, tokens: int) -> bool:
+        """Whether a request fits beside what is spent, were nothing else in flight; that something
+        did not is remembered (`exhausted`).
+
+        Args:
+            dollars, tokens: as of `reserve`.
+
+        Raises:
+            UsageError: as of `reserve`.
+        """
+        fits = self._fits(dollars, tokens, ())
+        self.exhausted = self.exhausted or not fits
+        return fits
+
     def reserve(self, dollars: float | None, tokens: int) -> Reservation | None:
         """Reserves one call, or ``None`` when it does not fit beside what is reserved now.
 
@@ -123,8 +137,7 @@ class Budget:
             ``None`` where the budget is spent.
         """
         while (made := self.reserve(dollars, tokens)) is None:
-            if not self._fits(dollars, tokens, ()):
-                self.exhausted = True
+            if not self.fits(dollars, tokens):
                 return None
             await self._settled.wait()
         return made

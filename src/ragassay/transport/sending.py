@@ -15,10 +15,9 @@ from typing import Generic, Protocol, TypeVar
 
 from ragassay.scores import Reason
 from ragassay.transport.breaker import Breaker
-from ragassay.transport.budget import Budget, Reservation
+from ragassay.transport.budget import Reservation
 from ragassay.transport.endpoints import TIMEOUT_S, Completion, EndpointError
 from ragassay.transport.limits import Limiter
-from ragassay.transport.prices import Price
 from ragassay.transport.secrets import Secret
 
 ATTEMPTS = 10
@@ -125,6 +124,49 @@ class Receiver(Protocol):
         ...
 
 
+class Account(Protocol):
+    """What pays for the requests of one sender, each attempt by itself."""
+
+    def check(self, body: bytes, input_tokens: float, output_tokens: float) -> None:
+        """Refuses a request that could not be paid even if nothing else were in flight.
+
+        Args:
+            body: of the request.
+            input_tokens, output_tokens: that it plausibly takes.
+
+        Raises:
+            Stopped: the budget is spent.
+        """
+        ...
+
+    async def claim(self, body: bytes, input_tokens: float, output_tokens: float) -> Reservation:
+        """Reserves for one attempt; waits while one in flight may leave enough.
+
+        Args:
+            body, input_tokens, output_tokens: as of `check`.
+
+        Raises:
+            Stopped: the budget is spent.
+        """
+        ...
+
+    def settle(
+        self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool
+    ) -> str | None:
+        """Ends the reservation of an attempt.
+
+        Args:
+            pay: the reservation.
+            completion: that came; ``None`` for a failure.
+            free: whether the attempt cost nothing for sure.
+            sent: whether it may have reached the endpoint.
+
+        Returns:
+            A sentence where nothing more can be paid for, because it is not known what that takes.
+        """
+        ...
+
+
 class Sender:
     """Sends requests to one endpoint. Used on one event loop.
 
@@ -132,8 +174,7 @@ class Sender:
         endpoint: where to.
         limiter: its pace; one of its own where left out.
         breaker: its health; likewise.
-        budget: of the run, or ``None``.
-        price: of the model, or ``None`` where it is not known.
+        account: pays for each attempt; ``None`` where there is no budget.
         timeout: seconds that a question (all that shares a tally: retries, the waits between them,
             the repair turn) may take in all; waiting for a place or through a pause that the
             endpoint asked for is not counted.
@@ -146,8 +187,7 @@ class Sender:
         endpoint: Receiver,
         limiter: Limiter | None = None,
         breaker: Breaker | None = None,
-        budget: Budget | None = None,
-        price: Price | None = None,
+        account: Account | None = None,
         *,
         timeout: float = TIMEOUT_S,
         backoff: float = BACKOFF_S,
@@ -156,7 +196,7 @@ class Sender:
         self.endpoint = endpoint
         self.limiter, self.breaker = limiter or Limiter(), breaker or Breaker()
         self.breaker.on_trip = self._wake
-        self.budget, self.price = budget, price
+        self.account = account
         self.timeout, self.backoff, self.attempts = timeout, backoff, attempts
         self._stopped: tuple[Reason, str] | None = None
         self._stop = asyncio.Event()
@@ -227,17 +267,20 @@ class Sender:
 
     async def _attempt(self, outgoing: SendRequest[T]) -> T | None:
         """One sending, once there is a place for it."""
+        likely = outgoing.body, outgoing.input_tokens, outgoing.output_tokens
+        tokens = int(outgoing.input_tokens + outgoing.output_tokens)
         while True:
             self._check()
+            if self.account is not None:
+                self.account.check(*likely)  # or it would wait for a place for nothing
             try:
-                tokens = int(outgoing.input_tokens + outgoing.output_tokens)
                 async with self.limiter.slot(tokens, begun=outgoing.tally.attempts > 0):
                     self._check()
                     if outgoing.current is not None and not outgoing.current():
                         return None
                     if self._left(outgoing.tally) <= 0:
                         raise self._late()
-                    pay = await self._claim(outgoing.input_tokens, outgoing.output_tokens)
+                    pay = await self._claim(*likely)
                     completion = await self._sent(outgoing.body, outgoing.tally, pay)
                     return await outgoing.receive(completion)
             except _Woken:
@@ -315,32 +358,25 @@ class Sender:
         self._stop.set()
         self.limiter.dismiss(_Woken)
 
-    async def _claim(self, input_tokens: float, output_tokens: float) -> Reservation | None:
-        if self.budget is None:
+    async def _claim(
+        self, body: bytes, input_tokens: float, output_tokens: float
+    ) -> Reservation | None:
+        if self.account is None:
             return None
-        dollars = None if self.price is None else self.price.cost(input_tokens, output_tokens)
-        pay = await self.budget.claim(dollars, int(input_tokens + output_tokens))
-        if pay is None:
-            detail = f"the budget is spent ({self.budget.describe()})"
-            raise Stopped(Reason.BUDGET, detail)
+        pay = await self.account.claim(body, input_tokens, output_tokens)
         if self.stopped:
-            self.budget.settle(pay, None, 0, 0)
+            self.account.settle(pay, None, free=True, sent=False)
         self._check()
         return pay
 
     def _settle(
         self, pay: Reservation | None, completion: Completion | None, free: bool, sent: bool
     ) -> None:
-        if self.budget is None or pay is None:
+        if self.account is None or pay is None:
             return
-        if free:
-            self.budget.settle(pay, None, 0, int(sent))
-        elif completion is None or not completion.counted:
-            self.budget.forfeit(pay)
-        else:
-            read, written = completion.input_tokens, completion.output_tokens
-            dollars = None if self.price is None else self.price.cost(read, written)
-            self.budget.settle(pay, dollars, read + written)
+        untold = self.account.settle(pay, completion, free=free, sent=sent)
+        if untold is not None:
+            self.stop(Reason.BUDGET, untold)
 
 
 def _duration(seconds: float) -> str:

@@ -33,9 +33,10 @@ from ragassay.transport.endpoints.endpoint import (
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
 from ragassay.transport.limits import Limiter
+from ragassay.transport.priced_account import PricedAccount
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
-from ragassay.transport.sending import Sender, SendRequest, Tally
+from ragassay.transport.sending import Sender, SendRequest, Stopped, Tally
 from virtual_time import VirtualLoop, virtually
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
@@ -228,6 +229,21 @@ def test_waiting_for_a_place_is_not_part_of_the_deadline() -> None:
         found = await asyncio.gather(*(sender.send(parcel(Tally())) for _ in range(10)))
         assert found == ["yes"] * 10
         assert loop.time() - begin == pytest.approx(1000.0, abs=1)
+
+    virtually(work)
+
+
+def test_what_the_budget_does_not_pay_for_waits_for_no_place() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(2, rpm=1, clock=loop.time)
+        account = PricedAccount(Budget(calls=1), None)
+        sender = Sender(Slow((1.0, "yes")), limiter, Breaker(), account)
+        assert await sender.send(parcel(Tally())) == "yes"
+        begin = loop.time()
+        for _ in range(5):
+            with pytest.raises(Stopped, match="the budget is spent"):
+                await sender.send(parcel(Tally()))
+        assert loop.time() == begin, "virtual time: a minute a place"
 
     virtually(work)
 

@@ -30,7 +30,7 @@ from .field_values import (
 from .identities import has_made_id as has_made_id
 from .notes import Notes as Notes
 from .option_words import BY_FLAGS as BY_FLAGS, OptionWords as OptionWords
-from .retrieved import unpacked as unpacked
+from .retrieved import LISTS as LISTS, are_names as are_names, unpacked as unpacked
 from .sample_records import (
     Mapper as Mapper,
     MapperOptions as MapperOptions,

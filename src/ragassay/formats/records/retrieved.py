@@ -91,7 +91,7 @@ def within(value: Any) -> list[Any] | None:
     """
     value = unwrapped(value)
     name = name_of_list(value)
-    return None if name is None else _listed(unpacked(value[name]))
+    return None if name is None else _listed(unpacked(value[name]), name)
 
 
 def name_of_list(value: Any) -> str | None:
@@ -121,8 +121,27 @@ _NAME = re.compile(r"https?://\S+|[^\n,;:!?]{1,80}\.[A-Za-z]{2,4}\d?|[!-~]*[\d_/
 """An address, the name of a file, or an id: no text that could support an answer."""
 
 
-def _listed(items: list[Any]) -> list[Any]:
-    if items and all(isinstance(one, str) and _NAME.fullmatch(one) for one in items):
+_WORDS = re.compile(r"(?:[!-~\u00c0-\u052f]+ ){0,3}[!-~\u00c0-\u052f]+(?<![.!?])")
+"""A few words that are no sentence, in a script that parts words by blanks."""
+
+
+def are_names(items: list[Any], under: str = "") -> bool:
+    """Whether a list names documents in place of holding their texts: file names, addresses, ids;
+    as ``sources`` also a few words that are no sentence.
+
+    Args:
+        items: that an output holds.
+        under: the name of the list; may be empty.
+    """
+    return bool(items) and all(
+        isinstance(one, str)
+        and (_NAME.fullmatch(one) or (under == "sources" and _WORDS.fullmatch(one)))
+        for one in items
+    )
+
+
+def _listed(items: list[Any], under: str = "") -> list[Any]:
+    if are_names(items, under):
         return [{"id": one} for one in items]
     return [_document(item) for item in items]
 

@@ -38,6 +38,7 @@ from ragassay.transport import (
     Budget,
     Limiter,
     Price,
+    PricedAccount,
     Sender,
     SendRequest,
     Stopped,
@@ -111,7 +112,11 @@ class LLMJudge(Judge):
         self._lookup = LedgerLookup(ledger, self.label, reuse)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model)
         self._sender = Sender(
-            endpoint, limiter, budget=budget, price=price, timeout=timeout, backoff=backoff
+            endpoint,
+            limiter,
+            account=None if budget is None else PricedAccount(budget, price),
+            timeout=timeout,
+            backoff=backoff,
         )
         self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
         self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)

@@ -30,6 +30,7 @@ from ragassay.transport import (
     Budget,
     Limiter,
     Price,
+    PricedAccount,
     Sender,
     SendRequest,
     Tally,
@@ -107,7 +108,11 @@ class EndpointEmbedder(Embedder):
         self._store = VectorStore(ledger, endpoint.url, model, dimensions)
         self._width = dimensions or self._store.width()
         self._sender = Sender(
-            endpoint, limiter, budget=budget, price=price, timeout=timeout, backoff=backoff
+            endpoint,
+            limiter,
+            account=None if budget is None else PricedAccount(budget, price),
+            timeout=timeout,
+            backoff=backoff,
         )
         known = ledger.rejected(endpoint.url, model)
         self._encoding = None if ENCODING in known else "base64"
