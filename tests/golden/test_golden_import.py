@@ -107,6 +107,30 @@ def test_tags_in_a_cell_are_parted_as_on_the_page(desk: Path) -> None:
     assert [one.tags for one in items] == wanted
 
 
+def test_tags_in_a_text_of_json_are_parted_too(desk: Path) -> None:
+    Path("q.jsonl").write_text('{"id": "a", "query": "When?", "tags": "failures, hardware"}\n')
+    assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "golden"]) == 0
+    assert GoldenSet.open(Path("golden")).items[0].tags == ["failures", "hardware"]
+
+
+@pytest.mark.parametrize("column", ["negative_references", "Falsch"])
+def test_wrong_answers_in_a_cell_are_read_as_in_a_sheet(desk: Path, column: str) -> None:
+    rows = [
+        'a,1?,"31 %\n\ninaccurate: within 60 days"',
+        'b,2?,"[""a\\nb""]"',
+        "c,3?,",
+        "d,4?,to: me",
+    ]
+    table = f"id,query,{column}\n" + "\n".join(rows) + "\n"
+    items = made(table, "--columns", f"negative_references={column}")
+    assert [[(one.text, one.kind) for one in item.negative_references] for item in items] == [
+        [("31 %", None), ("within 60 days", "inaccurate")],
+        [("a\nb", None)],
+        [],
+        [("to: me", None)],
+    ]
+
+
 def test_passages_beside_gold_are_not_told(desk: Path, capsys) -> None:
     made("id,question,gold,contexts\na,When?,The pool opens at nine.,Other.\n")
     assert "contexts" not in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from dataclasses import replace
@@ -14,9 +15,10 @@ from ragassay import examples, load
 from ragassay.cli import call
 from ragassay.engine.config import Judging
 from ragassay.golden import GoldenItem, GoldenSet, load_documents, nearly
+from ragassay.judges.offline import offline_asker
 from ragassay.review import ReviewStore, version_of
 from ragassay.synthesis import Synthesis, Wish
-from ragassay.synthesis.filters import Filters
+from ragassay.synthesis.filters import Checks, Filters
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.scorecard import told_apart
@@ -350,3 +352,31 @@ def test_items_are_added_to_a_set_with_the_provenance_of_another_tool(tmp_path: 
     made.save()
     items = synthesized(tmp_path / "g", "--n", "4")
     assert len(items) == 5 and items[2].id == "theirs"
+
+
+def test_what_is_right_is_not_rejected_for_a_number_of_its_heading_or_for_its_length(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "# Manual\n\n## 3. Starting\n\nThe LED blinks blue for about 3 minutes.\n\n"
+        "## Care\n\nThe owner cleans the filter. All other work is done by a partner. Noor van "
+        "Dijk coordinates the visits from Eindhoven.\nHalcyon Energy B.V. is open Monday to Friday "
+        "from 8:30 to 17:00. Call +31 10 555 0142 or write to us. In an emergency "
+        "call the fire brigade first.\n"
+    )
+    docs, folder = documents_of(tmp_path / "docs", manual=text), tmp_path / "golden"
+    mix = ["--mix", "answerability=answerable", "--mix", "type=factual:1,summary:1"]
+    call(["golden", "synthesize", str(docs), "-o", str(folder), "--n", "2", *mix])
+    references = {one.references[0] for one in GoldenSet.open(folder).items}
+    [summary] = references - {"3 minutes"}
+    assert summary.startswith("The owner cleans the filter.") and "3 minutes" in references
+
+
+def test_the_reason_of_an_answer_without_support_is_what_the_checker_found(
+    tmp_path: Path, corpus: Corpus
+) -> None:
+    draft = draft_of(corpus, references=("The baths are heated by a nuclear reactor.",))
+    with offline_asker() as asker:
+        rejection = asyncio.run(Checks(corpus).against(draft, asker.scope().ask()))  # type: ignore[arg-type]
+    assert rejection is not None and rejection.why == "not-grounded"
+    assert rejection.detail.startswith("the checker found no support for 'The baths are heated")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from datetime import date, datetime, time, timedelta
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,11 @@ _MOST_TITLES = 10
 """Rows in which a header is looked for."""
 _MOST_COLUMNS = 16_384
 """Of a sheet, by Excel's limit."""
+_TEXTS = {"query", "answer", "references", "negative_references", "passages", "gold"}
+"""Fields of texts, in which a number or a date was perhaps meant as the sheet shows it."""
+_AS_IT_IS = ("General", "0", "@")
+"""Formats in which a sheet shows a number as it is read."""
+_PERCENT = re.compile(r"0(?:\.(?P<places>0+))?(?P<blank> ?)%")
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -43,15 +50,20 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     with opening.opened(path):
         pass  # says at once what is wrong with the file as such
     _check_size(path)
+
+    def opened(*, values: bool) -> Any:
+        """The workbook with the values that were saved with its formulas, or with the formulas."""
+        file = standard_input.on_disk(path).open("rb")
+        book = openpyxl.load_workbook(file, read_only=True, data_only=values)
+        for sheet in book.worksheets:
+            # Some programs write a size that is too small, beyond which nothing would be read.
+            sheet.reset_dimensions()
+        return book
+
     try:
-        book = openpyxl.load_workbook(
-            standard_input.on_disk(path).open("rb"), read_only=True, data_only=True
-        )
+        book = opened(values=True)
     except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
         raise InputError(f"this is no readable XLSX file ({error})", path=path) from None
-    for sheet in book.worksheets:
-        # Some programs write a size that is too small, beyond which nothing would be read.
-        sheet.reset_dimensions()
     # More than a header.
     with_content = [one for one in book.worksheets if len(list(islice(_told(one), 2))) == 2]
     if mapper.sheet is not None:
@@ -72,7 +84,11 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
             f"They were left out: {chosen.title!r} is read, the first one with records. --sheet "
             "names another one.",
         )
-    yield from (mapper.sample(row, line) for line, row in _rows(chosen, path, mapper))
+
+    def formulas() -> Iterator[tuple[Any, ...]]:
+        yield from opened(values=False)[chosen.title].iter_rows()
+
+    yield from (mapper.sample(row, line) for line, row in _rows(chosen, path, mapper, formulas))
 
 
 def _check_size(path: Path) -> None:
@@ -108,10 +124,18 @@ def _titles(sheet: Any) -> int:
     return 0
 
 
-def _rows(sheet: Any, path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(
+    sheet: Any, path: Path, mapper: Mapper, formulas: Callable[[], Iterator[tuple[Any, ...]]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number and the values of each row below the header.
+
+    Args:
+        formulas: the rows of the sheet from its first one, with formulas in place of their values.
+    """
     header: list[str] | None = None
     above, at = _titles(sheet), 1
-    for line, cells in enumerate(sheet.iter_rows(values_only=True), 1):
+    for line, row in enumerate(sheet.iter_rows(), 1):
+        cells = tuple(cell.value for cell in row)
         if not _filled(cells):
             continue
         if above:
@@ -124,7 +148,10 @@ def _rows(sheet: Any, path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[st
             continue
         if header is None:
             header, at = _checked(cells, path, line), line
+            texts = _Texts(header, mapper)
+            unsaved = _Unsaved(header, mapper, formulas)
             continue
+        unsaved.tell(row, line)
         with placed(path, line):
             if _filled(cell for cell, name in zip_longest(cells, header) if not name):
                 raise InputError(
@@ -132,12 +159,97 @@ def _rows(sheet: Any, path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[st
                     hint=f"Name the column in the header, line {at} of the sheet {sheet.title!r}. "
                     "If that is no header, delete the rows above it.",
                 )
-            values = {
-                name: plain(cell, name)
-                for name, cell in zip(header, (*cells, *[None] * len(header)), strict=False)
-                if name
-            }
-        yield line, {name: None if value == "" else value for name, value in values.items()}
+            values = dict.fromkeys(filter(None, header))
+            for name, cell in zip(header, row, strict=False):
+                if name and cell.value not in (None, ""):
+                    values[name] = plain(texts.read(cell, name, line), name)
+        yield line, values
+
+
+class _Texts:
+    """Reads cells as the sheet shows them, as far as their format tells that without a language.
+
+    Args:
+        header: the names of the columns.
+        mapper: knows their fields, and takes a note for each column of texts that holds anything
+            else.
+    """
+
+    def __init__(self, header: Iterable[str], mapper: Mapper) -> None:
+        self._note = mapper.note
+        self._columns = {name for name in header if mapper.columns.field_of(name) in _TEXTS}
+        self._then: dict[str, str] = {}
+
+    def read(self, cell: Any, name: str, line: int) -> Any:
+        """The value of a cell: a date without a time as a date, and in columns of texts a
+        percentage as the text that is shown.
+
+        Args:
+            cell: that holds something.
+            name: of its column.
+            line: of its row.
+        """
+        value = cell.value
+        if isinstance(value, datetime) and value.time() == time():
+            value = value.date()
+        if name not in self._columns or isinstance(value, str | bool):
+            return value
+        if isinstance(value, int | float):
+            if cell.number_format in _AS_IT_IS:
+                return value
+            if (percent := _PERCENT.fullmatch(cell.number_format)) is not None:
+                places = len(percent["places"] or "")
+                value = f"{value * 100:.{places}f}{percent['blank']}%"
+        elif not isinstance(value, date | time | timedelta):
+            return value
+        then = self._then.setdefault(
+            name,
+            f"The first one is read as '{value}'. Where the sheet shows anything else, format the "
+            "cells as text and write what you mean.",
+        )
+        self._note(f"cells of {name!r} that hold a number or a date, and no text", then, line)
+        return value
+
+
+class _Unsaved:
+    """Tells the formulas whose values were not saved: their cells look empty.
+
+    Args:
+        header: the names of the columns.
+        mapper: takes the notes.
+        formulas: as of `_rows`; only called where a cell may hold such a formula.
+    """
+
+    def __init__(
+        self,
+        header: Iterable[str],
+        mapper: Mapper,
+        formulas: Callable[[], Iterator[tuple[Any, ...]]],
+    ) -> None:
+        self._header, self._note = list(header), mapper.note
+        self._formulas = formulas
+        self._rows: Iterator[tuple[int, tuple[Any, ...]]] | None = None
+
+    def tell(self, row: tuple[Any, ...], line: int) -> None:
+        """Notes such formulas in a row.
+
+        Args:
+            row: its cells.
+            line: its number; they come in their order.
+        """
+        # A cell that was never written has no format.
+        if all(cell.value is not None or cell.number_format is None for cell in row):
+            return
+        if self._rows is None:
+            self._rows = enumerate(self._formulas(), 1)
+        written = next((cells for at, cells in self._rows if at == line), ())
+        for name, cell, formula in zip(self._header, row, written, strict=False):
+            if name and cell.value is None and formula.data_type == "f":
+                self._note(
+                    f"cells of {name!r} with a formula whose value was not saved",
+                    "They count as empty. Open the workbook in a spreadsheet program and save it.",
+                    line,
+                )
 
 
 def _checked(cells: tuple[Any, ...], path: Path, line: int) -> list[str]:

@@ -40,6 +40,8 @@ from .golden_item import (
     NegativeReference as NegativeReference,
     Utterance as Utterance,
     nearly as nearly,
+    negatives_in as negatives_in,
+    tags_in as tags_in,
     unplaced as unplaced,
     wrong_record as wrong_record,
 )

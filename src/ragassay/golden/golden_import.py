@@ -16,7 +16,13 @@ from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.formats import FIELD_OF, Columns, FieldKeys, Mapper, field_values, folded
 from ragassay.golden.chunk_alignment import MOST_SIGHTED, Likeness, TextFinder
 from ragassay.golden.documents import Document, fault_lines
-from ragassay.golden.golden_item import UNPLACED, GoldenItem, wrong_record
+from ragassay.golden.golden_item import (
+    UNPLACED,
+    GoldenItem,
+    negatives_in,
+    tags_in,
+    wrong_record,
+)
 from ragassay.samples import Answerability, GoldPassage, Identity, Sample
 
 _FACTS = (
@@ -348,12 +354,18 @@ class _ItemMapper(Mapper):
         rest = {}
         for key, value in record.items():
             name = folded(key)
-            is_list = name in ("tags", "provenance")
-            is_list = is_list or FIELD_OF.get(name) == "negative_references"
+            is_negatives = self.columns.field_of(key) == "negative_references"
+            is_list = name in ("tags", "provenance") or is_negatives
             read = field_values.unpack(value, key) if self.cells and is_list else value
-            if FIELD_OF.get(name) == "negative_references":
+            if is_negatives:
                 rest[key] = value
-                if isinstance(read, list) and any(isinstance(one, dict) for one in read):
+                if self.cells and isinstance(read, str):
+                    found = negatives_in(read)
+                    rest[key] = [one["text"] for one in found]
+                    own["negative_references"] = [
+                        {"kind": one["kind"]} if one["kind"] else {} for one in found
+                    ]
+                elif isinstance(read, list) and any(isinstance(one, dict) for one in read):
                     own["negative_references"] = [
                         {part: one[part] for part in ("kind", "by") if one.get(part)}
                         if isinstance(one, dict)
@@ -368,9 +380,7 @@ class _ItemMapper(Mapper):
             elif name == "tags" and isinstance(read, list):
                 own[name] = list(map(str, read))
             elif name == "tags" and isinstance(read, str):
-                # Tables have no lists: there, tags are parted as on the page of the review.
-                parts = read.split(";" if ";" in read else ",") if self.cells else [read]
-                own[name] = [tag for one in parts if (tag := one.strip())]
+                own[name] = tags_in(read)
             elif name == "provenance" and isinstance(read, dict):
                 own[name] = read
             else:

@@ -185,6 +185,32 @@ class GoldenItem(BaseModel):
         return cls.model_validate(record | slices | said)
 
 
+def tags_in(text: str) -> list[str]:
+    """The tags of a cell: a line each, in a line parted by semicolons where it holds one, else by
+    commas.
+
+    Args:
+        text: of the cell.
+    """
+    parts = (line.split(";" if ";" in line else ",") for line in text.split("\n"))
+    return [tag for one in parts for part in one if (tag := part.strip())]
+
+
+def negatives_in(text: str) -> list[dict[str, str | None]]:
+    """The ``text`` and ``kind`` of each wrong answer of a cell: a line each, such as
+    ``inaccurate: at ten``; ``None`` for a kind that is not said.
+
+    Args:
+        text: of the cell.
+    """
+    made: list[dict[str, str | None]] = []
+    for line in filter(str.strip, text.split("\n")):
+        kind, colon, told = line.partition(": ")
+        known = colon and kind in get_args(Kind)
+        made.append({"text": told if known else line, "kind": kind if known else None})
+    return made
+
+
 def nearly(item: GoldenItem) -> list[GoldSpan]:
     """The spans that almost answer a query that nothing answers, where its provenance says so.
 

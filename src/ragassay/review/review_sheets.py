@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.golden import GoldenItem, nearly, unplaced
+from ragassay.golden import GoldenItem, nearly, negatives_in, tags_in, unplaced
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewStore, version_of
 from ragassay.review.sheet_files import Row, Sheet, WrongCellError
@@ -230,23 +230,14 @@ def _tags(cell: str) -> list[str]:
     """Tags a line each, or parted as on the page: by semicolons in a line that holds one, else by
     commas."""
     found = _parsed("tags", cell, str)
-    if found is not None:
-        return found
-    parts = (line.split(";" if ";" in line else ",") for line in cell.split("\n"))
-    return [tag for one in parts for part in one if (tag := part.strip())]
+    return tags_in(cell) if found is None else found
 
 
 def _negatives(cell: str) -> list[dict[str, Any]]:
     found = _parsed("negative_references", cell, dict)
     if found is not None:
         return [{"text": str(one.get("text", "")), "kind": one.get("kind")} for one in found]
-    made: list[dict[str, Any]] = []
-    for line in cell.split("\n"):
-        kind, colon, text = line.partition(": ")
-        known = colon and kind in ("inaccurate", "incomplete", "off-style")
-        if line.strip():
-            made.append({"text": text if known else line, "kind": kind if known else None})
-    return made
+    return negatives_in(cell)
 
 
 def _gold(cell: str) -> list[dict[str, Any]] | None:

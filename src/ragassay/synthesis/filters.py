@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, process
 
 from ragassay.golden import code_of, language_of, without_yes_or_no, word_lists
 from ragassay.judges import Ask, Failure
-from ragassay.judges.offline.language import WHOLE, content, n_words, weight
+from ragassay.judges.offline.language import WHOLE, content, n_words, sentences, weight
 from ragassay.judges.questions import AnswerFromPassages, AnswerMatch, ClaimSupport
 from ragassay.scores import Reason
 from ragassay.synthesis.draft import Draft, Rejection, Why
@@ -49,6 +49,8 @@ _SPEAKS_OF_TEXT = re.compile(
 _NAMES = re.compile(r"\b(?:[A-ZÀ-Þ][\w’'-]*|\w*\d[\w.,]*)")
 _INSIDE = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Þ][\w’'-]*")
 _DIGITS = re.compile(r"\d+")
+_NUMBERING = re.compile(r"(?:\d+[.)]|\d+(?:\.\d+)+)\s+")
+"""What stands before the words of a heading that is numbered."""
 
 
 @dataclass
@@ -196,17 +198,21 @@ class Checks:
         claims = tuple(
             dict.fromkeys(text for one in draft.references if (text := without_yes_or_no(one)))
         )
-        if not claims:
-            return None
         if without_yes_or_no(draft.references[0]) != draft.references[0]:
             claims = claims[:1]
+        # Several sentences are too long a claim for some checkers, even against the same text.
+        same = {one.text for one in draft.spans if len(sentences(one.text)) > 1}
+        claims = tuple(one for one in claims if one not in same)
+        if not claims:
+            return None
         asked = await ask.verdict(ClaimSupport(claims, self._spans(draft)))
         if isinstance(asked, Failure):
             return Rejection.of(asked, "not-checked", "checker", draft)
         if all(asked.answer.supported):
             return None
         wrong = claims[asked.answer.supported.index(False)]
-        return Rejection("not-grounded", f"the gold spans do not support {wrong!r}", draft)
+        detail = f"the checker found no support for {wrong!r} in the gold spans"
+        return Rejection("not-grounded", detail, draft)
 
     async def _unanswerable(self, draft: Draft, ask: Ask) -> Rejection | None:
         """Whether the gold spans alone do not give the answer, or nothing is needed to give it."""
@@ -250,7 +256,7 @@ class Checks:
         if foreign:
             detail = f"the gold spans, with the headings above them, do not hold {foreign[0]!r}"
             return Rejection("not-answerable", detail, draft)
-        said = set(content(draft.conversation))
+        said = set(content(_without_numbering(draft.conversation, draft)))
         for reference in draft.references:
             if (words := set(content(reference))) and words <= said:
                 detail = f"the words of {reference!r} stand in the query or the turns before it"
@@ -291,12 +297,22 @@ def _in_another_language(draft: Draft) -> str:
 def _leak(draft: Draft) -> str:
     if draft.wanted.get("type") == "yes-no":
         return ""
-    asked = set(content(draft.query))
+    asked = set(content(_without_numbering(draft.query, draft)))
     for reference in draft.references:
         held = set(content(reference))
         if held and held <= asked:
             return f"the query holds its answer {reference!r}"
     return ""
+
+
+def _without_numbering(text: str, draft: Draft) -> str:
+    """A text without the numbers before its headings: the 3 of ``3. Starting`` answers nothing."""
+    for section in draft.sections:
+        for heading in (section.title, section.heading):
+            quoted = heading.split(":")[0].strip()
+            if (number := _NUMBERING.match(quoted)) is not None:
+                text = text.replace(quoted, quoted[number.end() :])
+    return text
 
 
 def _named(text: str) -> frozenset[str]:

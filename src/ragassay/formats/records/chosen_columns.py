@@ -174,6 +174,19 @@ class ChosenColumns:
         """Every name and path that was chosen."""
         return {name for names in self._candidates.values() for name in _alternatives(names)}
 
+    def field_of(self, column: str) -> str | None:
+        """The field that a column holds: the one it was chosen for, else that of its name, unless
+        another column was chosen for that; ``None`` where it holds none.
+
+        Args:
+            column: its name.
+        """
+        for field, names in self._candidates.items():
+            if column in _alternatives(names):
+                return field
+        field = FIELD_OF.get(folded(column), "")
+        return field if field and field not in self else None
+
     def joined(self, names: Iterable[str]) -> set[str]:
         """Those of a record's names that make a list together with others."""
         listed = list(names)
