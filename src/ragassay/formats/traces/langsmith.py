@@ -274,7 +274,7 @@ def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, A
             "passages": said.passages(outputs, inputs),
             "references": references,
             "failure": failed or None,
-            "timestamp": row.get("start_time"),
+            "timestamp": served.of_any_unit(row.get("start_time")),
             "metadata": metadata or None,
         }
     )

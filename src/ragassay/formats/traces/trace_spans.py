@@ -11,7 +11,7 @@ from typing import Any
 
 from ragassay.formats.records import Mapper, retrieved
 from ragassay.formats.sources import shaped
-from ragassay.formats.traces import said
+from ragassay.formats.traces import said, served
 from ragassay.samples import Sample
 
 RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
@@ -172,6 +172,7 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
             known[name] = first
     record["metadata"] = _with_own(known, root, ordered, mapper)
     record |= {key: value for key, value in root.fields.items() if value is not None}
+    record["timestamp"] = served.of_any_unit(record.get("timestamp"))
     reference = root.beside.get("reference_outputs")
     if reference and "references" not in record and "references" not in mapper.columns:
         tell_unread_reference(mapper, "reference_outputs", root.line)

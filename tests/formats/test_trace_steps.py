@@ -1,0 +1,122 @@
+"""Steps of traces: the same step is told by the same rule, whichever tool wrote it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay import Sample
+from ragassay.formats import Notes, load
+
+Q, A = "Who founded it?", "Ada."
+DOC = "Ada founded it in 1999."
+BEGAN = 1_772_445_600
+
+
+def one_sample(path: Path, *records: Any, notes: Notes | None = None) -> Sample:
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    (sample,) = load(path, notes=Notes() if notes is None else notes)
+    return sample
+
+
+def mlflow_2(name: str, parent: str | None, kind: str, given: Any, gave: Any) -> dict[str, Any]:
+    """A span as MLflow 2 writes it."""
+    asked = {"mlflow.spanType": kind, "mlflow.spanInputs": given, "mlflow.spanOutputs": gave}
+    return {
+        "name": name,
+        "context": {"span_id": f"0x{name}", "trace_id": "0x7d"},
+        "parent_id": None if parent is None else f"0x{parent}",
+        "start_time": BEGAN * 10**9 + (parent is not None),
+        "end_time": BEGAN * 10**9 + 2_500_000_000,
+        "status_code": "OK",
+        "status_message": "",
+        "attributes": {key: json.dumps(value) for key, value in asked.items()},
+        "events": [],
+    }
+
+
+def of_mlflow(*spans: dict[str, Any], **info: Any) -> dict[str, Any]:
+    told = {"request_id": "r1", "timestamp_ms": BEGAN * 1000, **info}
+    return {"info": told, "data": {"spans": [*spans]}}
+
+
+@pytest.mark.parametrize("kind", ["CHAIN", "UNKNOWN", "AGENT"])
+@pytest.mark.parametrize("docs", [[{"page_content": DOC, "metadata": {"doc_uri": "d1"}}], []])
+def test_the_answer_of_mlflow_2_is_no_passage(kind: str, docs: list[Any], tmp_path: Path) -> None:
+    """All of its spans had one id, so that each counted as a part of the retrieval."""
+    root = mlflow_2("a", None, kind, {"question": Q}, A)
+    found = mlflow_2("b", "a", "RETRIEVER", {"query": Q}, docs)
+    notes = Notes()
+    one = one_sample(tmp_path / "a.jsonl", of_mlflow(root, found), notes=notes)
+    assert (one.query, one.answer_text, one.timestamp) == (Q, A, BEGAN)
+    assert [passage.text for passage in one.passages or ()] == [doc["page_content"] for doc in docs]
+    assert one.metadata["asked"] == {"latency": 2.5}
+    assert not list(notes)
+
+
+def mlflow_3(status: dict[str, Any]) -> dict[str, Any]:
+    asked = {"mlflow.spanInputs": json.dumps({"question": Q})}
+    span = {"span_id": "a", "name": "rag", "status": status, "attributes": asked}
+    return of_mlflow(span, state="ERROR")
+
+
+def phoenix(**more: Any) -> dict[str, Any]:
+    return {
+        "name": "rag",
+        "span_kind": "CHAIN",
+        "context.span_id": "a",
+        "context.trace_id": "t",
+        "parent_id": None,
+        "attributes.input.value": Q,
+        **more,
+    }
+
+
+def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
+    """A trace of spans, each with its attributes as an object of texts."""
+
+    def listed(attributes: dict[str, str]) -> list[dict[str, Any]]:
+        return [{"key": key, "value": {"stringValue": one}} for key, one in attributes.items()]
+
+    made = [{"traceId": "t", **one, "attributes": listed(one["attributes"])} for one in spans]
+    return {"resourceSpans": [{"scopeSpans": [{"spans": made}]}]}
+
+
+WHY = "KeyError: 'x'"
+FAILED = {
+    "MLflow 3": mlflow_3({"code": "STATUS_CODE_ERROR", "message": WHY}),
+    "MLflow 2": of_mlflow(
+        {**mlflow_2("a", None, "CHAIN", Q, None), "status_code": "ERROR", "status_message": WHY},
+        status="ERROR",
+    ),
+    "Phoenix": phoenix(status_code="ERROR", status_message=WHY),
+    "OTLP": otlp(
+        {
+            "spanId": "a",
+            "status": {"code": "STATUS_CODE_ERROR", "message": WHY},
+            "attributes": {"input.value": Q},
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("tool", FAILED)
+def test_the_words_of_a_failure_are_kept(tool: str, tmp_path: Path) -> None:
+    """Of MLflow's spans it was "error"."""
+    assert one_sample(tmp_path / "a.jsonl", FAILED[tool]).failure == WHY
+
+
+def langsmith(**more: Any) -> dict[str, Any]:
+    return {"id": "a", "run_type": "chain", "inputs": {"question": Q}, **more}
+
+
+@pytest.mark.parametrize("unit", [1, 1000, 10**6, 10**9])
+@pytest.mark.parametrize("made", [phoenix, langsmith])
+def test_times_of_frames_in_json_are_read_in_any_unit(made: Any, unit: int, tmp_path: Path) -> None:
+    """pandas writes milliseconds (``to_json``), or what ``date_unit`` says."""
+    row = made(start_time=BEGAN * unit, end_time=(BEGAN + 4) * unit)
+    one = one_sample(tmp_path / "a.jsonl", row)
+    assert (one.timestamp, one.metadata["asked"]) == (BEGAN, {"latency": 4.0})
