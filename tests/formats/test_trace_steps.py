@@ -120,3 +120,72 @@ def test_times_of_frames_in_json_are_read_in_any_unit(made: Any, unit: int, tmp_
     row = made(start_time=BEGAN * unit, end_time=(BEGAN + 4) * unit)
     one = one_sample(tmp_path / "a.jsonl", row)
     assert (one.timestamp, one.metadata["asked"]) == (BEGAN, {"latency": 4.0})
+
+
+def langfuse(*observations: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A trace as Langfuse's API gives it."""
+    listed = [{"parentObservationId": None, "level": "DEFAULT", **one} for one in observations]
+    told = {"id": "t", "name": "rag", "input": None, "output": None, "sessionId": None}
+    return {**told, "observations": listed, **more}
+
+
+ASKED = {"id": "a", "type": "SPAN", "name": "rag", "input": {"query": Q}, "output": {"answer": A}}
+FOUND = {
+    "id": "b",
+    "type": "RETRIEVER",
+    "name": "search",
+    "parentObservationId": "a",
+    "input": "founded",
+    "output": [{"pageContent": DOC}],
+}
+REWRITTEN = {"id": "w", "type": "SPAN", "name": "rewrite", "input": Q, "output": "its founder"}
+CALLED = {"id": "m", "type": "GENERATION", "name": "chat", "input": Q, "output": A}
+SERVED = {"spanId": "h", "name": "POST /ask", "attributes": {"http.method": "POST"}}
+
+
+def under_a_web_server() -> dict[str, Any]:
+    asked = {"input.value": Q, "output.value": A}
+    found = {
+        "openinference.span.kind": "RETRIEVER",
+        "retrieval.documents.0.document.content": DOC,
+    }
+    return otlp(
+        SERVED,
+        {"spanId": "a", "parentSpanId": "h", "name": "rag", "attributes": asked},
+        {"spanId": "b", "parentSpanId": "a", "name": "search", "attributes": found},
+    )
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        langfuse(ASKED, FOUND),
+        langfuse(ASKED, FOUND, input={"query": Q}),
+        # A step beside the model's is none that contains the request.
+        langfuse(REWRITTEN, CALLED, {**FOUND, "parentObservationId": None}),
+        under_a_web_server(),
+    ],
+)
+def test_a_trace_without_texts_has_those_of_the_step_around_all(
+    trace: dict[str, Any], tmp_path: Path
+) -> None:
+    """Question and answer were lost, and you were not told."""
+    one = one_sample(tmp_path / "a.jsonl", trace)
+    assert (one.query, one.answer_text) == (Q, A)
+    assert [passage.text for passage in one.passages or ()] == [DOC]
+
+
+def test_of_two_steps_with_texts_neither_is_the_request(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(langfuse(ASKED, {**REWRITTEN, "output": None}, FOUND)) + "\n")
+    (one,) = load(path, notes=Notes())
+    assert (one.query, one.answer_text) == (Q, A)  # the retrieval stands in the first
+    path.write_text(json.dumps(langfuse(ASKED, FOUND, CALLED)) + "\n")
+    (one,) = load(path, notes=Notes())
+    assert (one.query, one.answer_text) == (Q, A)  # those of the model's call
+
+
+def test_what_a_step_found_is_no_answer(tmp_path: Path) -> None:
+    found = {**ASKED, "name": "search_docs", "input": Q, "output": [DOC]}
+    one = one_sample(tmp_path / "a.jsonl", langfuse(found))
+    assert one.answer is None and [passage.text for passage in one.passages or ()] == [DOC]

@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragassay.formats.records import Mapper, retrieved
@@ -107,7 +107,7 @@ def samples(
         name = one.trace or [one.id, *_above(one.id, parents)][-1]
         traces.setdefault(name, []).append(one)
     for name, steps in traces.items():
-        root = _root(steps)
+        root = _with_what_is_within(_root(steps), steps, parents)
         with shaped("its tool", mapper.path, root.line):
             record = _record(name, root, steps, mapper)
         beside = {"inputs": root.inputs, "outputs": root.outputs, **root.beside}
@@ -132,6 +132,37 @@ def _root(steps: list[Span]) -> Span:
     ids = {one.id for one in steps}
     tops = [one for one in steps if one.parent is None or one.parent not in ids]
     return min(tops or steps, key=_begun)
+
+
+def _with_what_is_within(root: Span, steps: list[Span], parents: Mapping[str, str | None]) -> Span:
+    """The span of the request; what it was given and gave, where it does not tell that (a trace of
+    Langfuse, the span of a web server), is that of the outermost step that contains every call of a
+    model, retrieval and tool."""
+    if root.error is not None or not (_is_nothing(root.inputs) or _is_nothing(root.outputs)):
+        return root
+    above = {one.id: {one.id, *_above(one.id, parents)} for one in steps}
+    parts = [above[one.id] for one in steps if one.kind != OTHER and one.id != root.id]
+    around = [
+        one
+        for one in sorted(steps, key=lambda one: len(above[one.id]))
+        if one.kind == OTHER
+        and one.id != root.id
+        and not (_is_nothing(one.inputs) and _is_nothing(one.outputs))
+        and not _has_found(one)
+        and all(one.id in part for part in parts)
+    ]
+    if not around or any(around[0].id not in above[one.id] for one in around):
+        return root
+    inner = around[0]
+    return replace(
+        root,
+        inputs=inner.inputs if _is_nothing(root.inputs) else root.inputs,
+        outputs=inner.outputs if _is_nothing(root.outputs) else root.outputs,
+    )
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or value in ("", {}, [])
 
 
 def _begun(step: Span) -> tuple[float, str]:
@@ -239,9 +270,9 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
             mapper.note(f"traces without a step {mapper.span!r}", "They have no passages.")
         return _told(named, mapper) if named else None
     retrievals = [one for one in ordered if one.kind == RETRIEVAL]
-    steps = [one for one in ordered if one.kind == OTHER and one is not root]
+    steps = [one for one in ordered if one.kind == OTHER and one.id != root.id]
     found = [one for one in steps if retrieved.are_documents(one.outputs)]
-    retrievals = retrievals or [one for one in found if _says_retrieval(one.name)]
+    retrievals = retrievals or [one for one in found if _has_found(one)]
     retrieving = {one.id for one in retrievals}
     steps = [one for one in ordered if one.kind == RERANK or one.id in retrieving]
     outer = _outermost(steps, ordered, mapper)
@@ -356,6 +387,11 @@ def _says_retrieval(name: str) -> bool:
     if not words or words[-1] == "query" or not _PREPARING.isdisjoint(words):
         return False
     return any(word in _RETRIEVAL or word.startswith("retriev") for word in words)
+
+
+def _has_found(one: Span) -> bool:
+    """Whether a step of no known kind retrieves, by its name and by what it gave."""
+    return _says_retrieval(one.name) and retrieved.are_documents(one.outputs)
 
 
 def _documents(one: Span) -> Any:
