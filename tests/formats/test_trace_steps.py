@@ -189,3 +189,38 @@ def test_what_a_step_found_is_no_answer(tmp_path: Path) -> None:
     found = {**ASKED, "name": "search_docs", "input": Q, "output": [DOC]}
     one = one_sample(tmp_path / "a.jsonl", langfuse(found))
     assert one.answer is None and [passage.text for passage in one.passages or ()] == [DOC]
+
+
+def failed(step: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {**step, "output": None, "level": "ERROR", "statusMessage": WHY, **more}
+
+
+def failed_under_a_web_server() -> dict[str, Any]:
+    status = {"code": 2, "message": WHY}
+    inner = {"name": "rag", "status": status, "attributes": {"input.value": Q}}
+    return otlp(SERVED, {"spanId": "a", "parentSpanId": "h", **inner})
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        langfuse(failed(ASKED), FOUND),
+        langfuse(failed(ASKED), input=Q),
+        # Of several steps without one around them the failed one tells why there is no answer.
+        langfuse({**FOUND, "input": Q, "parentObservationId": None}, failed(CALLED)),
+        failed_under_a_web_server(),
+    ],
+)
+def test_a_trace_that_gave_nothing_failed_with_the_step_within(
+    trace: dict[str, Any], tmp_path: Path
+) -> None:
+    one = one_sample(tmp_path / "a.jsonl", trace)
+    assert (one.query, one.answer, one.failure) == (Q, None, WHY)
+
+
+@pytest.mark.parametrize(
+    "trace", [langfuse(failed(ASKED), output=A), langfuse(failed(FOUND), ASKED)]
+)
+def test_a_trace_that_gave_an_answer_did_not_fail(trace: dict[str, Any], tmp_path: Path) -> None:
+    one = one_sample(tmp_path / "a.jsonl", trace)
+    assert (one.query, one.answer_text, one.failure) == (Q, A, None)

@@ -135,9 +135,9 @@ def _root(steps: list[Span]) -> Span:
 
 
 def _with_what_is_within(root: Span, steps: list[Span], parents: Mapping[str, str | None]) -> Span:
-    """The span of the request; what it was given and gave, where it does not tell that (a trace of
-    Langfuse, the span of a web server), is that of the outermost step that contains every call of a
-    model, retrieval and tool."""
+    """The span of the request; what it was given, gave and failed with, where it does not tell that
+    (a trace of Langfuse, the span of a web server), is that of the outermost step that contains
+    every call of a model, retrieval and tool."""
     if root.error is not None or not (_is_nothing(root.inputs) or _is_nothing(root.outputs)):
         return root
     above = {one.id: {one.id, *_above(one.id, parents)} for one in steps}
@@ -147,17 +147,19 @@ def _with_what_is_within(root: Span, steps: list[Span], parents: Mapping[str, st
         for one in sorted(steps, key=lambda one: len(above[one.id]))
         if one.kind == OTHER
         and one.id != root.id
-        and not (_is_nothing(one.inputs) and _is_nothing(one.outputs))
+        and (one.error is not None or not (_is_nothing(one.inputs) and _is_nothing(one.outputs)))
         and not _has_found(one)
         and all(one.id in part for part in parts)
     ]
     if not around or any(around[0].id not in above[one.id] for one in around):
         return root
     inner = around[0]
+    gave_none = _is_nothing(root.outputs)
     return replace(
         root,
         inputs=inner.inputs if _is_nothing(root.inputs) else root.inputs,
-        outputs=inner.outputs if _is_nothing(root.outputs) else root.outputs,
+        outputs=inner.outputs if gave_none else root.outputs,
+        error=inner.error if gave_none else None,
     )
 
 
@@ -184,15 +186,19 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
         if answered is not None:
             mapper.note("traces whose first step has no answer", "Its last model call has one.")
     passages = _passages(root, ordered, mapper)
-    if not mapper.columns and asked is None and answered is None and passages is None:
-        return None
     record: dict[str, Any] = {"id": name}
     if isinstance(asked, list):
         # The conversation ends with the question; what a model answered stands in the outputs.
         record["messages"] = asked
     elif asked is not None:
         record["query"] = asked
-    failed, detail = said.failure(root.error)
+    error = root.error
+    if error is None and answered is None and _is_nothing(root.outputs):
+        within = (one.error for one in ordered if one.parent == root.id)
+        error = next((one for one in within if one is not None), None)
+    failed, detail = said.failure(error)
+    if not mapper.columns and all(one is None for one in (asked, answered, passages, failed)):
+        return None
     record |= {"answer": answered, "passages": passages, "failure": failed}
     metadata = {"name": root.name, **root.metadata, "asked": _asked(root, models)}
     metadata["failure_detail"] = detail
