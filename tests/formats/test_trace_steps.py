@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragassay import Sample
-from ragassay.formats import Notes, load
+from ragassay.formats import Notes, load, place
 
 Q, A = "Who founded it?", "Ada."
 DOC = "Ada founded it in 1999."
@@ -224,3 +224,64 @@ def test_a_trace_that_gave_nothing_failed_with_the_step_within(
 def test_a_trace_that_gave_an_answer_did_not_fail(trace: dict[str, Any], tmp_path: Path) -> None:
     one = one_sample(tmp_path / "a.jsonl", trace)
     assert (one.query, one.answer_text, one.failure) == (Q, A, None)
+
+
+EARLIER = [("user", "Who wrote Emma?"), ("agent", "Austen.")]
+LANGCHAIN = [{"type": "human", "content": EARLIER[0][1]}, {"type": "ai", "content": EARLIER[1][1]}]
+OPENAI = [
+    {"role": "user", "content": EARLIER[0][1]},
+    {"role": "assistant", "content": EARLIER[1][1]},
+]
+HISTORIES = [
+    LANGCHAIN,
+    [LANGCHAIN],
+    OPENAI,
+    [*OPENAI, {"role": "user", "content": Q}],
+    [[text for _, text in EARLIER]],
+    [["human", EARLIER[0][1]], ["ai", EARLIER[1][1]]],
+]
+
+
+def of_langsmith(given: dict[str, Any]) -> dict[str, Any]:
+    return langsmith(inputs=given, outputs={"output": A})
+
+
+def of_langfuse(given: dict[str, Any]) -> dict[str, Any]:
+    return langfuse(input=given, output={"output": A})
+
+
+def of_phoenix(given: dict[str, Any]) -> dict[str, Any]:
+    more = {"attributes.input.value": json.dumps(given), "attributes.output.value": A}
+    return phoenix(**more)
+
+
+def of_evaluation_data(given: dict[str, Any]) -> dict[str, Any]:
+    return {"inputs": given, "outputs": A, "expectations": {"expected_response": A}}
+
+
+@pytest.mark.parametrize("turns", HISTORIES)
+@pytest.mark.parametrize("name", ["chat_history", "history"])
+@pytest.mark.parametrize("made", [of_langsmith, of_langfuse, of_phoenix, of_evaluation_data])
+def test_turns_beside_the_question_are_the_history(
+    made: Any, name: str, turns: list[Any], tmp_path: Path
+) -> None:
+    """They were left out, and suggested as passages."""
+    path = tmp_path / "a.jsonl"
+    one = one_sample(path, made({"input": Q, name: turns}))
+    assert (one.query, one.answer_text) == (Q, A)
+    assert [(turn.speaker, turn.text) for turn in one.history] == EARLIER
+    assert "passages" not in place(path).suggested
+
+
+def test_a_history_that_is_named_by_hand_counts(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    given = {"input": Q, "chat_history": OPENAI, "memory": LANGCHAIN[:1]}
+    path.write_text(json.dumps(of_langsmith(given)) + "\n")
+    (one,) = load(path, columns={"history": "inputs.memory"}, notes=Notes())
+    assert [(turn.speaker, turn.text) for turn in one.history] == EARLIER[:1]
+
+
+def test_pairs_of_texts_are_turns_in_records_of_ones_own(tmp_path: Path) -> None:
+    record = {"query": Q, "answer": A, "chat_history": [[text for _, text in EARLIER]]}
+    one = one_sample(tmp_path / "a.jsonl", record)
+    assert [(turn.speaker, turn.text) for turn in one.history] == EARLIER

@@ -101,7 +101,6 @@ _RAW = ("inputs", "outputs", "expectations")
 def _row(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
     inputs, outputs = unpacked(row.get("inputs")), unpacked(row.get("outputs"))
     expected = unpacked(row.get("expectations")) or {}
-    asked = said.question(inputs)
     retrieved = expected.get("expected_retrieved_context")
     passages = said.passages(outputs, inputs)
     of_row = {FIELD_OF.get(folded(key)) for key in row}
@@ -110,7 +109,7 @@ def _row(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
     record = mapper.unchosen(
         {
             "id": row.get("id") or row.get("request_id") or row.get("trace_id"),
-            "messages" if isinstance(asked, list) else "query": asked,
+            **said.asked(inputs),
             "answer": said.answer(outputs),
             "passages": passages,
             "references": expected.get("expected_response"),

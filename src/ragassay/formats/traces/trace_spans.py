@@ -178,26 +178,21 @@ def _begun(step: Span) -> tuple[float, str]:
 def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[str, Any] | None:
     ordered = sorted(steps, key=_begun)
     models = [one for one in ordered if one.kind == MODEL]
-    asked, answered = said.question(root.inputs), said.answer(root.outputs)
-    if asked is None and models and (asked := said.question(models[0].inputs)) is not None:
+    asked, answered = said.asked(root.inputs), said.answer(root.outputs)
+    if not asked and models and (asked := said.asked(models[0].inputs)):
         mapper.note("traces whose first step has no question", "Its first model call has one.")
     if answered is None and root.error is None and models:
         answered = said.answer(models[-1].outputs)
         if answered is not None:
             mapper.note("traces whose first step has no answer", "Its last model call has one.")
     passages = _passages(root, ordered, mapper)
-    record: dict[str, Any] = {"id": name}
-    if isinstance(asked, list):
-        # The conversation ends with the question; what a model answered stands in the outputs.
-        record["messages"] = asked
-    elif asked is not None:
-        record["query"] = asked
+    record: dict[str, Any] = {"id": name, **asked}
     error = root.error
     if error is None and answered is None and _is_nothing(root.outputs):
         within = (one.error for one in ordered if one.parent == root.id)
         error = next((one for one in within if one is not None), None)
     failed, detail = said.failure(error)
-    if not mapper.columns and all(one is None for one in (asked, answered, passages, failed)):
+    if not mapper.columns and not asked and (answered, passages, failed) == (None, None, None):
         return None
     record |= {"answer": answered, "passages": passages, "failure": failed}
     metadata = {"name": root.name, **root.metadata, "asked": _asked(root, models)}
