@@ -285,3 +285,12 @@ def test_pairs_of_texts_are_turns_in_records_of_ones_own(tmp_path: Path) -> None
     record = {"query": Q, "answer": A, "chat_history": [[text for _, text in EARLIER]]}
     one = one_sample(tmp_path / "a.jsonl", record)
     assert [(turn.speaker, turn.text) for turn in one.history] == EARLIER
+
+
+def test_an_output_of_null_is_no_answer_of_mlflow(tmp_path: Path) -> None:
+    """Its attributes are JSON; the answer was the text "null"."""
+    notes = Notes()
+    one = one_sample(
+        tmp_path / "a.jsonl", of_mlflow(mlflow_2("a", None, "CHAIN", Q, None)), notes=notes
+    )
+    assert (one.query, one.answer, list(notes)) == (Q, None, [])

@@ -57,7 +57,7 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     metadata, own = _told(row, info)
     for one in listed:
         given = unpacked(one.get("attributes")) or {}
-        given = {key: unpacked(value) for key, value in given.items()}
+        given = {key: unpacked(value) for key, value in given.items() if value != "null"}
         made = otel_records.span(one, given, line=line, trace=trace, fields={})
         if made.parent is None:  # what is told of the trace counts before what its first span tells
             made = replace(
