@@ -294,3 +294,24 @@ def test_an_output_of_null_is_no_answer_of_mlflow(tmp_path: Path) -> None:
         tmp_path / "a.jsonl", of_mlflow(mlflow_2("a", None, "CHAIN", Q, None)), notes=notes
     )
     assert (one.query, one.answer, list(notes)) == (Q, None, [])
+
+
+@pytest.mark.parametrize("kind", ["chat", "completion"])
+def test_a_model_call_of_openllmetry_is_one_under_a_web_server_too(
+    kind: str, tmp_path: Path
+) -> None:
+    """Its kind stands in ``llm.request.type``; ``gen_ai.operation.name`` is newer."""
+    said = {
+        "llm.request.type": kind,
+        "gen_ai.system": "OpenAI",
+        "gen_ai.prompt.0.role": "user",
+        "gen_ai.prompt.0.content": Q,
+        "gen_ai.completion.0.role": "assistant",
+        "gen_ai.completion.0.content": A,
+    }
+    found = {"traceloop.span.kind": "task", "traceloop.entity.output": json.dumps([DOC])}
+    retrieved = {"spanId": "b", "parentSpanId": "h", "name": "retriever.task", "attributes": found}
+    called = {"spanId": "m", "parentSpanId": "h", "name": "openai.chat", "attributes": said}
+    one = one_sample(tmp_path / "a.jsonl", otlp(SERVED, retrieved, called))
+    assert (one.query, one.answer_text) == (Q, A)
+    assert [passage.text for passage in one.passages or ()] == [DOC]

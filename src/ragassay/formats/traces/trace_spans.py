@@ -21,7 +21,7 @@ _KINDS = {
     **dict.fromkeys(("reranker", "rerank"), RERANK),
     **dict.fromkeys(("tool", "execute_tool", "function"), TOOL),
     **dict.fromkeys(("llm", "chat", "chat_model", "generation", "text_completion"), MODEL),
-    "generate_content": MODEL,
+    **dict.fromkeys(("generate_content", "completion"), MODEL),
 }
 
 
