@@ -710,6 +710,19 @@ def test_promptfoo_results(tmp_path: Path) -> None:
     assert lines == [one, failed, again]
 
 
+@pytest.mark.parametrize("cited", [[1, 2], ["g.pdf"], []])
+def test_what_an_answer_of_promptfoo_cites_does_not_replace_its_context(
+    tmp_path: Path, cited: list[Any]
+) -> None:
+    response = {"output": {"answer": A, "sources": cited}}
+    (one,) = read(write(tmp_path / "a.jsonl", promptfoo(0, response=response)), "promptfoo")
+    is_expected(one, ids=False)
+    response["output"]["sources"] = [text for _, text in DOCS]
+    alone = promptfoo(0, response=response, vars={"query": Q})
+    (one,) = read(write(tmp_path / "b.jsonl", alone), "promptfoo")
+    is_expected(one, ids=False)
+
+
 def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_path: Path) -> None:
     """Not by their order."""
     asked = {"question": Q, "prompt": "Be brief.", "contexts": ["Found."], "context": "Gold."}

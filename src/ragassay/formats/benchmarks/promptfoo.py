@@ -138,7 +138,8 @@ def _record(
         record["passages"] = context
     if isinstance(output, dict):
         record["answer"] = next((output[k] for k in _OUTPUTS if k in output), output)
-        record["passages"] = retrieved.within(output) or record.get("passages")
+        if record.get("passages") is None:  # else it lists what was cited of the context
+            record["passages"] = retrieved.within(output)
     record["metadata"] = {k: v for k, v in record["metadata"].items() if v is not None}
     return mapper.unchosen(record)
 

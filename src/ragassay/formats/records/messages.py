@@ -64,7 +64,7 @@ def conversation(value: Any, field: str) -> Conversation:
     found = Conversation([], [], [], 0)
     results: list[Any] = []
     steps = 0
-    for item in value:
+    for item in _turns_of(value) if are_pairs(value) else value:
         if not isinstance(item, dict):
             raise unexpected(item, "a turn", field, _HOW)
         message = _unwrapped(item)
@@ -94,6 +94,29 @@ def conversation(value: Any, field: str) -> Conversation:
     if steps and not (found.turns or found.rules):
         raise InputError("no turn is of a user or an agent", field=field, hint=_WHO)
     return found._replace(results=results, steps=steps)
+
+
+def are_pairs(value: list[Any]) -> bool:
+    """Whether a list holds pairs of texts, as LangChain writes a history: a question and its
+    answer, or a speaker and what it said.
+
+    Args:
+        value: plain values.
+    """
+    return bool(value) and all(
+        isinstance(one, list | tuple)
+        and len(one) == 2
+        and all(isinstance(text, str) for text in one)
+        for one in value
+    )
+
+
+def _turns_of(pairs: list[Any]) -> list[dict[str, str]]:
+    """The turns in pairs of texts."""
+    if all(str(first).casefold() in _SPEAKERS for first, _ in pairs):
+        return [{"speaker": speaker, "text": said} for speaker, said in pairs]
+    turns = [zip(("user", "agent"), pair, strict=True) for pair in pairs]
+    return [{"speaker": speaker, "text": said} for turn in turns for speaker, said in turn]
 
 
 def _unwrapped(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -170,7 +193,7 @@ def split_at_query(
 def enrichments(value: Any) -> Mapping[str, Any]:
     """What MT-RAG says about the query inside its turn; empty where it says nothing."""
     for item in reversed(value):
-        if item.get("speaker") == "user":
+        if isinstance(item, dict) and item.get("speaker") == "user":
             enrichments = item.get("enrichments")
             return enrichments if isinstance(enrichments, dict) else {}
     return {}

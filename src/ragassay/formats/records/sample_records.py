@@ -182,9 +182,13 @@ class Mapper:
         column.
 
         Args:
-            record: values by the names of our fields.
+            record: values by names of our fields.
         """
-        return {k: v for k, v in record.items() if v is not None and k not in self.columns}
+        return {
+            key: value
+            for key, value in record.items()
+            if value is not None and aliases.FIELD_OF.get(key, key) not in self.columns
+        }
 
     def reaches_into(self, record: Record) -> bool:
         """Whether columns that the user chose for a query, an answer, passages or the like are in a

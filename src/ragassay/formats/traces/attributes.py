@@ -12,7 +12,7 @@ from ragassay.formats.traces.trace_spans import Span, kind_of
 
 _KIND = (
     *("openinference.span.kind", "mlflow.spanType", "traceloop.span.kind"),
-    *("langfuse.observation.type", "gen_ai.operation.name"),
+    *("langfuse.observation.type", "gen_ai.operation.name", "llm.request.type"),
 )
 _INPUTS = (
     *("mlflow.spanInputs", "input.value", "traceloop.entity.input", "langfuse.observation.input"),

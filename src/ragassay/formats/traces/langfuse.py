@@ -145,11 +145,10 @@ def _cost(row: Mapping[str, Any]) -> Any:
 
 
 def _item(row: Mapping[str, Any]) -> dict[str, Any]:
-    asked = said.question(row.get("input"))
     expected = said.answer(_get(row, "expectedOutput", "expected_output"))
     record = {
         "id": row.get("id"),
-        "messages" if isinstance(asked, list) else "query": asked,
+        **said.asked(row.get("input")),
         "references": None if expected is None else [expected],
         "metadata": unpacked(row.get("metadata")),
     }

@@ -242,7 +242,6 @@ def _without_needless_total(spent: dict[str, float]) -> dict[str, float]:
 def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
     """The record of a row: of an example, of a result, or of a run in the page's table."""
     inputs, outputs, reference = _raw(row, mapper, given).values()
-    asked = said.question(inputs)
     scores = {
         f"score.{key.removeprefix('feedback.')}": number
         for key, value in row.items()
@@ -269,12 +268,12 @@ def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, A
     return mapper.unchosen(
         {
             "id": row.get("example_id") or row.get("id") or row.get("run_id"),
-            "messages" if isinstance(asked, list) else "query": asked,
+            **said.asked(inputs),
             "answer": said.answer(outputs),
             "passages": said.passages(outputs, inputs),
             "references": references,
             "failure": failed or None,
-            "timestamp": row.get("start_time"),
+            "timestamp": served.of_any_unit(row.get("start_time")),
             "metadata": metadata or None,
         }
     )

@@ -10,7 +10,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
-from ragassay.formats.traces import attributes, said, served, trace_spans as spans
+from ragassay.formats.traces import otel_records, said, trace_spans as spans
 from ragassay.formats.traces.span_rows import peeked_rows, record_samples
 from ragassay.samples import Sample
 
@@ -51,30 +51,22 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     trace = str(info.get("trace_id") or info.get("request_id") or f"line {line}")
     failed = str(info.get("state") or info.get("status") or "").endswith("ERROR")
     fields = {
-        "timestamp": _seconds(info.get("request_time", info.get("timestamp_ms"))),
+        "timestamp": info.get("request_time", info.get("timestamp_ms")),
         **_expected(info.get("assessments")),
     }
     metadata, own = _told(row, info)
     for one in listed:
-        parent = one.get("parent_span_id", one.get("parent_id")) or None
-        started = one.get("start_time_unix_nano", one.get("start_time_ns"))
         given = unpacked(one.get("attributes")) or {}
-        made = attributes.span(
-            {key: unpacked(value) for key, value in given.items()},
-            kind=one.get("span_type"),
-            line=line,
-            id=str(one.get("span_id")),
-            parent=parent,
-            trace=trace,
-            name=str(one.get("name") or ""),
-            begun=served.of_nanoseconds(started),
-            ended=served.of_nanoseconds(one.get("end_time_unix_nano", one.get("end_time_ns"))),
-            start="" if started is None else str(started),
-            error="error" if failed and parent is None else None,
-            fields=fields if parent is None else {},
-        )
-        if parent is None:  # what is told of the trace counts before what its first span tells
-            made = replace(made, metadata={**made.metadata, **metadata}, own={**made.own, **own})
+        given = {key: unpacked(value) for key, value in given.items() if value != "null"}
+        made = otel_records.span(one, given, line=line, trace=trace, fields={})
+        if made.parent is None:  # what is told of the trace counts before what its first span tells
+            made = replace(
+                made,
+                error=made.error or ("error" if failed else None),
+                fields=fields,
+                metadata={**made.metadata, **metadata},
+                own={**made.own, **own},
+            )
         yield made
 
 
@@ -89,11 +81,6 @@ def _told(row: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[dict[str, An
     named = {"conversation_id": "mlflow.trace.session", "user_id": "mlflow.trace.user"}
     of_request = {key: given[name] for key, name in named.items() if given.get(name)}
     return of_request, {key: one for key, one in given.items() if not key.startswith("mlflow.")}
-
-
-def _seconds(value: Any) -> Any:
-    """A time; MLflow also counts milliseconds."""
-    return value / 1000 if isinstance(value, int | float) and value > 1e11 else value
 
 
 def _expected(assessments: Any) -> dict[str, Any]:
@@ -114,7 +101,6 @@ _RAW = ("inputs", "outputs", "expectations")
 def _row(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
     inputs, outputs = unpacked(row.get("inputs")), unpacked(row.get("outputs"))
     expected = unpacked(row.get("expectations")) or {}
-    asked = said.question(inputs)
     retrieved = expected.get("expected_retrieved_context")
     passages = said.passages(outputs, inputs)
     of_row = {FIELD_OF.get(folded(key)) for key in row}
@@ -123,7 +109,7 @@ def _row(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
     record = mapper.unchosen(
         {
             "id": row.get("id") or row.get("request_id") or row.get("trace_id"),
-            "messages" if isinstance(asked, list) else "query": asked,
+            **said.asked(inputs),
             "answer": said.answer(outputs),
             "passages": passages,
             "references": expected.get("expected_response"),

@@ -9,11 +9,9 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper
-from ragassay.formats.traces import attributes, served, trace_spans as spans
+from ragassay.formats.traces import otel_records, trace_spans as spans
 from ragassay.formats.traces.span_rows import rows
 from ragassay.samples import Sample
-
-_FAILED = (2, "2", "STATUS_CODE_ERROR")
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -52,22 +50,7 @@ def _span(one: Mapping[str, Any], line: int) -> spans.Span:
     if not isinstance(listed, list):
         raise InputError("a list is expected", field="attributes")
     given = {str(item.get("key")): _value(item.get("value")) for item in listed}
-    start = one.get("startTimeUnixNano", one.get("start_time_unix_nano"))
-    status = one.get("status") or {}
-    failed = status.get("code") in _FAILED
-    return attributes.span(
-        given,
-        line=line,
-        id=str(one.get("spanId", one.get("span_id"))),
-        parent=one.get("parentSpanId", one.get("parent_span_id")) or None,
-        trace=str(one.get("traceId", one.get("trace_id")) or ""),
-        name=str(one.get("name") or ""),
-        begun=served.of_nanoseconds(start),
-        ended=served.of_nanoseconds(one.get("endTimeUnixNano", one.get("end_time_unix_nano"))),
-        start=None if start is None else str(start),
-        error=(status.get("message") or "error") if failed else None,
-        fields={} if start is None else {"timestamp": int(start) / 1e9},
-    )
+    return otel_records.span(one, given, line=line)
 
 
 def _value(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, unpacked
-from ragassay.formats.traces import attributes, trace_spans as spans
+from ragassay.formats.traces import otel_records, trace_spans as spans
 from ragassay.formats.traces.span_rows import rows
 from ragassay.samples import Sample
 
@@ -28,34 +28,17 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
-    context = unpacked(row.get("context")) or {}
     own = unpacked(row.get("attributes")) or {}
     flat = {key.partition(".")[2]: value for key, value in row.items() if key[:11] == "attributes."}
-    name = row.get("context.span_id") or context.get("span_id") or row.get("span_id")
-    name = name or row.get("id")  # the index of a frame that pandas wrote as JSON
-    trace = row.get("context.trace_id") or context.get("trace_id") or row.get("trace_id")
-    if not name or not trace:
+    given = {**own, **{key: unpacked(value) for key, value in flat.items()}}
+    made = otel_records.span(row, given, line=line)
+    if not made.id or not made.trace:
         raise InputError(
             "the span has no id or no trace",
-            field="context.trace_id" if name else "context.span_id",
+            field="context.trace_id" if made.id else "context.span_id",
             hint="Export the spans with their context.",
         )
-    failed = str(row.get("status_code") or "").upper() == "ERROR"
-    started = row.get("start_time")
-    yield attributes.span(
-        {**own, **{key: unpacked(value) for key, value in flat.items()}},
-        kind=row.get("span_kind"),
-        line=line,
-        id=str(name),
-        parent=row.get("parent_id") or None,
-        trace=str(trace),
-        name=str(row.get("name") or ""),
-        begun=started,
-        ended=row.get("end_time"),
-        start=started,
-        error=(row.get("status_message") or "error") if failed else None,
-        fields={"timestamp": started},
-    )
+    yield made
 
 
 def _sniff(head: Head) -> int:

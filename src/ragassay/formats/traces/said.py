@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragassay.formats.records import field_values, retrieved, unpacked
+from ragassay.formats.records import field_values, messages, retrieved, unpacked
 
 _QUESTION = (
     *("question", "query", "user_input", "input", "user_query", "user_message", "message"),
@@ -15,20 +15,33 @@ _ANSWER = (
     *("answer", "output", "response", "result", "generation", "output_text", "text", "completion"),
     *("content", "message", "outputs", "final_answer", "output_value", "value", "return_value"),
 )
+_HISTORY = ("chat_history", "history", "conversation_history", "messages")
 _AGENTS = frozenset({"assistant", "ai", "aimessage", "aimessagechunk", "agent", "model"})
 
 
-def question(value: Any) -> str | list[Any] | None:
-    """The question in what a system was given: a text, or the messages of a conversation.
+def asked(value: Any) -> dict[str, Any]:
+    """What a system was asked, as fields of a record: the ``messages`` of a conversation, or the
+    ``query`` and, where they stand beside it, the turns before it (``chat_history``).
 
     Args:
         value: what it was given, also as JSON in a text.
-
-    Returns:
-        ``None`` where none is found.
     """
-    found: str | list[Any] | None = _found(value, _QUESTION, _messages)
-    return found
+    found = _found(value, _QUESTION, _messages)
+    if isinstance(found, list):
+        # The conversation ends with the question; what a model answered stands in the outputs.
+        return {"messages": found}
+    given = unpacked(value)
+    named = given if isinstance(given, Mapping) and found is not None else {}
+    turns = (_turns(unpacked(named.get(name))) for name in _HISTORY)
+    # It may end with the query.
+    fields = {"query": found, "chat_history": next(filter(None, turns), None)}
+    return {name: one for name, one in fields.items() if one is not None}
+
+
+def _turns(value: Any) -> list[Any] | None:
+    if not isinstance(value, list):
+        return None
+    return value if messages.are_pairs(value) else _messages(value)
 
 
 def answer(value: Any) -> str | None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.records import timestamp
+from ragassay.formats.records import LAST_TIME, timestamp
 
 
 def number(value: Any) -> float | None:
@@ -31,7 +31,7 @@ def told(
     """What a step took.
 
     Args:
-        start, end, first_token: times, as seconds since 1970 or in ISO 8601.
+        start, end, first_token: times, in any unit since 1970 (`of_any_unit`) or in ISO 8601.
         numbers: ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``total_tokens``,
             ``cost`` (US dollars).
 
@@ -49,7 +49,7 @@ def told(
 
 def _seconds(value: Any) -> float | None:
     with suppress(InputError):
-        return timestamp(value, "")
+        return timestamp(of_any_unit(value), "")
     return None
 
 
@@ -61,3 +61,16 @@ def of_nanoseconds(value: Any) -> float | None:
     """
     found = number(value)
     return None if found is None else found / 1e9
+
+
+def of_any_unit(value: Any) -> Any:
+    """A time that counts seconds, milliseconds, microseconds or nanoseconds since 1970, in seconds:
+    the first of them by which it lies in the years to 9999. What is no number stays as it is.
+
+    Args:
+        value: what a record holds.
+    """
+    found = number(value)
+    while found is not None and found > LAST_TIME:
+        found /= 1000
+    return value if found is None else found

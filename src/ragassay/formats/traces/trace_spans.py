@@ -6,12 +6,12 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragassay.formats.records import Mapper, retrieved
 from ragassay.formats.sources import shaped
-from ragassay.formats.traces import said
+from ragassay.formats.traces import said, served
 from ragassay.samples import Sample
 
 RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
@@ -21,7 +21,7 @@ _KINDS = {
     **dict.fromkeys(("reranker", "rerank"), RERANK),
     **dict.fromkeys(("tool", "execute_tool", "function"), TOOL),
     **dict.fromkeys(("llm", "chat", "chat_model", "generation", "text_completion"), MODEL),
-    "generate_content": MODEL,
+    **dict.fromkeys(("generate_content", "completion"), MODEL),
 }
 
 
@@ -107,7 +107,7 @@ def samples(
         name = one.trace or [one.id, *_above(one.id, parents)][-1]
         traces.setdefault(name, []).append(one)
     for name, steps in traces.items():
-        root = _root(steps)
+        root = _with_what_is_within(_root(steps), steps, parents)
         with shaped("its tool", mapper.path, root.line):
             record = _record(name, root, steps, mapper)
         beside = {"inputs": root.inputs, "outputs": root.outputs, **root.beside}
@@ -134,6 +134,39 @@ def _root(steps: list[Span]) -> Span:
     return min(tops or steps, key=_begun)
 
 
+def _with_what_is_within(root: Span, steps: list[Span], parents: Mapping[str, str | None]) -> Span:
+    """The span of the request; what it was given, gave and failed with, where it does not tell that
+    (a trace of Langfuse, the span of a web server), is that of the outermost step that contains
+    every call of a model, retrieval and tool."""
+    if root.error is not None or not (_is_nothing(root.inputs) or _is_nothing(root.outputs)):
+        return root
+    above = {one.id: {one.id, *_above(one.id, parents)} for one in steps}
+    parts = [above[one.id] for one in steps if one.kind != OTHER and one.id != root.id]
+    around = [
+        one
+        for one in sorted(steps, key=lambda one: len(above[one.id]))
+        if one.kind == OTHER
+        and one.id != root.id
+        and (one.error is not None or not (_is_nothing(one.inputs) and _is_nothing(one.outputs)))
+        and not _has_found(one)
+        and all(one.id in part for part in parts)
+    ]
+    if not around or any(around[0].id not in above[one.id] for one in around):
+        return root
+    inner = around[0]
+    gave_none = _is_nothing(root.outputs)
+    return replace(
+        root,
+        inputs=inner.inputs if _is_nothing(root.inputs) else root.inputs,
+        outputs=inner.outputs if gave_none else root.outputs,
+        error=inner.error if gave_none else None,
+    )
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or value in ("", {}, [])
+
+
 def _begun(step: Span) -> tuple[float, str]:
     text = "" if step.start is None else str(step.start)
     try:
@@ -145,23 +178,22 @@ def _begun(step: Span) -> tuple[float, str]:
 def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[str, Any] | None:
     ordered = sorted(steps, key=_begun)
     models = [one for one in ordered if one.kind == MODEL]
-    asked, answered = said.question(root.inputs), said.answer(root.outputs)
-    if asked is None and models and (asked := said.question(models[0].inputs)) is not None:
+    asked, answered = said.asked(root.inputs), said.answer(root.outputs)
+    if not asked and models and (asked := said.asked(models[0].inputs)):
         mapper.note("traces whose first step has no question", "Its first model call has one.")
     if answered is None and root.error is None and models:
         answered = said.answer(models[-1].outputs)
         if answered is not None:
             mapper.note("traces whose first step has no answer", "Its last model call has one.")
     passages = _passages(root, ordered, mapper)
-    if not mapper.columns and asked is None and answered is None and passages is None:
+    record: dict[str, Any] = {"id": name, **asked}
+    error = root.error
+    if error is None and answered is None and _is_nothing(root.outputs):
+        within = (one.error for one in ordered if one.parent == root.id)
+        error = next((one for one in within if one is not None), None)
+    failed, detail = said.failure(error)
+    if not mapper.columns and not asked and (answered, passages, failed) == (None, None, None):
         return None
-    record: dict[str, Any] = {"id": name}
-    if isinstance(asked, list):
-        # The conversation ends with the question; what a model answered stands in the outputs.
-        record["messages"] = asked
-    elif asked is not None:
-        record["query"] = asked
-    failed, detail = said.failure(root.error)
     record |= {"answer": answered, "passages": passages, "failure": failed}
     metadata = {"name": root.name, **root.metadata, "asked": _asked(root, models)}
     metadata["failure_detail"] = detail
@@ -172,6 +204,7 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
             known[name] = first
     record["metadata"] = _with_own(known, root, ordered, mapper)
     record |= {key: value for key, value in root.fields.items() if value is not None}
+    record["timestamp"] = served.of_any_unit(record.get("timestamp"))
     reference = root.beside.get("reference_outputs")
     if reference and "references" not in record and "references" not in mapper.columns:
         tell_unread_reference(mapper, "reference_outputs", root.line)
@@ -238,9 +271,9 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
             mapper.note(f"traces without a step {mapper.span!r}", "They have no passages.")
         return _told(named, mapper) if named else None
     retrievals = [one for one in ordered if one.kind == RETRIEVAL]
-    steps = [one for one in ordered if one.kind == OTHER and one is not root]
+    steps = [one for one in ordered if one.kind == OTHER and one.id != root.id]
     found = [one for one in steps if retrieved.are_documents(one.outputs)]
-    retrievals = retrievals or [one for one in found if _says_retrieval(one.name)]
+    retrievals = retrievals or [one for one in found if _has_found(one)]
     retrieving = {one.id for one in retrievals}
     steps = [one for one in ordered if one.kind == RERANK or one.id in retrieving]
     outer = _outermost(steps, ordered, mapper)
@@ -355,6 +388,11 @@ def _says_retrieval(name: str) -> bool:
     if not words or words[-1] == "query" or not _PREPARING.isdisjoint(words):
         return False
     return any(word in _RETRIEVAL or word.startswith("retriev") for word in words)
+
+
+def _has_found(one: Span) -> bool:
+    """Whether a step of no known kind retrieves, by its name and by what it gave."""
+    return _says_retrieval(one.name) and retrieved.are_documents(one.outputs)
 
 
 def _documents(one: Span) -> Any:

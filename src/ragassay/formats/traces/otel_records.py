@@ -1,0 +1,71 @@
+"""Records of spans as OpenTelemetry, Phoenix and MLflow write them: ids, times and status stand
+under one of a few names, whichever tool wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragassay.formats.records import unpacked
+from ragassay.formats.traces import attributes, served
+from ragassay.formats.traces.trace_spans import Span
+
+_ID = ("spanId", "span_id", "context.span_id", "id")
+_PARENT = ("parentSpanId", "parent_span_id", "parent_id")
+_TRACE = ("traceId", "trace_id", "context.trace_id")
+_START = ("startTimeUnixNano", "start_time_unix_nano", "start_time_ns", "start_time")
+_END = ("endTimeUnixNano", "end_time_unix_nano", "end_time_ns", "end_time")
+_FAILED = ("2", "ERROR", "STATUS_CODE_ERROR")
+
+
+def span(record: Mapping[str, Any], given: Mapping[str, Any], **known: Any) -> Span:
+    """A span of its record.
+
+    Args:
+        record: the record.
+        given: its attributes, by dotted names, or nested, or both.
+        known: what the tool tells elsewhere, as of `attributes.span`; it counts before the record.
+    """
+    record = {**record, **_context(record)}
+    started = _moment(record, _START)
+    return attributes.span(
+        given,
+        **{
+            "kind": record.get("span_kind", record.get("span_type")),
+            "id": str(_first(record, _ID) or ""),
+            "parent": _first(record, _PARENT),
+            "trace": str(_first(record, _TRACE) or ""),
+            "name": str(record.get("name") or ""),
+            "begun": started,
+            "ended": _moment(record, _END),
+            "start": _first(record, _START),
+            "error": _error(record),
+            "fields": {"timestamp": started},
+            **known,
+        },
+    )
+
+
+def _context(record: Mapping[str, Any]) -> dict[str, Any]:
+    context = unpacked(record.get("context"))
+    return {f"context.{key}": one for key, one in context.items()} if context else {}
+
+
+def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((record[name] for name in names if record.get(name) not in (None, "")), None)
+
+
+def _moment(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    """A time. Names before the last one say that it counts nanoseconds, however few."""
+    counted = _first(record, names[:-1])
+    return _first(record, names[-1:]) if counted is None else served.of_nanoseconds(counted)
+
+
+def _error(record: Mapping[str, Any]) -> str | None:
+    """Why a span failed; ``None`` where it did not."""
+    status = unpacked(record.get("status"))
+    told = status if isinstance(status, Mapping) else {}
+    code = told.get("code", record.get("status_code"))
+    if str(code or "").upper() not in _FAILED:
+        return None
+    return str(told.get("message") or record.get("status_message") or "error")
