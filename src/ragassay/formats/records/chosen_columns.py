@@ -346,7 +346,7 @@ def _opened(value: Any) -> Any:
 
 def _texts_below(field: str, value: Any, name: str) -> str:
     """A hint with the paths to the texts in what a column holds; empty where there are none."""
-    below = [] if value is NOTHING else text_paths([_opened(value)], name)
+    below = () if value is NOTHING else text_paths([_opened(value)], name, listed=field in LISTS)
     paths = [path for path in below if path != name][:_MOST_PATHS]
     if not paths:
         return ""
