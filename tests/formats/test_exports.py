@@ -1107,6 +1107,15 @@ def test_phoenix_frames_in_json_are_named_by_their_index(tmp_path: Path) -> None
     is_expected(one)
 
 
+def test_times_of_phoenix_frames_in_json_count_milliseconds(tmp_path: Path) -> None:
+    times = {"start_time": 1772445600000, "end_time": 1772445603500}  # as DataFrame.to_json does
+    path = write(tmp_path / "a.jsonl", *({**span, **times} for span in PHOENIX))
+    (one,) = read(path, "phoenix")
+    assert one.timestamp == 1772445600.0 and one.metadata["asked"] == {"latency": 3.5}
+    told = error(write(path, {**PHOENIX[0], "start_time": "soon"}))
+    assert "line 1, field 'start_time': this is no point in time" in told
+
+
 def test_phoenix_frames_in_csv_hold_what_python_prints(tmp_path: Path) -> None:
     rows = [{k: v if isinstance(v, str | None) else str(v) for k, v in x.items()} for x in PHOENIX]
     pl.DataFrame(rows).write_csv(tmp_path / "a.csv")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, unpacked
+from ragassay.formats.records import Mapper, timestamp, unpacked
 from ragassay.formats.traces import attributes, trace_spans as spans
 from ragassay.formats.traces.span_rows import rows
 from ragassay.samples import Sample
@@ -42,6 +42,7 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         )
     failed = str(row.get("status_code") or "").upper() == "ERROR"
     started = row.get("start_time")
+    begun = timestamp(_time(started), "start_time")
     yield attributes.span(
         {**own, **{key: unpacked(value) for key, value in flat.items()}},
         kind=row.get("span_kind"),
@@ -50,12 +51,22 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         parent=row.get("parent_id") or None,
         trace=str(trace),
         name=str(row.get("name") or ""),
-        begun=started,
-        ended=row.get("end_time"),
+        begun=begun,
+        ended=_time(row.get("end_time")),
         start=started,
         error=(row.get("status_message") or "error") if failed else None,
-        fields={"timestamp": started},
+        fields={"timestamp": begun},
     )
+
+
+_MILLISECONDS = 1e11
+"""From here on a number counts milliseconds since 1970, as pandas writes times to JSON: in seconds
+it would be after the year 5000."""
+
+
+def _time(value: Any) -> Any:
+    """A time; where it counts milliseconds, in seconds."""
+    return value / 1000 if isinstance(value, int | float) and value >= _MILLISECONDS else value
 
 
 def _sniff(head: Head) -> int:
