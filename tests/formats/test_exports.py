@@ -710,6 +710,13 @@ def test_promptfoo_results(tmp_path: Path) -> None:
     assert lines == [one, failed, again]
 
 
+def test_answers_of_which_one_should_be_similar_are_references(tmp_path: Path) -> None:
+    asserted = [{"type": "similar", "value": ["Jane Austen", "Austen"], "threshold": 0.8}]
+    path = write(tmp_path / "a.jsonl", promptfoo(0, testCase={"assert": asserted}))
+    (one,) = read(path, "promptfoo")
+    assert one.references == ("Jane Austen", "Austen")
+
+
 def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_path: Path) -> None:
     """Not by their order."""
     asked = {"question": Q, "prompt": "Be brief.", "contexts": ["Found."], "context": "Gold."}
