@@ -827,6 +827,20 @@ def test_the_context_of_deepeval_is_gold_also_where_nothing_was_retrieved(tmp_pa
         assert all([g.text for g in each.gold or ()] == ["Gold."] for each in (one, two))
 
 
+def test_datasets_of_deepeval_in_csv_need_no_custom_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    names = "input,actual_output,expected_output,context,retrieval_context"
+    path.write_text(
+        f"{names},name,comments,source_file,tools_called,expected_tools\n"
+        """Who?,I.,I.,g1|g2,r1|r2,,,,,\nWhen?,I.,I.,"['g1', 'g2']","[""r1"", ""r2""]",,,,,\n"""
+    )
+    for one in read(path, "deepeval"):
+        assert [p.text for p in one.passages or ()] == ["r1", "r2"]
+        assert [g.text for g in one.gold or ()] == ["g1", "g2"]
+    path.write_text(f"{names}\nWho?,I.,I.,g1|g2,r1|r2\n")
+    assert detect(path).name == "csv"
+
+
 def test_deepeval_conversations(tmp_path: Path) -> None:
     turns = [
         *({"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}),
