@@ -665,6 +665,24 @@ def test_metadata_of_inspect_that_only_sound_like_documents_are_kept(tmp_path: P
     assert one.metadata == kept
 
 
+def test_a_text_in_metadata_of_inspect_is_a_passage_where_it_is_no_label(tmp_path: Path) -> None:
+    log = inspect_log(metadata={"sources": "exam", "context": "Emma is a novel.", "topic": "t"})
+    (one,) = load(write(tmp_path / "a.json", log), notes=Notes())
+    assert [p.text for p in one.passages or ()] == ["Emma is a novel."]
+    assert one.metadata == {"sources": "exam", "topic": "t", "score.match": "C"}
+
+
+def test_a_sample_of_inspect_that_a_limit_stopped_is_a_failure_where_it_has_no_answer(
+    tmp_path: Path,
+) -> None:
+    limit = {"type": "token", "limit": 100.0}
+    stopped = inspect_log(limit=limit, output={"completion": ""})
+    (one,) = load(write(tmp_path / "a.json", stopped), notes=Notes())
+    assert (one.answer, one.failure) == (None, "stopped at its limit of token: 100")
+    (one,) = load(write(tmp_path / "a.json", inspect_log(limit=limit)), notes=Notes())
+    assert (one.answer_text, one.failure) == (A, None)
+
+
 def test_inspect_archives_are_refused_with_the_command_that_helps(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(b"PK\x03\x04" + bytes(50))
