@@ -48,6 +48,20 @@ def test_a_result_shows_its_table(run: ragassay.Result) -> None:
     assert run.summary._repr_html_() == shown
 
 
+def test_a_table_fits_a_narrow_cell_in_rows_of_two_lines(chromium: Any) -> None:
+    shown = ragassay.evaluate(TOWN / "hybrid.jsonl", ["contains_answer", "rl_f", "idk_eval"])
+    page = chromium.new_page(viewport={"width": 580, "height": 800})
+    page.set_content(f"<!doctype html><body style='margin:0'>{shown._repr_html_()}")
+    width, room = page.evaluate(
+        "(box => [box.scrollWidth, box.clientWidth])(document.querySelector('.x'))"
+    )
+    assert width <= room
+    heights = page.evaluate("[...document.querySelectorAll('tr')].map(row => row.clientHeight)")
+    assert max(heights) < 50
+    assert "8 undefined; offline-lexical" in words(shown._repr_html_())
+    page.close()
+
+
 def test_gates_warnings_and_labels_stand_there_and_are_escaped() -> None:
     data = [{"id": "1", "system": HOSTILE, "answer": "a", "references": ["a"]}]
     result = ragassay.evaluate(data, ["em", "BLEU"], fail_under="em>=0.5")
