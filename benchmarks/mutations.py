@@ -88,9 +88,9 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
     """The mutants of a file, those of one place together.
 
     Left as they are, as no test can see a change there: annotations, the arguments of decorators,
-    what is imported or declared for type checkers, and decorators that keep what was computed (speed) or forbid
-    an instance of a class that has none. So are ``strict=True`` of `zip`, which asserts that our
-    own sequences are of one length (without it, sequences of one length are joined alike), and
+    what is imported or declared for type checkers, and decorators that keep what was computed
+    (speed) or forbid an instance of a class that has none. So are ``strict=True`` of `zip`, which
+    asserts that our own sequences are of one length (without it, they are joined alike), and
     ``maxsize`` of `lru_cache` where it is called on a function: how much is kept.
     """
     code, fixed = (tree / path).read_text(encoding="utf-8"), []

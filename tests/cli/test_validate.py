@@ -153,6 +153,25 @@ def test_a_list_of_objects_is_suggested_as_passages_and_short_names_as_what_they
     assert re.search(r"references +2 of 2", capsys.readouterr().out)
 
 
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_list_of_one_object_in_every_record_is_suggested_as_passages_and_never_as_the_answer(
+    answered: bool,
+) -> None:
+    records = [
+        {
+            "question": f"What is {n}?",
+            "hits": [{"chunk": {"body": f"{n} is a letter."}}],
+            **({"llm_text": f"It is a letter, {n}."} if answered else {}),
+        }
+        for n in "ABC"
+    ]
+    path = write("a.jsonl", records)
+    found, every = place(path), "hits[*].chunk.body"
+    answer = {"answer": "llm_text"} if answered else {}
+    assert (found.suggested, found.tied) == ({"passages": every, **answer}, {})
+    assert not any("hits" in one for one in place(path, columns={"passages": every}).unplaced)
+
+
 @pytest.mark.parametrize("several", [False, True])
 def test_a_list_of_records_has_no_index_in_a_suggestion(several: bool) -> None:
     record = {"question": "Who wrote Emma?", "log": [{"said": LONG}] * (1 + several)}

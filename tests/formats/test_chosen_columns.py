@@ -121,6 +121,14 @@ def test_a_path_to_no_text_is_told_with_the_paths_to_texts(column: str, hint: st
     assert hint in str(caught.value) and "Did you mean" not in str(caught.value)
 
 
+def test_paths_to_texts_for_a_list_take_every_item_of_a_list_of_one() -> None:
+    record = {"id": "1", "query": "Q?", "hits": [{"chunk": {"body": "A."}}]}
+    with pytest.raises(InputError, match=r"Write passages=hits\[\*\].chunk.body\."):
+        samples([record], {"passages": "hits[*].chunk.text"})
+    with pytest.raises(InputError, match=r"Write answer=hits\[0\].chunk.body\."):
+        samples([record], {"answer": "hits[0].chunk.text"})
+
+
 def test_a_question_mark_allows_a_first_record_without_it() -> None:
     one, two = samples(RECORDS, {"answer": "outputs.text?"})
     assert one.answer is None and two.answer_text == "That."

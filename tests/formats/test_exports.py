@@ -665,6 +665,24 @@ def test_metadata_of_inspect_that_only_sound_like_documents_are_kept(tmp_path: P
     assert one.metadata == kept
 
 
+def test_a_text_in_metadata_of_inspect_is_a_passage_where_it_is_no_label(tmp_path: Path) -> None:
+    log = inspect_log(metadata={"sources": "exam", "context": "Emma is a novel.", "topic": "t"})
+    (one,) = load(write(tmp_path / "a.json", log), notes=Notes())
+    assert [p.text for p in one.passages or ()] == ["Emma is a novel."]
+    assert one.metadata == {"sources": "exam", "topic": "t", "score.match": "C"}
+
+
+def test_a_sample_of_inspect_that_a_limit_stopped_is_a_failure_where_it_has_no_answer(
+    tmp_path: Path,
+) -> None:
+    limit = {"type": "token", "limit": 100.0}
+    stopped = inspect_log(limit=limit, output={"completion": ""})
+    (one,) = load(write(tmp_path / "a.json", stopped), notes=Notes())
+    assert (one.answer, one.failure) == (None, "stopped at its limit of token: 100")
+    (one,) = load(write(tmp_path / "a.json", inspect_log(limit=limit)), notes=Notes())
+    assert (one.answer_text, one.failure) == (A, None)
+
+
 def test_inspect_archives_are_refused_with_the_command_that_helps(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(b"PK\x03\x04" + bytes(50))
@@ -721,6 +739,13 @@ def test_what_an_answer_of_promptfoo_cites_does_not_replace_its_context(
     alone = promptfoo(0, response=response, vars={"query": Q})
     (one,) = read(write(tmp_path / "b.jsonl", alone), "promptfoo")
     is_expected(one, ids=False)
+
+
+def test_answers_of_which_one_should_be_similar_are_references(tmp_path: Path) -> None:
+    asserted = [{"type": "similar", "value": ["Jane Austen", "Austen"], "threshold": 0.8}]
+    path = write(tmp_path / "a.jsonl", promptfoo(0, testCase={"assert": asserted}))
+    (one,) = read(path, "promptfoo")
+    assert one.references == ("Jane Austen", "Austen")
 
 
 def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_path: Path) -> None:
@@ -831,6 +856,20 @@ def test_the_context_of_deepeval_is_gold_also_where_nothing_was_retrieved(tmp_pa
         one, two = read(path, "deepeval")
         assert one.passages is None and [p.text for p in two.passages or ()] == ["Found."]
         assert all([g.text for g in each.gold or ()] == ["Gold."] for each in (one, two))
+
+
+def test_datasets_of_deepeval_in_csv_need_no_custom_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    names = "input,actual_output,expected_output,context,retrieval_context"
+    path.write_text(
+        f"{names},name,comments,source_file,tools_called,expected_tools\n"
+        """Who?,I.,I.,g1|g2,r1|r2,,,,,\nWhen?,I.,I.,"['g1', 'g2']","[""r1"", ""r2""]",,,,,\n"""
+    )
+    for one in read(path, "deepeval"):
+        assert [p.text for p in one.passages or ()] == ["r1", "r2"]
+        assert [g.text for g in one.gold or ()] == ["g1", "g2"]
+    path.write_text(f"{names}\nWho?,I.,I.,g1|g2,r1|r2\n")
+    assert detect(path).name == "csv"
 
 
 def test_deepeval_conversations(tmp_path: Path) -> None:
@@ -1118,6 +1157,15 @@ def test_phoenix_frames_in_json_are_named_by_their_index(tmp_path: Path) -> None
     path.write_text(json.dumps(frame))
     (one,) = read(path, "phoenix")
     is_expected(one)
+
+
+def test_times_of_phoenix_frames_in_json_count_milliseconds(tmp_path: Path) -> None:
+    times = {"start_time": 1772445600000, "end_time": 1772445603500}  # as DataFrame.to_json does
+    path = write(tmp_path / "a.jsonl", *({**span, **times} for span in PHOENIX))
+    (one,) = read(path, "phoenix")
+    assert one.timestamp == 1772445600.0 and one.metadata["asked"] == {"latency": 3.5}
+    told = error(write(path, {**PHOENIX[0], "start_time": "soon"}))
+    assert "line 1, field 'start_time': this is no point in time" in told
 
 
 def test_phoenix_frames_in_csv_hold_what_python_prints(tmp_path: Path) -> None:

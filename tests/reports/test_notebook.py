@@ -48,6 +48,20 @@ def test_a_result_shows_its_table(run: ragassay.Result) -> None:
     assert run.summary._repr_html_() == shown
 
 
+def test_a_table_fits_a_narrow_cell_in_rows_of_two_lines(chromium: Any) -> None:
+    shown = ragassay.evaluate(TOWN / "hybrid.jsonl", ["contains_answer", "rl_f", "idk_eval"])
+    page = chromium.new_page(viewport={"width": 580, "height": 800})
+    page.set_content(f"<!doctype html><body style='margin:0'>{shown._repr_html_()}")
+    width, room = page.evaluate(
+        "(box => [box.scrollWidth, box.clientWidth])(document.querySelector('.x'))"
+    )
+    assert width <= room
+    heights = page.evaluate("[...document.querySelectorAll('tr')].map(row => row.clientHeight)")
+    assert max(heights) < 50
+    assert "8 undefined; offline-lexical" in words(shown._repr_html_())
+    page.close()
+
+
 def test_gates_warnings_and_labels_stand_there_and_are_escaped() -> None:
     data = [{"id": "1", "system": HOSTILE, "answer": "a", "references": ["a"]}]
     result = ragassay.evaluate(data, ["em", "BLEU"], fail_under="em>=0.5")
@@ -176,19 +190,36 @@ def test_scores_are_a_sequence(
 def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
     data = [
         {"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"], "topic": "a", "n": 1},
-        {"id": "2", "query": "When?", "references": ["1965"], "em": "clash", "n": 2.5, "x": [1]},
-        {"id": "3", "answer": "b", "references": ["b"], "n": None, "mixed": True},
+        {
+            "id": "2",
+            "query": "When?",
+            "failure": "down",
+            "references": ["1965"],
+            "em": "clash",
+            "n": 2.5,
+            "x": [1],
+        },
+        {
+            "id": "3",
+            "answer": "b",
+            "answerability": "UNANSWERABLE",
+            "references": ["b"],
+            "n": None,
+            "mixed": True,
+        },
         {"id": "4", "answer": "b", "references": ["b"], "mixed": "yes", "sample": "clash, too"},
     ]
     for save in (None, tmp_path / "run"):
         result = ragassay.evaluate(data, ["em"], save=save)
         frame = result.to_polars()
         assert frame.columns == [
-            *("sample", "system", "repeat", "query", "answer"),
+            *("sample", "system", "repeat", "query", "answer", "answerability", "failure"),
             *("topic", "n", "metadata.em", "mixed", "metadata.sample", "em"),
         ]
         assert frame["query"].to_list() == ["Who?", "When?", None, None]
         assert frame["answer"].to_list() == ["Ann", None, "b", "b"]
+        assert frame["answerability"].to_list() == [None, None, "unanswerable", None]
+        assert frame["failure"].to_list() == [None, "down", None, None]
         assert frame["n"].to_list() == [1.0, 2.5, None, None]
         assert frame["mixed"].to_list() == [None, None, "True", "yes"]
         assert frame["em"].to_list() == [1.0, None, 1.0, 1.0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
+from fnmatch import fnmatch
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -209,6 +210,22 @@ def test_the_samples_of_all_tests_are_gated_once_and_alike_by_xdist(
         assert "answer: red fox" not in done.stdout.str()
     assert told(runs[0]) == told(runs[1])
     assert session("--ragassay-gate", "em>=0.5").ret == 0
+
+
+@pytest.mark.parametrize(
+    ("gates", "last"),
+    [
+        (["em>=0.99", "f1>=0.99", "low(f1)>=0.4"], "ragassay: 2 gates failed, 1 gate undecided"),
+        (["em>=0.5"], "*2 passed in *"),
+        (["emm>=0.5"], "ragassay: the gates are undecided"),
+    ],
+)
+def test_the_last_line_says_that_gates_failed_where_all_tests_passed(
+    pytester: pytest.Pytester, session, gates: list[str], last: str
+) -> None:
+    answers(pytester, "red fox", "blue")
+    done = session("-q", *(f"--ragassay-gate={one}" for one in gates))
+    assert fnmatch(done.stdout.lines[-1], last)
 
 
 def test_an_undecided_gate_fails_the_session(pytester: pytest.Pytester, session) -> None:

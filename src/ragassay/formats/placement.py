@@ -16,6 +16,7 @@ from ragassay.errors import InputError
 from ragassay.formats import reading
 from ragassay.formats.records import (
     ALIKE,
+    LIST_FIELDS,
     ChosenColumns,
     Columns,
     FieldKeys,
@@ -45,7 +46,13 @@ _LONG = 60
 _WORDS = 3
 """Words from which a text in a list of objects is rather a passage than a label."""
 
-_OF_MESSAGES = re.compile(r"messages?\b|history|turns|choices")
+_SAID = r"(?:messages?|history|turns|choices|candidates|generations)"
+_OF_MESSAGES = re.compile(_SAID + r"\[\*\][^\[]*$")
+"""Paths to the items of a list of what was said."""
+
+_OF_FIRST_REPLY = re.compile(_SAID + r"\[0\]")
+"""Paths into the first of several replies or messages."""
+
 _TEXTS = ("query", "answer", "references")
 _LISTS = ("passages", "gold")
 _NUMBERED = re.compile(r"(?P<before>[^*+|\[]*?\D)\d+(?P<after>\D[^*+|\[]*)?")
@@ -117,7 +124,13 @@ def _paths(rows: Sequence[Mapping[str, Any]], key: str, taken: Collection[str]) 
     paths = list(text_paths(held, key))
     if not any(isinstance(value, dict) for value in held) and paths in ([], [key]):
         return [key]
-    return [path for path in paths if path not in taken][:_MOST_PATHS]
+    read = {_of_every(path) for path in taken}
+    return [path for path in paths if _of_every(path) not in read][:_MOST_PATHS]
+
+
+def _of_every(path: str) -> str:
+    """A path that takes every item of the lists of whose first item it took something."""
+    return path.replace("[0]", "[*]")
 
 
 class PlacingMapper(Mapper):
@@ -210,7 +223,8 @@ def suggest(
             unplaced = [key for key in unplaced if key not in keys]
     for key in unplaced:
         if key not in found.values():
-            leaves.update(text_paths([row.get(key) for row in rows], key))
+            values = [row.get(key) for row in rows]
+            leaves |= text_paths(values, key) | text_paths(values, key, listed=True)
     leaves = {path: values for path, values in leaves.items() if path not in placed.values()}
     ranked = sorted(
         ((_likeness(path, one), one, path) for path in leaves for one in wanted), reverse=True
@@ -247,7 +261,8 @@ def _give(
         found[wanted] = left[0]
     else:
         tied[wanted] = left
-    for path in left:
+    given = {_of_every(path) for path in left}
+    for path in [path for path in free if _of_every(path) in given]:
         del free[path]
 
 
@@ -341,9 +356,14 @@ def _is_expected(path: str) -> bool:
 
 
 def _is_never(path: str, wanted: str) -> bool:
-    """Whether the name of a column says that it does not hold a field, whatever it is like."""
+    """Whether a column or path says by its name that it does not hold a field, whatever it is
+    like."""
     words = set(_words(path))
     if words & _WRONG:
+        return True
+    if "[0]" in path and wanted in LIST_FIELDS:  # other records may have longer lists
+        return True
+    if wanted in _LISTS and _OF_MESSAGES.search(path):
         return True
     if wanted == "answer":
         return _is_expected(path) or bool(words & _CHOSEN)
@@ -381,13 +401,15 @@ def _weight(wanted: str, path: str, values: Sequence[Any]) -> float:
         lists = [value for value in values if isinstance(value, list)]
         texts = [one for value in lists for one in value]
         share = sum(len(one) >= _LONG for one in texts) / max(1, len(texts))
-        if share == 0 and "[*]" in path and not _OF_MESSAGES.search(path):
+        if share == 0 and "[*]" in path:
             # Objects in a list that hold sentences are rather passages than labels.
             said = sum(len(one.split()) >= _WORDS for one in texts) / max(1, len(texts))
             return said / 2 if said > 0.5 else 0.0
         return share
     if wanted == "answer" and _is_no_answer(_last(path)):
         return 0.0
+    if "[0]" in path and not _OF_FIRST_REPLY.search(path):
+        return 0.0  # the texts of a list of objects are rather passages
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) < len(values) or len(Counter(texts)) <= len(texts) // 2:
         return 0.0

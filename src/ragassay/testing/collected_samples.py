@@ -99,6 +99,14 @@ class GatedSession:
         return lack_of([self.result.summary, *([] if inner is None else [inner.summary])])
 
     @property
+    def verdict(self) -> str:
+        """What keeps the session from passing, in a few words; empty where it passes."""
+        passed = [one.passed for one in self.result.gates]
+        found = (("failed", passed.count(False)), ("undecided", passed.count(None)))
+        counted = [f"{plural(n, 'gate')} {state}" for state, n in found if n]
+        return ", ".join([*counted, *(["the evaluation is incomplete"] if self.lack else [])])
+
+    @property
     def lines(self) -> list[str]:
         """The table, the gates, and for those that did not pass the samples that fare worst."""
         told = [str(self.result.summary), ""]

@@ -187,6 +187,14 @@ class SessionGate:
             if folder := self.config.getoption("--ragassay-output"):
                 terminalreporter.line(f"reports: {folder}")
 
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Ends the output with what fails the session: pytest's own last line counts tests only,
+        and may say that all of them passed."""
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        verdict = self.found.verdict if self.found else self.problem and "the gates are undecided"
+        if verdict and reporter is not None:
+            reporter.write_line(f"ragassay: {verdict}", red=True)
+
     def _options(self) -> dict[str, Any]:
         judge = self.config.getoption("--ragassay-judge") or self.config.getini("ragassay_judge")
         options = dict(self.config.hook.pytest_ragassay_options(config=self.config) or {})

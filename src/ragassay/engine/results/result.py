@@ -405,8 +405,9 @@ class Result(Displayed):
         return f"{outer}/{self.folder.name}" if outer else self.folder.name
 
     def to_polars(self) -> polars.DataFrame:
-        """One row a sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``, a column for
-        each field of the samples' metadata that holds plain values, then a column a metric.
+        """One row a sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``,
+        ``answerability``, ``failure`` (why the system gave no answer), a column for each field of
+        the samples' metadata that holds plain values, then a column a metric.
 
         A value is ``null`` where the metric is unscored; label metrics are left to `scores`. A
         field of the metadata that is called as another column is ``metadata.NAME``.

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
 
 _PLAIN = (str, bool, int, float)
-_QUERY, _ANSWER = (False, "query"), (False, "answer")
+_OWN = ("query", "answer", "answerability", "failure")
+"""What is told of every sample, beside its identity."""
 
 
 def sample_frame(result: Result) -> polars.DataFrame:
@@ -23,7 +24,7 @@ def sample_frame(result: Result) -> polars.DataFrame:
         schema={"sample": polars.String, "system": polars.String, "repeat": polars.Int64},
         orient="row",
     )
-    taken = {*frame.columns, "query", "answer", *columns.metrics}
+    taken = {*frame.columns, *_OWN, *columns.metrics}
     texts = {
         (f"metadata.{name}" if field and name in taken else name): values
         for (field, name), values in _texts(result).items()
@@ -40,13 +41,18 @@ def sample_frame(result: Result) -> polars.DataFrame:
 
 
 def _texts(result: Result) -> dict[tuple[bool, str], list[Any]]:
-    """Query, answer and plain metadata of the samples: whether it is metadata, and its name."""
+    """What `_OWN` names and the plain metadata of the samples: whether it is metadata, and its
+    name."""
     rows: list[dict[tuple[bool, str], Any]] = []
     for sample in result.samples:
         answer = None if sample.answer is None else sample.answer.text
+        label = None if sample.answerability is None else sample.answerability.value
+        own = zip(_OWN, (sample.query, answer, label, sample.failure), strict=True)
         fields = {(True, n): v for n, v in sample.metadata.items() if isinstance(v, _PLAIN)}
-        rows.append({_QUERY: sample.query, _ANSWER: answer, **fields})
-    names = dict.fromkeys([_QUERY, _ANSWER, *(name for row in rows for name in row)])
+        rows.append({**{(False, name): value for name, value in own}, **fields})
+    names = dict.fromkeys(
+        [*((False, name) for name in _OWN), *(name for row in rows for name in row)]
+    )
     return {name: _of_one_kind([row.get(name) for row in rows]) for name in names}
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, unpacked
+from ragassay.formats.records import Mapper, field_values, unpacked
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.samples import Sample
 
@@ -19,6 +20,9 @@ _CASES = (
     *("test_results", "testResults"),
 )
 _JOINED = ("retrieval_context", "context")
+_OWN = ("source_file", "tools_called", "expected_tools")
+"""Columns of deepeval's datasets in CSV that others seldom have."""
+
 _RETRIEVED = frozenset({"retrievalContext", "retrieval_context", "passages"})
 _CONVERSATIONAL = ("scenario", "expectedOutcome", "expected_outcome", "chatbotRole", "chatbot_role")
 
@@ -37,7 +41,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """
     if not opening.is_json(path, mapper.encoding):
         for line, row in delimited.rows(path, mapper.encoding):
-            joined = {key: cell.split("|") for key in _JOINED if (cell := row.get(key)) is not None}
+            joined = {key: _texts(cell) for key in _JOINED if (cell := row.get(key)) is not None}
             made = _told(_with(_metadata(row), {**row, **joined}))
             yield mapper.sample(made, line, _beside(row, made))
         return
@@ -58,6 +62,15 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
             with opening.shaped("deepeval", path, number):
                 made = _record(one, ids)
             yield mapper.sample(made, number, _beside(one, made))
+
+
+def _texts(cell: str) -> list[Any]:
+    """The texts of a context in CSV; a cell that others wrote may hold a list."""
+    with suppress(InputError):  # a text may begin like a list
+        listed = field_values.unpack(cell, "")
+        if isinstance(listed, list):
+            return listed
+    return cell.split("|")
 
 
 def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
@@ -149,7 +162,9 @@ def _told(case: Mapping[str, Any]) -> dict[str, Any]:
 def _sniff(head: Head) -> int:
     names = {*head.columns}
     if head.container == "table":
-        return SURE if {*_JOINED, "custom_column_key_values"} <= names else NO
+        outputs = {"actual_output", "expected_output"} <= names
+        own = "custom_column_key_values" in names or (outputs and not names.isdisjoint(_OWN))
+        return SURE if own and {*_JOINED} <= names else NO
     run = bool(names & {*_CASES, "testRunData", "test_run_data"})
     talk = isinstance(head.record.get("turns"), list) and bool(names & {*_CONVERSATIONAL})
     return SURE if head.container == "json" and (run or talk) else NO

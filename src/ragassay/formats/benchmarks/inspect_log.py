@@ -53,7 +53,11 @@ def _record(
         answer = (choices[0].get("message") or {}).get("content")
     error = one.get("error")
     scores = one.get("scores") or {}
-    listed = retrieved.name_of_list(metadata)
+    found = retrieved.name_of_list(metadata) or _name_of_text(metadata)
+    limit = one.get("limit")
+    if not error and not answer and isinstance(limit, dict):
+        most = str(limit.get("limit")).removesuffix(".0")
+        error = f"stopped at its limit of {limit.get('type')}: {most}"
     record = {
         "id": one.get("id"),
         "repeat": (one.get("epoch") or 1) - 1,
@@ -61,9 +65,9 @@ def _record(
         "references": one.get("target") or None,
         "answer": None if error else answer,
         "failure": error.get("message") if isinstance(error, dict) else error,
-        "passages": retrieved.within(metadata),
+        "passages": None if found is None else retrieved.documents(metadata[found]),
         "metadata": {
-            **{key: value for key, value in metadata.items() if key != listed},
+            **{key: value for key, value in metadata.items() if key != found},
             **{f"score.{name}": score.get("value") for name, score in scores.items()},
         },
     }
@@ -76,6 +80,19 @@ def _record(
         mapper.tell_tools(line)
     record["query"] = asked
     return {key: value for key, value in record.items() if value is not None}
+
+
+_WORDS = 3
+"""Words from which a text is rather a passage than a label."""
+
+
+def _name_of_text(metadata: Mapping[str, Any]) -> str | None:
+    """Under which name metadata hold what was retrieved as one text."""
+    for name in retrieved.LISTS:
+        text = metadata.get(name)
+        if isinstance(text, str) and len(text.split()) >= _WORDS:
+            return name
+    return None
 
 
 def _sniff(head: Head) -> int:

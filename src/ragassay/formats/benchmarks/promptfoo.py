@@ -191,11 +191,15 @@ class _VariableWords(OptionWords):
 
 
 def _expected(assertions: Any) -> list[str] | None:
+    """The answers that the first assertion about them expects; of several that are ``similar``, one
+    is enough, as of references."""
     for one in assertions or ():
         if isinstance(one, dict) and one.get("type") in _EXPECTED:
             value = one.get("value")
-            if isinstance(value, str) and value and "{{" not in value:
-                return [value]
+            listed = value if isinstance(value, list) and one["type"] == "similar" else [value]
+            texts = [each for each in listed if isinstance(each, str) and each]
+            if texts and not any("{{" in each for each in texts):
+                return texts
     return None
 
 

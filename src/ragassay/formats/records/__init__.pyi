@@ -18,6 +18,7 @@ from .aliases import (
     pick as pick,
 )
 from .chosen_columns import (
+    LIST_FIELDS as LIST_FIELDS,
     ChosenColumns as ChosenColumns,
     Columns as Columns,
     canonical as canonical,

@@ -19,7 +19,7 @@ Columns = Mapping[str, str | Sequence[str]]
 in a list or joined by ``|``, of which the first that a record has is read. For a field that is a
 list also several columns, whose values make it: ``passage_*`` or ``first+second``."""
 
-LISTS = frozenset(
+LIST_FIELDS = frozenset(
     {"passages", "passage_ids", "references", "negative_references", "gold", "gold_ids"}
 )
 """Fields that several columns can make."""
@@ -120,7 +120,7 @@ class ChosenColumns:
         }
         self._joined = {
             name: joined
-            for field in LISTS & self._candidates.keys()
+            for field in LIST_FIELDS & self._candidates.keys()
             for name in _alternatives(self._candidates[field])
             if (joined := JoinedColumns.parse(name)) is not None
         }
@@ -359,7 +359,9 @@ def _opened(value: Any) -> Any:
 
 def _texts_below(field: str, value: Any, name: str) -> str:
     """A hint with the paths to the texts in what a column holds; empty where there are none."""
-    below = [] if value is NOTHING else text_paths([_opened(value)], name)
+    below = (
+        () if value is NOTHING else text_paths([_opened(value)], name, listed=field in LIST_FIELDS)
+    )
     paths = [path for path in below if path != name][:_MOST_PATHS]
     if not paths:
         return ""

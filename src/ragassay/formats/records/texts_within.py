@@ -13,19 +13,21 @@ _DEEPEST = 6
 _Steps = tuple[str | int, ...]
 
 
-def text_paths(values: Sequence[Any], column: str) -> dict[str, list[Any]]:
+def text_paths(values: Sequence[Any], column: str, *, listed: bool = False) -> dict[str, list[Any]]:
     """The paths to the texts and lists of texts in the values of a column.
 
     Args:
         values: what some records have in the column.
         column: its name.
+        listed: whether they are for a field that is a list.
 
     Returns:
         Path -> what it leads to in those values that have it. The texts of a list of objects are a
-        list (``hits[*].text``), unless every such list has a single item (``choices[0].message``).
+        list (``hits[*].text``), unless every such list has a single item (``choices[0].message``)
+        and the field is no list: in other records the list may be longer.
     """
     found: dict[str, list[Any]] = {}
-    for path, steps in dict(_paths(list(values), column, ())).items():
+    for path, steps in dict(_paths(list(values), column, (), listed)).items():
         way = JsonPath(path, steps, optional=True)
         held = [_texts(way.find(value)) for value in values]
         if kept := [one for one in held if one is not None]:
@@ -47,7 +49,9 @@ def _texts(value: Any) -> Any:
     return None
 
 
-def _paths(values: list[Any], path: str, steps: _Steps) -> Iterator[tuple[str, _Steps]]:
+def _paths(
+    values: list[Any], path: str, steps: _Steps, listed: bool
+) -> Iterator[tuple[str, _Steps]]:
     """Paths into values that stand at one place in several records, with their steps."""
     if any(isinstance(one, str) or is_list_of_texts(one) for one in values):
         yield path, steps
@@ -58,13 +62,13 @@ def _paths(values: list[Any], path: str, steps: _Steps) -> Iterator[tuple[str, _
         plain = str(key).replace("_", "").replace("-", "").isalnum()
         step = f".{key}" if plain else f'["{key}"]'
         held = [one[key] for one in objects if key in one]
-        yield from _paths(held, f"{path}{step}", (*steps, key))
+        yield from _paths(held, f"{path}{step}", (*steps, key), listed)
     lists = [one for one in values if isinstance(one, list) and one and isinstance(one[0], dict)]
     items = [item for one in lists for item in one if isinstance(item, dict)]
-    if any(len(one) > 1 for one in lists):
-        yield from _paths(items, f"{path}[*]", (*steps, EVERY))
+    if any(len(one) > 1 for one in lists) or (listed and items):
+        yield from _paths(items, f"{path}[*]", (*steps, EVERY), listed)
     elif items:
-        for inner, further in _paths(items, f"{path}[0]", (*steps, 0)):
+        for inner, further in _paths(items, f"{path}[0]", (*steps, 0), listed):
             key = further[len(steps) + 1]
             if key in _OF_DOCUMENTS and len(further) == len(steps) + 2 and "role" not in items[0]:
                 yield f"{path}[*].{key}", (*steps, EVERY, key)
