@@ -212,7 +212,7 @@ def decided(
     lost = [vote for vote in votes if isinstance(vote, Failure)]
     made = Provenance(
         label,
-        latency=max((vote.provenance.latency for vote in votes), default=0.0),
+        latency=max(vote.provenance.latency for vote in votes),
         attempts=0,
         cached=all(vote.provenance.cached for vote in votes),
     )

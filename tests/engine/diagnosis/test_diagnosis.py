@@ -190,6 +190,19 @@ def test_a_class_that_needs_another_metric_says_which_and_how_to_compute_it() ->
     assert "-m contains_answer" in found.command and "-m RR" in found.command
 
 
+@pytest.mark.parametrize(("passages", "proposed"), [(True, ("nuggets.all",)), (False, ())])
+def test_without_references_nuggets_of_the_passages_tell_a_right_answer(
+    passages: bool, proposed: tuple[str, ...]
+) -> None:
+    left_out = {"references"} if passages else {"references", "passages", "gold"}
+    records = [{key: one[key] for key in one if key not in left_out} for one in RUN]
+    found = diagnose(
+        ragassay.evaluate(records, ["ragreport_satisfaction"]), headline="ragreport_satisfaction"
+    )
+    (refused,) = (one for one in found.not_looked_at if one.fault.name == "incomplete")
+    assert [one for one in refused.metrics if one == "nuggets.all"] == list(proposed)
+
+
 def test_the_command_makes_a_run_in_which_nothing_is_missing(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
