@@ -100,7 +100,7 @@ def test_an_answer_that_is_a_list_is_told_with_its_path() -> None:
 
 
 def test_passages_that_cannot_be_read_are_told_with_their_place() -> None:
-    reply = {"a": "yes", "hits": [{"score": "high", "text": "x"}]}
+    reply = {"a": "yes", "hits": [{"start": "high", "text": "x"}]}
     (failure, *_) = answers_of(
         lambda *_: reply, "/\nbody: '{{query}}'\nanswer: a\npassages: hits\n"
     )
