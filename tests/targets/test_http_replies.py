@@ -99,8 +99,33 @@ def test_an_answer_that_is_a_list_is_told_with_its_path() -> None:
     assert failure.endswith("Correct 'answer' (data.reply) in mine.yaml: the path finds a list.")
 
 
+@pytest.mark.parametrize(
+    ("pieces", "answer"),
+    [
+        ([{"t": "It is "}, {"t": "24."}], "It is 24."),
+        ([{"t": "It is 24."}], "It is 24."),
+        ([], ""),
+    ],
+)
+def test_pieces_that_a_path_finds_are_joined_to_the_answer(pieces: Any, answer: str) -> None:
+    for streamed in ("", "\nstream: lines"):
+        with SystemServer(lambda *_: {"data": [{"out": {"pieces": pieces}}]}) as server:
+            Path("mine.yaml").write_text(
+                f"url: {server.url}\nbody: '{{{{query}}}}'\n"
+                f"answer: ['data[0].out.text', 'data[0].out.pieces[*].t']{streamed}\n"
+            )
+            (sample,) = ask(QUERIES[:1], "mine.yaml").samples
+        assert sample.answer is not None and sample.answer.text == answer
+
+
+def test_pieces_that_are_no_texts_are_no_answer() -> None:
+    reply = {"pieces": [{"t": "a"}, {"t": {"no": "text"}}]}
+    (failure, *_) = answers_of(lambda *_: reply, "/\nbody: '{{query}}'\nanswer: pieces[*].t\n")
+    assert (failure or "").endswith("the path finds a list.")
+
+
 def test_passages_that_cannot_be_read_are_told_with_their_place() -> None:
-    reply = {"a": "yes", "hits": [{"score": "high", "text": "x"}]}
+    reply = {"a": "yes", "hits": [{"start": "high", "text": "x"}]}
     (failure, *_) = answers_of(
         lambda *_: reply, "/\nbody: '{{query}}'\nanswer: a\npassages: hits\n"
     )

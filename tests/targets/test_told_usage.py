@@ -54,6 +54,30 @@ def test_what_is_no_number_is_not_measured_and_told_once(wrong: str) -> None:
     assert "2 answers give no number" in " ".join(str(answers).split())
 
 
+@pytest.mark.parametrize("wrong", ['"3.73"', "NaN", "[1]", "true"])
+@pytest.mark.parametrize("place", ["score", "metadata.score"])
+def test_scores_of_passages_that_are_no_numbers_cost_no_answer(wrong: str, place: str) -> None:
+    told = f'"score": {wrong}' if place == "score" else f'"metadata": {{"score": {wrong}}}'
+
+    def rule(number: int, _: Any) -> Reply:
+        other = f'{{"text": "b", {told if number else ""}}}'.replace(", }", "}")
+        return Reply(f'{{"a": "yes", "hits": [{{"text": "a", "score": -1}}, {other}]}}'.encode())
+
+    with SystemServer(rule) as server:
+        Path("mine.yaml").write_text(f"url: {server.url}\nbody: '{{{{query}}}}'\nanswer: a\n"
+                                     "passages: hits\n")  # fmt: skip
+        answers = ask(QUERIES, "mine.yaml", concurrency=1)
+    assert answers.complete
+    first, second, _ = answers.samples
+    assert [one.score for one in first.passages or ()] == [-1, None]
+    assert [(one.text, one.score) for one in second.passages or ()] == [("a", None), ("b", None)]
+    (note,) = answers.summaries["mine"].notes
+    assert note == (
+        f"2 answers give no finite number for the scores of passages at passages.{place}, but "
+        f"{json.loads(wrong)!r} (query 'q1'): they are not measured there."
+    )
+
+
 def test_what_is_null_or_missing_is_not_told() -> None:
     answers = asked(lambda number, _: {"a": "yes", "u": {"in": None} if number else {}})
     notes = answers.summaries["mine"].notes  # about paths that never fit, and no other

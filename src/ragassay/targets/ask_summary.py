@@ -13,7 +13,7 @@ from ragassay.counts import either, plural
 from ragassay.errors import did_you_mean
 from ragassay.samples import Sample
 from ragassay.targets.measurements import ASKED, FAILED_BEFORE, NO_ANSWER, NOT_ASKED, STOPPED
-from ragassay.targets.reply_shapes import NAMES
+from ragassay.targets.reply_shapes import NAMES, PASSAGE_SCORES
 
 PERCENTILES = (50, 90, 95, 99)
 
@@ -156,9 +156,12 @@ def _notes(samples: Sequence[Sample]) -> Iterator[str]:
         for name, one in sample.metadata[ASKED].get("unread", {}).items():
             found[name, one["place"]].append(f"{one['found']} (query {sample.id!r})")
     for (name, place), held in found.items():
+        number, pronoun = "number of 0 or more", "it is"
+        if name == PASSAGE_SCORES:
+            number, pronoun = "finite number", "they are"
         yield (
-            f"{plural(len(held), 'answer')} {either(len(held), 'gives', 'give')} no number of 0 or "
-            f"more for {name} at {place}, but {held[0]}: it is not measured there."
+            f"{plural(len(held), 'answer')} {either(len(held), 'gives', 'give')} no {number} "
+            f"for {name} at {place}, but {held[0]}: {pronoun} not measured there."
         )
     yield from _keys_not_read(samples)
     yield from _paths_without_effect(samples)

@@ -52,6 +52,8 @@ NAMES = (*ANSWERS, *_PASSAGES, "citations", "usage", "version")
 _OBJECT = re.compile(r'^[ \t]*(?=\{\s*")', re.MULTILINE)
 """A line on which a JSON object may begin."""
 _DECODER = json.JSONDecoder()
+PASSAGE_SCORES = "the scores of passages"
+"""What `SystemReply.unread` calls these."""
 _ALIKE = 0.8
 """Names that are so much alike may be one, mistyped."""
 _HOW = "Return a text, or a mapping with 'answer' and 'passages'."
@@ -181,8 +183,9 @@ def made_reply(
     """
     if citations and isinstance(answer, str):
         answer = {"text": answer, "citations": list(citations)}
+    scores: dict[str, Unread] = {}
     if isinstance(passages, list | tuple):
-        passages = [_plain(one) for one in passages]
+        passages, scores = _without_bad_scores([_plain(one) for one in passages])
     said = _read("answer", formats.answer_values.answer, answer, how)
     found = _read("passages", formats.passages.passages, passages, how)
     if said is None:
@@ -198,8 +201,38 @@ def made_reply(
         passages=found,
         cost=numbers.get("cost"),
         version=version,
-        unread=unread,
+        unread={**unread, **scores},
     )
+
+
+def _without_bad_scores(listed: list[Any]) -> tuple[list[Any], dict[str, Unread]]:
+    """Passages without their scores, where the score of one cannot be read, and what stands there:
+    a measurement that is none is no reason to lose the answer."""
+    for one in filter(_is_record, listed):
+        inner = one.get("metadata")
+        for place, holder in (("", one), ("metadata.", inner if _is_record(inner) else {})):
+            for key in filter(_is_score, holder):
+                try:
+                    formats.field_values.score(holder[key], key)
+                except InputError:
+                    unread = Unread(f"passages.{place}{key}", shown(repr(holder[key])))
+                    return [_unscored(passage) for passage in listed], {PASSAGE_SCORES: unread}
+    return listed, {}
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_score(key: Any) -> bool:
+    return isinstance(key, str) and formats.folded(key) in formats.passages.SCORES
+
+
+def _unscored(passage: Any) -> Any:
+    if not _is_record(passage):
+        return passage
+    kept = {key: one for key, one in passage.items() if not _is_score(key)}
+    return {**kept, "metadata": _unscored(kept["metadata"])} if "metadata" in kept else kept
 
 
 def _read(

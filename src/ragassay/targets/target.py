@@ -113,7 +113,8 @@ class SystemReply(Completion):
         first_token: seconds until the first words of the answer; ``None`` where it came at once.
         cost: US dollars, where it is told or the price of the model is known.
         version: of the system, as it says; may be empty.
-        unread: tokens and cost that are told and are no numbers, by name; these are not measured.
+        unread: tokens, cost and scores of passages that are told and are no numbers, by name; these
+            are not measured.
         not_read: unknown keys of what it returned, where they may hold a part of the reply.
         not_found: paths to measurements that found nothing in the reply, as messages name them, and
             where each of them is written.

@@ -26,6 +26,9 @@ from ragassay.samples import GoldPassage, Passage
 P = TypeVar("P", Passage, GoldPassage)
 Read = Callable[[Any, str], Any]
 
+SCORES = ("score", "relevance_score", "similarity")
+"""What the score of a passage is called."""
+
 _PARTS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
     "text": (
         text,
@@ -35,7 +38,7 @@ _PARTS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
         identifier,
         ("id", "_id", "doc_id", "docid", "document_id", "passage_id", "chunk_id", "segment_id"),
     ),
-    "score": (score, ("score", "relevance_score", "similarity")),
+    "score": (score, SCORES),
     "grade": (whole_number, ("grade", "relevance", "rel")),
     "document": (identifier, ("document", "filename", "file_name", "file", "doc_uri", "source")),
     "start": (whole_number, ("start", "start_char_offset", "start_offset", "start_index")),

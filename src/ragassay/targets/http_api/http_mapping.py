@@ -86,7 +86,8 @@ class HttpMapping(_Part):
         headers: of the request.
         params: of the URL's query.
         body: of the request, sent as JSON.
-        answer: path to the answer; in a stream, to the piece of the answer in each event.
+        answer: path to the answer; in a stream, to the piece of the answer in each event. Texts
+            that a path with ``[*]`` finds are joined as they are.
         passages: path to the list of passages.
         passage: paths within each passage; its known names (``id``, ``text`` ...) where left out.
         citations: path to the list of ids of the passages that the answer cites.

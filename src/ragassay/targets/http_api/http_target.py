@@ -15,7 +15,7 @@ import orjson
 
 from ragassay import formats
 from ragassay.errors import UsageError
-from ragassay.json_paths import NOTHING, JsonPath, PathError
+from ragassay.json_paths import EVERY, NOTHING, JsonPath, PathError
 from ragassay.scores import Reason
 from ragassay.targets.http_api.http_mapping import (
     HttpMapping,
@@ -175,7 +175,7 @@ class HttpTarget(Target):
     def _read(self, value: Any) -> SystemReply:
         """The reply that a JSON value stands for."""
         self._refuse_failure(value)
-        answer = self._found(value, "answer", self.mapping.answer)
+        answer = _joined(self._found(value, "answer", self.mapping.answer), self.mapping.answer)
         return self._made("" if answer is NOTHING else answer, [value])
 
     async def _read_stream(self, response: aiohttp.ClientResponse, watch: Stopwatch) -> SystemReply:
@@ -207,7 +207,7 @@ class HttpTarget(Target):
             ended = ended or last or self._end.is_in(value)
             self._refuse_failure(value)
             try:
-                piece = _first(value, self.mapping.answer)
+                piece = _joined(_first(value, self.mapping.answer), self.mapping.answer)
             except PathError:
                 piece = NOTHING
             if isinstance(piece, str):
@@ -432,6 +432,18 @@ def _first(value: Any, paths: Paths) -> Any:
     if problem is not None and not optional:
         raise problem
     return NOTHING
+
+
+def _joined(found: Any, paths: Paths) -> Any:
+    """The text of which a path with ``[*]`` finds the pieces; anything else unchanged."""
+    every = [paths] if isinstance(paths, str) else paths or ()
+    if (
+        isinstance(found, list)
+        and any(EVERY in JsonPath.parse(one).steps for one in every)
+        and all(isinstance(one, str) for one in found)
+    ):
+        return "".join(found)
+    return found
 
 
 def _written(paths: Paths) -> str:
