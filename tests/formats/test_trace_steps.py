@@ -315,3 +315,14 @@ def test_a_model_call_of_openllmetry_is_one_under_a_web_server_too(
     one = one_sample(tmp_path / "a.jsonl", otlp(SERVED, retrieved, called))
     assert (one.query, one.answer_text) == (Q, A)
     assert [passage.text for passage in one.passages or ()] == [DOC]
+
+
+def test_labels_among_the_scores_of_langfuse_are_kept(tmp_path: Path) -> None:
+    scores = [
+        {"name": "tone", "value": None, "dataType": "CATEGORICAL", "stringValue": "friendly"},
+        {"name": "short", "value": 1, "dataType": "BOOLEAN", "stringValue": "True"},
+        {"name": "faithfulness", "value": 0, "dataType": "NUMERIC", "stringValue": None},
+    ]
+    one = one_sample(tmp_path / "a.jsonl", langfuse(ASKED, scores=scores))
+    found = {"score.tone": "friendly", "score.short": 1, "score.faithfulness": 0}
+    assert one.metadata == {"name": "rag", **found}

@@ -44,7 +44,9 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         "user_id": _get(row, "userId", "user_id"),
         "version": _get(row, "version", "release"),
         **{
-            f"score.{one['name']}": one.get("value")
+            f"score.{one['name']}": _get(one, "stringValue", "string_value")
+            if one.get("value") is None
+            else one["value"]
             for one in _objects(row, "scores")
             if "name" in one
         },
