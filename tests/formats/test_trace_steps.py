@@ -326,3 +326,24 @@ def test_labels_among_the_scores_of_langfuse_are_kept(tmp_path: Path) -> None:
     one = one_sample(tmp_path / "a.jsonl", langfuse(ASKED, scores=scores))
     found = {"score.tone": "friendly", "score.short": 1, "score.faithfulness": 0}
     assert one.metadata == {"name": "rag", **found}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("given", [{}, {"input": Q, "output": A}])
+def test_the_json_of_langfuses_pages_is_a_trace(
+    indent: int | None, given: dict[str, Any], tmp_path: Path
+) -> None:
+    """It was refused with the advice to keep the observations alone."""
+    step = {**CALLED, "usageDetails": {"input": 100, "output": 9}, "parentObservationId": "a"}
+    trace = langfuse(ASKED, FOUND, step, **given, userId="u1", tags=["prod"], latency=2.1)
+    trace["scores"] = [{"name": "faithfulness", "value": 1}]
+    listed = trace.pop("observations")
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"trace": trace, "observations": listed}, indent=indent))
+    notes = Notes()
+    (one,) = load(path, notes=notes)
+    assert (one.id, one.query, one.answer_text) == ("t", Q, A)
+    assert [passage.text for passage in one.passages or ()] == [DOC]
+    told = {"name": "rag", "user_id": "u1", "tags": ["prod"], "score.faithfulness": 1}
+    asked = {"latency": 2.1, "input_tokens": 100.0, "output_tokens": 9.0}
+    assert (one.metadata, list(notes)) == ({**told, "asked": asked}, [])

@@ -34,6 +34,8 @@ def _get(row: Mapping[str, Any], *names: str) -> Any:
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
+    if isinstance(row.get("trace"), dict):  # as its pages export one
+        row = {**row["trace"], "observations": row.get("observations")}
     if _get(row, "traceId", "trace_id") is not None and "observations" not in row:
         yield _observation(row, line)
         return
@@ -162,6 +164,9 @@ def _sniff(head: Head) -> int:
         isinstance(head.record.get("observations"), list)
         or any(head.has(name) for name in ("sessionId", "bookmarked", "projectId"))
     )
+    one_of_pages = isinstance(head.record.get("trace"), dict) and isinstance(
+        head.record.get("observations"), list
+    )
     observations = (head.has("traceId", "type") and head.has("startTime")) or head.has(
         "trace_id", "parent_observation_id"
     )
@@ -170,7 +175,7 @@ def _sniff(head: Head) -> int:
     items = head.has("input", "expectedOutput") and (
         head.has("datasetId") or head.has("sourceTraceId") or head.has("datasetName")
     )
-    return SURE if traces or observations or items else NO
+    return SURE if traces or one_of_pages or observations or items else NO
 
 
 FORMAT = Format(
