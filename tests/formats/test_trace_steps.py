@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragassay import Sample
+from ragassay import InputError, Sample
 from ragassay.formats import Notes, load, place
 
 Q, A = "Who founded it?", "Ada."
@@ -347,3 +347,20 @@ def test_the_json_of_langfuses_pages_is_a_trace(
     told = {"name": "rag", "user_id": "u1", "tags": ["prod"], "score.faithfulness": 1}
     asked = {"latency": 2.1, "input_tokens": 100.0, "output_tokens": 9.0}
     assert (one.metadata, list(notes)) == ({**told, "asked": asked}, [])
+
+
+@pytest.mark.parametrize(
+    ("trace", "name"),
+    [
+        (phoenix(start_time="then"), "start_time"),
+        (langsmith(start_time="then"), "start_time"),
+        (langfuse(ASKED, timestamp="then"), "timestamp"),
+        ({**ASKED, "traceId": "t", "startTime": "then"}, "startTime"),
+        (of_mlflow(mlflow_2("a", None, "CHAIN", Q, A), timestamp_ms="then"), "timestamp_ms"),
+    ],
+)
+def test_a_wrong_time_is_told_by_the_name_that_the_file_has(
+    trace: dict[str, Any], name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=f"field '{name}': this is no point in time"):
+        one_sample(tmp_path / "a.jsonl", trace)

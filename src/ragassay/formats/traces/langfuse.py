@@ -113,6 +113,7 @@ def _observation(row: Mapping[str, Any], line: int, above: str | None = None) ->
         outputs=unpacked(row.get("output")),
         error=(_get(row, "statusMessage", "status_message") or "error") if failed else None,
         fields={"timestamp": started},
+        clock="start_time" if "start_time" in row else "startTime",
         metadata={
             "conversation_id": _get(row, "sessionId", "session_id"),
             "user_id": _get(row, "userId", "user_id"),
