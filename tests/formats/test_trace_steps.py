@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragassay import Sample
+from ragassay import InputError, Sample
 from ragassay.formats import Notes, load, place
 
 Q, A = "Who founded it?", "Ada."
@@ -315,3 +315,52 @@ def test_a_model_call_of_openllmetry_is_one_under_a_web_server_too(
     one = one_sample(tmp_path / "a.jsonl", otlp(SERVED, retrieved, called))
     assert (one.query, one.answer_text) == (Q, A)
     assert [passage.text for passage in one.passages or ()] == [DOC]
+
+
+def test_labels_among_the_scores_of_langfuse_are_kept(tmp_path: Path) -> None:
+    scores = [
+        {"name": "tone", "value": None, "dataType": "CATEGORICAL", "stringValue": "friendly"},
+        {"name": "short", "value": 1, "dataType": "BOOLEAN", "stringValue": "True"},
+        {"name": "faithfulness", "value": 0, "dataType": "NUMERIC", "stringValue": None},
+    ]
+    one = one_sample(tmp_path / "a.jsonl", langfuse(ASKED, scores=scores))
+    found = {"score.tone": "friendly", "score.short": 1, "score.faithfulness": 0}
+    assert one.metadata == {"name": "rag", **found}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("given", [{}, {"input": Q, "output": A}])
+def test_the_json_of_langfuses_pages_is_a_trace(
+    indent: int | None, given: dict[str, Any], tmp_path: Path
+) -> None:
+    """It was refused with the advice to keep the observations alone."""
+    step = {**CALLED, "usageDetails": {"input": 100, "output": 9}, "parentObservationId": "a"}
+    trace = langfuse(ASKED, FOUND, step, **given, userId="u1", tags=["prod"], latency=2.1)
+    trace["scores"] = [{"name": "faithfulness", "value": 1}]
+    listed = trace.pop("observations")
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"trace": trace, "observations": listed}, indent=indent))
+    notes = Notes()
+    (one,) = load(path, notes=notes)
+    assert (one.id, one.query, one.answer_text) == ("t", Q, A)
+    assert [passage.text for passage in one.passages or ()] == [DOC]
+    told = {"name": "rag", "user_id": "u1", "tags": ["prod"], "score.faithfulness": 1}
+    asked = {"latency": 2.1, "input_tokens": 100.0, "output_tokens": 9.0}
+    assert (one.metadata, list(notes)) == ({**told, "asked": asked}, [])
+
+
+@pytest.mark.parametrize(
+    ("trace", "name"),
+    [
+        (phoenix(start_time="then"), "start_time"),
+        (langsmith(start_time="then"), "start_time"),
+        (langfuse(ASKED, timestamp="then"), "timestamp"),
+        ({**ASKED, "traceId": "t", "startTime": "then"}, "startTime"),
+        (of_mlflow(mlflow_2("a", None, "CHAIN", Q, A), timestamp_ms="then"), "timestamp_ms"),
+    ],
+)
+def test_a_wrong_time_is_told_by_the_name_that_the_file_has(
+    trace: dict[str, Any], name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=f"field '{name}': this is no point in time"):
+        one_sample(tmp_path / "a.jsonl", trace)

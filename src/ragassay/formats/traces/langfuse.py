@@ -34,6 +34,8 @@ def _get(row: Mapping[str, Any], *names: str) -> Any:
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
+    if isinstance(row.get("trace"), dict):  # as its pages export one
+        row = {**row["trace"], "observations": row.get("observations")}
     if _get(row, "traceId", "trace_id") is not None and "observations" not in row:
         yield _observation(row, line)
         return
@@ -44,7 +46,9 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         "user_id": _get(row, "userId", "user_id"),
         "version": _get(row, "version", "release"),
         **{
-            f"score.{one['name']}": one.get("value")
+            f"score.{one['name']}": _get(one, "stringValue", "string_value")
+            if one.get("value") is None
+            else one["value"]
             for one in _objects(row, "scores")
             if "name" in one
         },
@@ -109,6 +113,7 @@ def _observation(row: Mapping[str, Any], line: int, above: str | None = None) ->
         outputs=unpacked(row.get("output")),
         error=(_get(row, "statusMessage", "status_message") or "error") if failed else None,
         fields={"timestamp": started},
+        clock="start_time" if "start_time" in row else "startTime",
         metadata={
             "conversation_id": _get(row, "sessionId", "session_id"),
             "user_id": _get(row, "userId", "user_id"),
@@ -160,6 +165,9 @@ def _sniff(head: Head) -> int:
         isinstance(head.record.get("observations"), list)
         or any(head.has(name) for name in ("sessionId", "bookmarked", "projectId"))
     )
+    one_of_pages = isinstance(head.record.get("trace"), dict) and isinstance(
+        head.record.get("observations"), list
+    )
     observations = (head.has("traceId", "type") and head.has("startTime")) or head.has(
         "trace_id", "parent_observation_id"
     )
@@ -168,7 +176,7 @@ def _sniff(head: Head) -> int:
     items = head.has("input", "expectedOutput") and (
         head.has("datasetId") or head.has("sourceTraceId") or head.has("datasetName")
     )
-    return SURE if traces or observations or items else NO
+    return SURE if traces or one_of_pages or observations or items else NO
 
 
 FORMAT = Format(

@@ -71,6 +71,7 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
             "id": row.get("reference_example_id"),
             "references": _references(reference),
         },
+        clock="start_time",
         metadata={
             "conversation_id": None if talk is None else str(session[talk]),
             **_scores(row),

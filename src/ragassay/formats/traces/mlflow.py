@@ -64,6 +64,7 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
                 made,
                 error=made.error or ("error" if failed else None),
                 fields=fields,
+                clock="request_time" if "request_time" in info else "timestamp_ms",
                 metadata={**made.metadata, **metadata},
                 own={**made.own, **own},
             )

@@ -41,6 +41,7 @@ def span(record: Mapping[str, Any], given: Mapping[str, Any], **known: Any) -> S
             "start": _first(record, _START),
             "error": _error(record),
             "fields": {"timestamp": started},
+            "clock": next((name for name in _START if name in record), "timestamp"),
             **known,
         },
     )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ragassay.errors import InputError
 from ragassay.formats.records import Mapper, retrieved
 from ragassay.formats.sources import shaped
 from ragassay.formats.traces import said, served
@@ -50,6 +51,7 @@ class Span:
         documents: what it retrieved, where that is told apart from ``outputs``.
         error: why it failed.
         fields: further fields of the request's record, by our names.
+        clock: what the tool calls its ``timestamp``, for errors.
         metadata: of the request.
         served: what it took (`served.told`).
         own: what the system's makers wrote beside the step: metadata and tags by names of theirs.
@@ -68,6 +70,7 @@ class Span:
     documents: Any = None
     error: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+    clock: str = "timestamp"
     metadata: Mapping[str, Any] = field(default_factory=dict)
     served: Mapping[str, float] = field(default_factory=dict)
     own: Mapping[str, Any] = field(default_factory=dict)
@@ -114,7 +117,11 @@ def samples(
         if record is None:
             mapper.left_out(beside, root.line)
             continue
-        yield mapper.sample(record, root.line, beside)
+        try:
+            made = mapper.sample(record, root.line, beside)
+        except InputError as error:
+            raise error.but(field=root.clock) if error.field == "timestamp" else error from None
+        yield made
 
 
 def _above(name: str, parents: Mapping[str, str | None]) -> list[str]:
