@@ -269,6 +269,15 @@ def test_a_column_that_stands_twice_in_a_frame_is_an_error() -> None:
             list(from_records(records))
 
 
+def test_the_index_of_pandas_in_csv_is_no_metadata(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"query": ["Who?", "When?"], "topic": ["a", "b"]}).to_csv(path)
+    assert path.read_text().startswith(",query")
+    assert [one.metadata for one in load(path, notes=Notes())] == [{"topic": "a"}, {"topic": "b"}]
+    path.write_text(",query\nkept,Who?\n")
+    assert [one.metadata for one in load(path, notes=Notes())] == [{"": "kept"}]
+
+
 def test_a_named_index_of_pandas_is_a_column() -> None:
     import pandas as pd
 

@@ -23,6 +23,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """
     mapper.cells = True
     for line, row in delimited.rows(path, mapper.encoding):
+        if (row.get("") or "").isdecimal():  # pandas writes the index of a frame so, by default
+            del row[""]
         yield mapper.sample(row, line)
 
 
