@@ -8,8 +8,8 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, timestamp, unpacked
-from ragassay.formats.traces import otel_records, served, trace_spans as spans
+from ragassay.formats.records import Mapper, unpacked
+from ragassay.formats.traces import otel_records, trace_spans as spans
 from ragassay.formats.traces.span_rows import rows
 from ragassay.samples import Sample
 
@@ -31,7 +31,6 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     own = unpacked(row.get("attributes")) or {}
     flat = {key.partition(".")[2]: value for key, value in row.items() if key[:11] == "attributes."}
     given = {**own, **{key: unpacked(value) for key, value in flat.items()}}
-    timestamp(served.of_any_unit(row.get("start_time")), "start_time")  # an error names this field
     made = otel_records.span(row, given, line=line)
     if not made.id or not made.trace:
         raise InputError(
