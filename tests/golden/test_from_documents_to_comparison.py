@@ -62,13 +62,13 @@ def review_five(line: str, chromium: Any) -> None:
         page.set_default_timeout(15_000)
         page.goto(found[0])
         for n, key in enumerate("aaear"):
-            page.wait_for_selector(f"#progress >> text={n} of 30 items are reviewed")
+            page.wait_for_selector(f"#progress >> text={n} of 60 items are reviewed")
             page.wait_for_selector("body[data-item^='golden/'] #text:not(:empty)")
             page.keyboard.press(key)
             if key == "e":
                 page.fill("#item textarea >> nth=0", "What is the number that is asked for here?")
                 page.keyboard.press("Control+Enter")
-        page.wait_for_selector("#progress >> text=5 of 30 items are reviewed, 5 by you")
+        page.wait_for_selector("#progress >> text=5 of 60 items are reviewed, 5 by you")
         page.close()
     finally:
         program.send_signal(signal.SIGINT)
@@ -79,7 +79,7 @@ def fill_in(sheet: Path) -> None:
     """Accepts what is left."""
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert len(rows) == 25
+    assert len(rows) == 55
     with sheet.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, rows[0])
         writer.writeheader()

@@ -380,3 +380,33 @@ def test_the_reason_of_an_answer_without_support_is_what_the_checker_found(
         rejection = asyncio.run(Checks(corpus).against(draft, asker.scope().ask()))  # type: ignore[arg-type]
     assert rejection is not None and rejection.why == "not-grounded"
     assert rejection.detail.startswith("the checker found no support for 'The baths are heated")
+
+
+def test_queries_keep_capitals_and_ask_once_and_nothing_of_a_request(tmp_path: Path) -> None:
+    texts = {
+        "terms": "# Terms\n\nMr. Pieter Vos decides claims of 7 days. A claim in Class A "
+        "lasts 30 days. E01 stops all pumps for 5 minutes.\n",
+        "faq": "# FAQ\n\n## Does it make noise?\n\nThe fan runs for 8 minutes. It is quiet.\n\n"
+        "## E02: Heat\n\nThe pump is too hot. It stops.\n",
+        "plan": "# Maintenance plan\n\nThe filter must be cleaned every 6 months.\n",
+        "manual": "# Manual\n\nHang the cabinet on 4 hooks. Switch on the pump for 20 seconds. "
+        "Lanes on the left are 25 metres long.\n",
+    }
+    docs = Corpus(load_documents(documents_of(tmp_path / "docs", **texts)))
+    mix = Mix.parse(["type=factual,yes-no,summary", "answerability=answerable,unanswerable"])
+    drafts = list(OfflineGenerator(docs).drafts(mix))
+    queries = [one.query for one in drafts]
+    asked = [one.query.split(": ", 1)[1] for one in drafts if one.wanted["type"] == "factual"]
+    assert "Mr. Pieter Vos decides claims of how many days?" in asked
+    assert "a claim in Class A lasts how many days?" in asked
+    assert "E01 stops all pumps for how many minutes?" in asked
+    assert "FAQ: does it make noise?" in queries
+    assert "FAQ (Does it make noise): the fan runs for how many minutes?" in queries
+    assert "What does FAQ say about E02: Heat?" in queries
+    assert all(one.count("?") == 1 for one in queries)
+    told = [one.query for one in drafts if one.wanted["type"] == "yes-no"]
+    assert any("that lanes on the left" in one for one in told)
+    assert not [one for one in told if "hang" in one or "switch" in one]
+    # The first word of a title is no name, only because no sentence has it.
+    plan = [one for one in drafts if one.sections[0].document == "plan" and not one.answerable]
+    assert plan and all(one.query.startswith("Maintenance plan in ") for one in plan)

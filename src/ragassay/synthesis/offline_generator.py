@@ -20,7 +20,7 @@ from ragassay.synthesis.draft import Draft, Nearly
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.sections import Corpus, Section
 
-LABEL = "offline-rules/3"
+LABEL = "offline-rules/4"
 """The generator and its version, which is raised when it writes anything else."""
 
 CAN = {
@@ -67,6 +67,11 @@ _CUT = re.compile(r"[,;:] ")
 _UNFIT = re.compile(r"[()\[\]{}\"“”|*#?]")
 _INSIDE = re.compile(r"(?<=[a-z,] )[A-ZÀ-Þ][\w’'-]*")
 _PART = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}\b")
+_DETERMINERS = lists.words("determiners")
+_ORDER = re.compile(
+    r"(?P<verb>[A-Z][a-z]*(?<!ing)(?<![^s]s)) (?:(?:on|off|up|out|down) )?(?P<next>[a-z]+)\b"
+)
+"""Words that a request may begin with, such as hang the or switch on the."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +137,9 @@ class OfflineGenerator:
             if self._corpus.language(section.document) not in READS:
                 continue
             for fact in self._facts(section):
-                for draft in (self._factual(fact), self._yes_no(fact)):
-                    yield from self._of_kinds(draft, kinds, fixed)
+                yield from self._of_kinds(self._factual(fact), kinds, fixed)
+                if not _is_request(fact.clause):
+                    yield from self._of_kinds(self._yes_no(fact), kinds, fixed)
             summary = self._summary(section)
             if summary is not None:
                 yield from self._of_kinds(summary, kinds, fixed)
@@ -227,8 +233,10 @@ class OfflineGenerator:
                 negatives.append(_negative(told + section.text[value.end() :], "inaccurate"))
         half = text[section.start : places[(len(places) - 1) // 2][1]]
         negatives.append(_negative(half, "incomplete"))
+        title, heading = _title(section), self._lowered(section.heading)
+        is_asked = heading.endswith("?")
         return Draft(
-            f"What does {_title(section)} say about {self._lowered(section.heading)}?",
+            f"{title}: {heading}" if is_asked else f"What does {title} say about {heading}?",
             (("type", "summary"),),
             (section,),
             (section.text,),
@@ -253,7 +261,7 @@ class OfflineGenerator:
             own = [
                 one
                 for one in _PART.findall(title)
-                if one.casefold() not in self._low and stem(one.casefold())
+                if one in self._named and one.casefold() not in self._low and stem(one.casefold())
             ]
             if own:
                 query = draft.query.replace(own[0], name)
@@ -268,15 +276,17 @@ class OfflineGenerator:
         return self._random.choice(absent) if absent else None
 
     def _lowered(self, text: str) -> str:
-        """The text with a small first letter, unless its first word is a name."""
+        """The text with a small first letter, unless its first word is a name or a code."""
         first = re.split(r"\W", text, maxsplit=1)[0]
-        if first in self._named or first == "I" or _TWO_CAPITALS.match(text):
+        if _TWO_CAPITALS.match(text) or first == "I" or re.search(r"[A-Z\d]", first[1:]):
+            return text
+        if first in self._named and first.casefold() not in _DETERMINERS:
             return text
         return text[0].lower() + text[1:]
 
 
-_TWO_CAPITALS = re.compile(r"[A-Z][a-z]+ [A-Z][a-z]")
-"""Words that begin a sentence and are a name, such as Anna Keller."""
+_TWO_CAPITALS = re.compile(r"[A-Z][a-z]+\.? [A-Z][a-z]")
+"""Words that begin a sentence and are a name, such as Anna Keller or Mr. Keller."""
 
 
 def check(mix: Mix) -> None:
@@ -298,6 +308,14 @@ def check(mix: Mix) -> None:
                 )
 
 
+def _is_request(clause: str) -> bool:
+    """Whether a clause rather asks for something than says it: Hang the cabinet on the rail."""
+    found = _ORDER.match(clause)
+    return (
+        found is not None and found["next"] in _DETERMINERS and bool(stem(found["verb"].casefold()))
+    )
+
+
 def _clause(sentence: str, end: int) -> str:
     """The sentence without its full stop, and without what follows the comma after a place where
     no comma stands before it."""
@@ -317,7 +335,8 @@ def _title(section: Section) -> str:
 
 
 def _about(section: Section) -> str:
-    return f"{_title(section)} ({section.heading})" if section.heading else _title(section)
+    heading = section.heading.rstrip("? ")
+    return f"{_title(section)} ({heading})" if heading else _title(section)
 
 
 def _negative(text: str, kind: Any) -> NegativeReference:
