@@ -131,6 +131,11 @@ def test_wrong_answers_in_a_cell_are_read_as_in_a_sheet(desk: Path, column: str)
     ]
 
 
+def test_empty_cells_are_no_metadata(desk: Path) -> None:
+    first, second = made("id,query,team,gold_text\na,When?,,\nb,What?,x,\n")
+    assert (first.metadata, second.metadata) == ({}, {"team": "x"})
+
+
 def test_passages_beside_gold_are_not_told(desk: Path, capsys) -> None:
     made("id,question,gold,contexts\na,When?,The pool opens at nine.,Other.\n")
     assert "contexts" not in capsys.readouterr().err

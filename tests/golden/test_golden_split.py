@@ -181,3 +181,21 @@ def test_a_sentence_in_two_documents_links_as_one_in_one_does() -> None:
     other = GoldenItem(id="b", query="What is a towel?", gold=[copied])
     first, second, alone = groups([one, other, third], documents)
     assert first == second != alone
+
+
+def test_what_is_wrong_with_shares_and_an_unsaid_kind_is_told(tmp_path: Path, capsys) -> None:
+    folder = tmp_path / "set"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/d.md").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "q.csv").write_text("id,query\na,When early?\nb,Pets?\n")
+    words = ["golden", "import", str(tmp_path / "q.csv"), "--documents", str(tmp_path / "docs")]
+    assert call([*words, "-o", str(folder)]) == 0
+    words = ["golden", "split", str(folder), "--into"]
+    assert call([*words, "dev=0.5,test=0.6"]) == 2
+    assert "The shares dev=0.5, test=0.6 sum to 1.1, not to 1." in capsys.readouterr().err
+    assert call([*words, "dev=-0.5,test=1.5"]) == 2
+    assert "The shares dev=-0.5, test=1.5 are not all above 0." in capsys.readouterr().err
+    assert call([*words, "dev=0.5,test=0.5"]) == 0
+    assert "furthest from its share: not said in dev, 1 item for 1.0" in capsys.readouterr().out
+    assert call(["golden", "check", str(tmp_path / "set-dev")]) == 1
+    assert "1 item, 1 error, 1 to look at" in capsys.readouterr().out

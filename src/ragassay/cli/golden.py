@@ -433,7 +433,10 @@ def split(
         told = f", {len(items) / len(kept):.1%} for {shares[name]:.1%}"
         _part(opened, items, place, f"the part {name} ({into}, by {by}, seed {seed}).", told)
     name, kind, n, wanted = furthest(parts, shares, fields)
-    show.lines(f"by {by}, furthest from its share: {kind!r} in {name}, {n} items for {wanted:.1f}")
+    told = repr(kind) if kind else "not said"
+    show.lines(
+        f"by {by}, furthest from its share: {told} in {name}, {plural(n, 'item')} for {wanted:.1f}"
+    )
 
 
 @golden.command

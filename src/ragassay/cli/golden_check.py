@@ -79,7 +79,8 @@ def check(
 def _show(folder: Path, found: Checked) -> None:
     counts = Counter(one.severity for one in found.findings)
     show.lines(
-        f"{folder}: {found.n_items} items, {counts['error']} errors, {counts['look']} to look at"
+        f"{folder}: {plural(found.n_items, 'item')}, {plural(counts['error'], 'error')}, "
+        f"{counts['look']} to look at"
     )
     for name in dict.fromkeys(one.check for one in found.findings):
         ones = [one for one in found.findings if one.check == name]

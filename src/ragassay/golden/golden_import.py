@@ -205,6 +205,11 @@ class _ItemMapper(Mapper):
         except InputError as error:
             raise error.at(path=self.path, line=line) from None
         sample = super().sample(rest, line, beside)
+        if self.cells:
+            # A cell without text says nothing.
+            empty = {key for key, value in rest.items() if value is None}
+            said = {key: one for key, one in sample.metadata.items() if key not in empty}
+            sample = replace(sample, metadata=said)
         self.own[sample.identity] = own
         if sample.answer is not None and self._answer_key is not None:
             self._answers[sample.identity] = self._answer_key, line

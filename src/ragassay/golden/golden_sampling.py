@@ -76,8 +76,11 @@ def split(
     Raises:
         UsageError: shares that do not sum to 1, or an unknown field.
     """
-    if abs(sum(shares.values()) - 1) > 1e-9 or min(shares.values()) <= 0:
-        raise UsageError(f"The shares {dict(shares)} are not all above 0 or do not sum to 1.")
+    told = ", ".join(f"{name}={share:g}" for name, share in shares.items())
+    if min(shares.values()) <= 0:
+        raise UsageError(f"The shares {told} are not all above 0.")
+    if abs((total := sum(shares.values())) - 1) > 1e-9:
+        raise UsageError(f"The shares {told} sum to {total:.10g}, not to 1.")
     kind_of = {one: kind for kind, ids in _kinds(items, by).items() for one in ids}
     members: defaultdict[int, list[GoldenItem]] = defaultdict(list)
     for at, item in enumerate(items):
