@@ -136,6 +136,20 @@ def test_empty_cells_are_no_metadata(desk: Path) -> None:
     assert (first.metadata, second.metadata) == ({}, {"team": "x"})
 
 
+def test_items_are_added_to_a_set_by_its_export_and_a_pattern(desk: Path, capsys) -> None:
+    before = made("id,query,references,gold_text,team\na,When?,nine,opens at nine,x\n")
+    words = ["golden", "import", "all/*.jsonl", "--documents", "docs", "-o"]
+    assert call([*words, "golden"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "export it with --drafts and import both files together" in told
+    Path("all").mkdir()
+    assert call(["golden", "export", "golden", "-o", "all/set.jsonl", "--drafts"]) == 0
+    Path("all/hand.jsonl").write_text('{"id": "b", "query": "What?", "status": "accepted"}\n')
+    assert call([*words, "both"]) == 0
+    hand, old = GoldenSet.open(Path("both")).items
+    assert [old] == before and (hand.id, hand.status) == ("b", "accepted")
+
+
 def test_passages_beside_gold_are_not_told(desk: Path, capsys) -> None:
     made("id,question,gold,contexts\na,When?,The pool opens at nine.,Other.\n")
     assert "contexts" not in capsys.readouterr().err

@@ -89,7 +89,10 @@ def import_(
         )
     chosen = pairs_of("--columns", columns, "FIELD=COLUMN", "references=answer", several=True)
     if (output / "queries.jsonl").exists():
-        raise UsageError(f"{output} is a golden set already. Choose another folder with -o.")
+        raise UsageError(
+            f"{output} is a golden set already. Choose another folder with -o. To add items to it, "
+            "export it with --drafts and import both files together, by a pattern: 'all/*.jsonl'."
+        )
     check_output(output, data, documents)
     loaded, left_out = readable_documents(documents, skip=skip_unreadable)
     tell_left_out(left_out)
