@@ -512,6 +512,37 @@ def test_on_a_phone_the_interval_of_a_class_is_seen_whole(visit: Any) -> None:
     assert right and max(right) < 0
 
 
+def test_on_a_phone_charts_of_metrics_and_p_of_a_class_are_seen_whole(
+    visit: Any, faulty: Path
+) -> None:
+    for name, cells in (
+        ("small.html", ["table.summary tr", "svg"]),
+        ("faulty-comparison.html", ["table.diagnosis tr", "td:last-child"]),
+    ):
+        page = visit(name)
+        page.set_viewport_size({"width": 390, "height": 844})
+        right = page.evaluate(
+            "([rows, cell]) => [...document.querySelectorAll(rows)]"
+            ".map((row) => row.querySelector(cell)).filter(Boolean).map((one) =>"
+            " one.getBoundingClientRect().right"
+            " - one.closest('.scroll').getBoundingClientRect().right)",
+            cells,
+        )
+        assert right and max(right) < 0
+
+
+def test_links_in_a_sample_leave_room_for_fingers(chromium: Any, faulty: Path) -> None:
+    phone = chromium.new_page(
+        viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True
+    )
+    phone.goto(f"{(faulty / 'faulty.html').as_uri()}#sample=q2")
+    phone.locator(".opened-row, tr.detail").first.wait_for()
+    for links in (".permalink", ".cite"):
+        heights = [one.bounding_box()["height"] for one in phone.locator(links).all()]
+        assert heights and min(heights) >= 24
+    phone.close()
+
+
 @pytest.mark.parametrize("name", ["small.html", "compared.html"])
 def test_on_a_phone_two_slices_are_seen_and_the_metric_stays_beside_them(
     visit: Any, name: str
