@@ -322,3 +322,15 @@ def test_a_name_breaks_at_its_punctuation_only(width: int) -> None:
     table = re.split(r"─\s*\n", text)[1].split(f" {footnotes.verdict_line(comparison)[:30]}")[0]
     pieces = [piece for d in renamed for piece in wording.pieces(d.name)]
     assert len(renamed) == len(names) and not [one for one in pieces if one not in table]
+
+
+def test_what_a_failure_said_is_told_once() -> None:
+    data = [
+        {"id": "a", "query": "Who?", "answer": "He.", "references": ["He."]},
+        {"id": "b", "query": "When?", "failure": "TIMEOUT after 5 s", "references": ["1965."]},
+    ]
+    for metric in ("exact_match", "error_rate"):  # the second lacks no answer
+        text = " ".join(
+            shown(terminal.summary_table(ragassay.evaluate(data, metric).summary)).split()
+        )
+        assert text.count("1 TIMEOUT after 5 s") == 1

@@ -49,7 +49,9 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
         of = f" of {', '.join(metric.name for metric in metrics)}" if kind != usual else ""
         level, how = wording.percent(metrics[0].level), wording.interval_name(kind)
         notes.append(f"Intervals{of}: {level}, {how}{clustered}.")
-    if summary.failures and not summary.all_failed:
+    told = " ".join(summary.warnings)
+    untold = [what for what in summary.failures if what.rstrip(".") not in told]
+    if untold and not summary.all_failed:
         notes.append(f"The system failed: {wording.counts(summary.failures).rstrip('.')}.")
     notes += _given_notes(summary)
     notes += _asked_notes(summary, judged_marked)
