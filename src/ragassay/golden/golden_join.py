@@ -59,8 +59,9 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         aligner = ChunkAligner(documents)
         for sentence in misplaced(golden, items, documents):
             warn_user(sentence)
-        for item in items:
-            known[item.id] = replace(known[item.id], gold=_placed(known[item.id].gold, documents))
+        known = {
+            name: replace(one, gold=_placed(one.gold, documents)) for name, one in known.items()
+        }
     met: set[str] = set()
     others: list[str] = []
     sizes: list[int] = []
