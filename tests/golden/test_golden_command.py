@@ -29,11 +29,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def recall(data: Path = TOWN / "hybrid.jsonl") -> float:
+def recall(data: Path = TOWN / "hybrid.jsonl") -> float | None:
     result = ragassay.evaluate(data, metrics=["CharR@5"], golden="golden")
-    mean = result.summary.metrics["CharR@5"].mean
-    assert mean is not None
-    return mean
+    return result.summary.metrics["CharR@5"].mean
 
 
 def test_a_set_holds_what_the_file_said(desk: Path) -> None:
@@ -74,19 +72,20 @@ def test_lines_are_of_the_schema_and_stay_as_they_are(desk: Path) -> None:
     assert changed == [3]
 
 
-def test_an_edit_that_costs_recall_is_undone(
+def test_an_edit_that_moves_the_gold_is_undone(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The documents get a new beginning each, and a paragraph moves; answers come from them."""
     intact = recall()
+    assert intact is not None
     for path in Path("docs").glob("*.md"):
         head, *blocks = path.read_text().split("\n\n")
         news = "The opening hours changed this spring. " * 5
         path.write_text("\n\n".join([head, news, blocks[-1], *blocks[:-1]]))
-    drifted = recall()
-    assert intact - drifted >= 0.2
+    # No span stands at its place: what stands there now says nothing of the answers.
+    assert recall() is None
     assert call(["golden", "anchor", "golden", "--dry-run"]) == 0
-    assert recall() == drifted
+    assert recall() is None
     assert call(["golden", "anchor", "golden"]) == 0
     assert "70 gold spans: 70 moved" in capsys.readouterr().out
     assert recall() == pytest.approx(intact, abs=0.01)

@@ -14,7 +14,7 @@ from ragassay.golden.chunk_alignment import ChunkAligner
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_folder import DOCUMENTS, GoldenSet
 from ragassay.golden.golden_item import GoldenItem
-from ragassay.samples import Sample
+from ragassay.samples import GoldPassage, Sample
 
 _SHOWN = 60
 """Characters of a query that a warning shows."""
@@ -25,8 +25,9 @@ _FIT = 2.0
 def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> Iterator[Sample]:
     """The samples with references, gold spans and labels of a golden set.
 
-    Accepted items count. Passages without offsets are found in the documents. A sample whose query
-    the set lacks is left out, and counted; so are drafts.
+    Accepted items count. Passages without offsets are found in the documents. Gold whose text does
+    not stand where it says has no offsets, so that nothing is compared with another text. A sample
+    whose query the set lacks is left out, and counted; so are drafts.
 
     Args:
         samples: of one or more systems.
@@ -58,6 +59,9 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         aligner = ChunkAligner(documents)
         for sentence in misplaced(golden, items, documents):
             warn_user(sentence)
+        known = {
+            name: replace(one, gold=_placed(one.gold, documents)) for name, one in known.items()
+        }
     met: set[str] = set()
     others: list[str] = []
     sizes: list[int] = []
@@ -150,8 +154,8 @@ def drafts_left_out(folder: Path, n: int, also: str = "") -> str:
 def misplaced(
     golden: GoldenSet, items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[str]:
-    """Sentences about spans whose text does not stand where they say: what is right would count as
-    missed.
+    """Sentences about spans whose text does not stand where they say: `joined` takes their offsets
+    away, so that metrics of spans and characters leave their queries out.
 
     Args:
         golden: the set, with the documents that it knows.
@@ -162,8 +166,7 @@ def misplaced(
     moved = [
         (name, one)
         for name, one in spans
-        if one.document not in documents
-        or documents[one.document].text[one.start : one.end] != one.text
+        if not _stands(documents, one.document, one.start, one.end, one.text)
     ]
     if not moved:
         return
@@ -174,22 +177,48 @@ def misplaced(
         name for name, one in moved if known and known.get(one.document) == now.get(one.document)
     ]
     edited = len(moved) - len(left)
+    queries = plural(len({name for name, _ in moved}), "query")
+    unscored = f"metrics of spans and characters leave {queries} out"
     if edited:
         do, say = either(edited, "does", "do"), either(edited, "it says", "they say")
         yield (
             f"{share(edited, len(spans), 'gold span')} of {golden.folder} {do} not stand where "
-            f"{say}: documents were edited, and recall comes out too low. Run 'ragassay golden "
-            f"anchor {golden.folder}' first."
+            f"{say}: documents were edited, and {unscored}. Run 'ragassay golden anchor "
+            f"{golden.folder}' first."
         )
     if left:
         do, say = either(len(left), "does", "do"), either(len(left), "it says", "they say")
         yield (
             f"{share(len(left), len(spans), 'gold span')} of {golden.folder} {do} not stand where "
-            f"{say}, though documents.json lists the documents as they are now, and recall comes "
-            f"out too low (of {few(list(dict.fromkeys(left)))}). 'ragassay golden anchor "
+            f"{say}, though documents.json lists the documents as they are now, and {unscored} "
+            f"(of {few(list(dict.fromkeys(left)))}). 'ragassay golden anchor "
             f"{golden.folder}' says which it cannot find: mark their places on the page of "
             f"'ragassay golden review {golden.folder}', or reject the items."
         )
+
+
+def _placed(
+    gold: tuple[GoldPassage, ...] | None, documents: Mapping[str, Document]
+) -> tuple[GoldPassage, ...] | None:
+    """Gold without the offsets of what does not stand there."""
+    return gold and tuple(
+        one
+        if _stands(documents, one.document, one.start, one.end, one.text)
+        else replace(one, start=None, end=None)
+        for one in gold
+    )
+
+
+def _stands(
+    documents: Mapping[str, Document],
+    document: str | None,
+    start: int | None,
+    end: int | None,
+    text: str | None,
+) -> bool:
+    """Whether a text stands at a place of a document."""
+    here = documents.get(document or "")
+    return here is not None and here.text[start:end] == text
 
 
 def _words(text: str) -> list[str]:
