@@ -222,3 +222,36 @@ def test_edited_spans_of_real_documents_begin_and_end_with_their_own_words(
                     n_found += 1
     assert n_edited > 200
     assert n_found >= 0.99 * n_edited
+
+
+LETTERS = (
+    "A claim must be sent within 30 days after the fault appeared. Send the serial number, the log "
+    "file and two photographs to the claims office in Utrecht."
+)
+CLAIMS = f"{LETTERS} Mr. Vos decides claims up to 2,000 euros; higher claims go to the board."
+NEW_PART = "## Miscellaneous\n\nThe transfer is free for heirs. It is registered at once."
+
+
+@pytest.mark.parametrize(
+    ("now", "found"),
+    [
+        (f"{LETTERS}\n\n{NEW_PART}", "unsure"),
+        (CLAIMS.replace("decides", "settles"), "changed"),
+        (CLAIMS.replace("30 days", "40 days"), "changed"),
+    ],
+)
+def test_a_section_that_was_added_is_no_part_of_a_span(
+    now: str, found: str, tmp_path: Path
+) -> None:
+    begin, end = "# Rules\n\n## Claims\n\n", "\n\n## Payment\n\nMoney is paid on Fridays.\n"
+    file = tmp_path / "rules.md"
+    file.write_text(f"{begin}{CLAIMS}{end}")
+    text = load_documents(tmp_path)["rules"].text
+    at = text.index(CLAIMS)
+    span = GoldSpan.of("rules", text, at, at + len(CLAIMS))
+    file.write_text(f"{begin}{now}{end}")
+    documents = load_documents(tmp_path)
+    [one] = anchor([GoldenItem(id="a", query="Who decides?", gold=[span])], documents)
+    assert one.found == found
+    assert (one.new is not None and one.new.text) == (found == "changed" and now)
+    assert one.has_other_numbers == ("40" in now)

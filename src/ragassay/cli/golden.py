@@ -228,7 +228,12 @@ def anchor(folder: Path, /, *, dry_run: Switch = False, json: Switch = False) ->
         for one in found:
             if one.found == "changed" and one.new is not None:
                 before, now = differing(one.old.text, one.new.text)
-                show.wrapped(f"changed: {one.item}, distance {one.distance:.2f}: {before} is {now}")
+                look = " (other numbers: look at its references)" if one.has_other_numbers else ""
+                show.wrapped(
+                    f"changed: {one.item}, distance {one.distance:.2f}: {before} is {now}{look}"
+                )
+            elif one.new is not None and one.new.document != one.old.document:
+                show.wrapped(f"moved: {one.item}: from {one.old.document} to {one.new.document}")
         for one in open_ones:
             where = few([f"{name}:{at}" for name, at in one.places])
             if one.found == "unsure":

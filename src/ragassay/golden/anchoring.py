@@ -14,6 +14,7 @@ from typing import Literal
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
+from ragassay.golden.chunk_alignment import numbers
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import CONTEXT, GoldenItem, GoldSpan
 from ragassay.golden.span_alignment import aligned, alike_parts, occurrences
@@ -68,6 +69,11 @@ class Anchored:
     new: GoldSpan | None
     distance: float = 0.0
     places: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def has_other_numbers(self) -> bool:
+        """Whether the text at the new place says other numbers, so that references may be wrong."""
+        return self.new is not None and numbers(self.old.text) != numbers(self.new.text)
 
 
 def anchor(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> Iterator[Anchored]:
@@ -131,9 +137,11 @@ def _place(
         if changed is not None:
             candidates, distance = changed
             # Where it was taken out, what is like it is another row or sentence of its kind.
-            if len(candidates) > 1 or _is_another(span, candidates[0], documents):
+            first = candidates[0]
+            taken = _takes_section(span, first, documents)
+            if len(candidates) > 1 or taken or _is_another(span, first, documents):
                 return _open([(name, at) for name, at, _ in candidates])
-            return "changed", candidates[0], distance, []
+            return "changed", first, distance, []
     return "lost", None, 1.0, []
 
 
@@ -241,6 +249,17 @@ def _is_another(span: GoldSpan, place: Place, documents: Mapping[str, Document])
         return True
     between = _between(text, span)
     return between is not None and not between[0] <= start < end <= between[1]
+
+
+def _takes_section(span: GoldSpan, place: Place, documents: Mapping[str, Document]) -> bool:
+    """Whether a heading that the span did not hold stands in a place: a section that was written
+    there is no part of it."""
+    document, start, end = place
+    now = documents[document].text[start:end]
+    return any(
+        one.title in now and one.title not in span.text and start < one.start < end
+        for one in documents[document].headings
+    )
 
 
 def _is_gone(text: str, span: GoldSpan) -> bool:

@@ -234,13 +234,18 @@ class TextFinder:
             for start, end in _like(wanted, whole):
                 distance = Levenshtein.normalized_distance(wanted, whole[start:end])
                 # Another number is another fact.
-                same = _NUMBERS.findall(wanted) == _NUMBERS.findall(whole[start:end])
+                same = numbers(wanted) == numbers(whole[start:end])
                 if same and distance <= MOST_DISTANT:
                     found.append((distance, (name, int(offsets[start]), int(offsets[end - 1]) + 1)))
         if not found:
             return None
         places = dict.fromkeys(place for _, place in sorted(found))
         return Sighting("nearly", tuple(places)[:MOST_SIGHTED], min(found)[0])
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers in a text, as they are written."""
+    return _NUMBERS.findall(text)
 
 
 _Forms = Callable[[str], tuple[str, NDArray[np.int32]]]

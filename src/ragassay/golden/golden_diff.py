@@ -19,7 +19,8 @@ class Change:
         id: of the query.
         kind: ``moved``: the same texts at other places; ``changed``: anything else.
         fields: that differ.
-        texts: of gold spans that differ, before and now, where both have as many.
+        texts: of gold spans that differ, before and now, where both have as many. Of moved ones,
+            the documents where these differ.
     """
 
     id: str
@@ -45,7 +46,10 @@ def difference(old: Sequence[GoldenItem], new: Sequence[GoldenItem]) -> Iterator
             name for name in GoldenItem.model_fields if getattr(one, name) != getattr(item, name)
         )
         if fields == ("gold",) and _texts(one) == _texts(item):
-            yield Change(item.id, "moved", fields)
+            spans = zip(one.gold or (), item.gold or (), strict=True)
+            places = dict.fromkeys((a.document, b.document) for a, b in spans)
+            told = tuple(place for place in places if place[0] != place[1])
+            yield Change(item.id, "moved", fields, told)
         elif fields:
             yield Change(item.id, "changed", fields, _edited(one, item))
     yield from (Change(name, "removed") for name in before)
