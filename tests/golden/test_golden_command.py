@@ -148,6 +148,19 @@ def test_what_is_not_found_is_listed_and_kept(
     assert [span.text for span in item.gold or ()] == ["We make no charge on children's cards."]
 
 
+def test_passages_of_no_document_tell_how_many_samples_go_unscored(desk: Path) -> None:
+    items = [one for one in GoldenSet.open(Path("golden")).items if one.gold][:2]
+    known = items[0].gold[0].text  # type: ignore[index]
+    answers = [{"id": one.id, "answer": "x", "passages": [known]} for one in items]
+    answers[1]["passages"] = [known, "A page of the web.", "Another page of the web."]
+    result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
+    assert result.summary.metrics["CharR"].n_scored == 1
+    assert (
+        "2 passages not found in the documents of golden, so metrics of spans and characters leave "
+        "1 sample out."
+    ) in result.summary.warnings
+
+
 def test_answers_are_joined_by_id_and_only_accepted_items_count(desk: Path) -> None:
     answers = [{"id": "library-dvd", "answer": "One week."}, {"id": "unknown", "answer": "x"}]
     result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")

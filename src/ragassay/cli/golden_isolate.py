@@ -56,6 +56,6 @@ def isolate(
         listed = f"  ({few(names)})" if names else ""
         show.wrapped(f"{head}{sentence}{listed}", " " * len(head))
     if found.unscored:
-        show.lines(f"{found.unscored:>5}       unscored in one of the runs")
+        show.lines(f"{found.unscored:>5}       unscored in one of the runs or in both")
     show.warn(found.notes)
     show.console().print(terminal.comparison_table(found.comparison))

@@ -65,7 +65,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
     met: set[str] = set()
     others: list[str] = []
     sizes: list[int] = []
-    n_left_out = n_undecided = 0
+    n_left_out = n_undecided = n_unplaced = 0
     for sample in samples:
         item = known.get(sample.id)
         if item is None:
@@ -80,6 +80,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         sizes += [len(passage.text) for passage in passages or () if passage.text]
         if aligner is not None and passages:
             passages = tuple(map(aligner.passage, passages))
+            n_unplaced += bool(item.gold) and any(one.start is None for one in passages)
         yield replace(
             sample,
             query=sample.query or item.query,
@@ -125,8 +126,10 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         warn_user(f"{plural(missing, 'item')} of {folder} without a sample.")
     if aligner is not None and aligner.counts.not_found:
         n = aligner.counts.not_found
+        left = f", so metrics of spans and characters leave {plural(n_unplaced, 'sample')} out"
         warn_user(
-            f"{plural(n, 'passage')} not found in the documents of {folder}: no offsets there."
+            f"{plural(n, 'passage')} not found in the documents of {folder}"
+            f"{left if n_unplaced else ''}."
         )
     if aligner is not None and aligner.counts.repeated:
         n = aligner.counts.repeated
