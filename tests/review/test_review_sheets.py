@@ -116,6 +116,21 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
     assert all(one.startswith(start) for one, start in zip(troubles, wanted, strict=True))
 
 
+def test_a_sheet_is_read_again_after_others_decided_alike(tmp_path: Path) -> None:
+    store, path = small(tmp_path / "g"), tmp_path / "sheet.csv"
+    store.change_settings(overlap=1.0, people=2)
+    write_sheet(store, path)
+    filled(path, i0={"decision": "accept"}, i1={"decision": "reject"})
+    assert read_sheet(store, path, "ann") == (2, [])
+    assert read_sheet(store, path, "bob") == (2, [])
+    assert [item_of(store, one).status for one in ("i0", "i1")] == ["accepted", "rejected"]
+    filled(path, i2={"decision": "accept"})
+    assert read_sheet(store, path, "ann") == (1, [])
+    filled(path, i0={"decision": "reject"})
+    n, wrong = read_sheet(store, path, "ann")
+    assert n == 0 and "row 2: i0: the item was changed by bob in the meantime" in " ".join(wrong)
+
+
 def test_a_formula_is_refused_and_never_computed(tmp_path: Path) -> None:
     store, path = small(tmp_path / "g"), tmp_path / "sheet.xlsx"
     write_sheet(store, path)

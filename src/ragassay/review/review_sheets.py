@@ -123,11 +123,12 @@ def _take(store: ReviewStore, row: Row, reviewer: str) -> bool:
     ):
         _refuse_emptied(fields.get("answerability", item.answerability))
     status = {"accept": "accepted", "reject": "rejected"}[decision]
-    if not changed and item.status == status and item.reviewer == reviewer:
-        return False  # the sheet was read before
     mine = store.standing().of_item.get(item.id, {}).get(reviewer)
+    before = mine and (mine.decision if mine.decision == "reject" else "accept")
+    # The last of several people who decided alike is the reviewer of the item.
+    if not changed and item.status == status and (item.reviewer == reviewer or before == decision):
+        return False  # the sheet was read before
     if item.status == "draft" and mine is not None and row["version"] == version_of(item):
-        before = mine.decision if mine.decision == "reject" else "accept"
         wanted = {name: pair[1] for name, pair in mine.changes.items()}
         if before == decision and {name: fields[name] for name in changed} == {
             name: _bare(name, value) for name, value in wanted.items()
