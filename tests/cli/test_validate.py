@@ -232,9 +232,13 @@ def test_columns_that_differ_by_a_number_are_suggested_as_one_list(
 def test_a_column_without_a_name_is_shown_as_such(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "pandas.csv").write_text(",question,answer,ground_truth,score\n0,Who?,I.,I,1\n")
-    assert call(["validate", str(tmp_path / "pandas.csv")]) == 0
+    path = tmp_path / "pandas.csv"
+    path.write_text(",question,answer,ground_truth,score\nx,Who?,I.,I,1\n")
+    assert call(["validate", str(path)]) == 0
     assert "columns that hold no field: '' (without a name), score\n" in capsys.readouterr().out
+    path.write_text(",question,answer,ground_truth,score\n0,Who?,I.,I,1\n")  # the index of pandas
+    assert call(["validate", str(path)]) == 0
+    assert "columns that hold no field: score\n" in capsys.readouterr().out
 
 
 def test_lists_with_gaps_in_them_are_looked_at_all_the_same() -> None:
