@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,11 @@ def test_items_are_added_to_a_set_by_its_export_and_a_pattern(desk: Path, capsys
     assert call([*words, "both"]) == 0
     hand, old = GoldenSet.open(Path("both")).items
     assert [old] == before and (hand.id, hand.status) == ("b", "accepted")
+
+
+def test_of_a_time_of_checking_the_day_counts(desk: Path) -> None:
+    (item,) = made("id,query,verified_on\na,When?,2026-03-01T10:00:00\n")
+    assert item.verified_on == date(2026, 3, 1)
 
 
 def test_passages_beside_gold_are_not_told(desk: Path, capsys) -> None:

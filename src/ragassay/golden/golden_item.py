@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from ragassay.errors import InputError, mistake
 from ragassay.samples import Answerability, GoldPassage, Sample, Turn
@@ -18,6 +19,13 @@ CONTEXT = 60
 Kind = Literal["inaccurate", "incomplete", "off-style"]
 Status = Literal["draft", "accepted", "rejected"]
 Origin = Literal["human", "synthetic", "edited"]
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:")
+
+
+def _day(value: Any) -> Any:
+    """The day of a time that is written out, as sheets do."""
+    return value[:10] if isinstance(value, str) and _TIME.match(value) else value
 
 
 class _Part(BaseModel):
@@ -104,7 +112,7 @@ class GoldenItem(BaseModel):
     author: str = ""
     reviewer: str = ""
     origin: Origin = "human"
-    verified_on: date | None = None
+    verified_on: Annotated[date | None, BeforeValidator(_day)] = None
     status: Status = "draft"
     provenance: dict[str, Any] = Field(default_factory=dict, description="How it was made")
     metadata: dict[str, Any] = Field(default_factory=dict)
