@@ -702,3 +702,14 @@ def test_percentiles_have_no_consistency_of_their_own() -> None:
     names = inner(found).summary.metrics
     assert any(name.startswith("consistency_latency.") for name in names)
     assert not [name for name in names if "_p95" in name or "_p99" in name]
+
+
+def test_where_each_run_failed_the_reason_is_the_system() -> None:
+    """Not the model that one of the metrics needs and that is not on this machine."""
+    records = [
+        {"id": "a", "query": "Who?", "repeat": at, "failure": "timeout: slow"} for at in range(2)
+    ]
+    result = ragassay.evaluate(records, ["consistency"])
+    assert result.consistency is not None
+    (told,) = result.consistency.summary.warnings
+    assert told.startswith("The system gave no answer: 1 of 1 sample is a failure (1 timeout")

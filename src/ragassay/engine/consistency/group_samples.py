@@ -127,7 +127,7 @@ def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
         passages=None,
         answer=None,
         timestamp=None,
-        failure=None,
+        failure=first.failure if all(run.failure for run in runs) else None,
         metadata=shared,
         **{**_UNGIVEN, "given": given},
         runs=bare,
