@@ -15,7 +15,7 @@ from ragassay.errors import InputError, did_you_mean, extra_needed
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.frames import plain
 from ragassay.formats.records import FIELD_OF, Mapper, folded
-from ragassay.formats.sources import opening, placed, standard_input
+from ragassay.formats.sources import delimited, opening, placed, standard_input
 from ragassay.samples import Sample
 
 _MOST_PACKED = 100
@@ -256,14 +256,8 @@ def _checked(cells: tuple[Any, ...], path: Path, line: int) -> list[str]:
     names = ["" if cell is None else str(cell).strip() for cell in cells[:_MOST_COLUMNS]]
     while names and not names[-1]:
         names.pop()
-    twice = sorted({name for name in names if name and names.count(name) > 1})
-    if twice:
-        raise InputError(
-            f"the header names {', '.join(map(repr, twice))} more than once",
-            path=path,
-            line=line,
-            hint="The first row names the columns.",
-        )
+    hint = "The first row names the columns."
+    delimited.refuse_repeated([*filter(None, names)], path, line, hint)
     return names
 
 

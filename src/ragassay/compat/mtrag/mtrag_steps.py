@@ -254,7 +254,7 @@ def _tasks(options: StepOptions) -> Tasks | None:
 
 
 def _records(path: Path, tasks: Tasks | None) -> Iterator[tuple[int, Record]]:
-    for line, record in json_files.json_records(path, lambda what, then: None):
+    for line, record in json_files.json_records(path):
         yield line, record if tasks is None else tasks.join(record, path, line)
 
 

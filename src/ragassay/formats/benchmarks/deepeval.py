@@ -47,21 +47,17 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         return
     seen: set[str] = set()
     for line, record in json_files.json_records(path, mapper.note, mapper.encoding, nested=True):
-        run = record.get("testRunData") or record.get("test_run_data") or record
-        lists = [run[name] for name in _CASES if isinstance(run.get(name), list)]
-        cases = [one for cases in lists for one in cases]
+        with opening.shaped("deepeval", path, line):
+            run = record.get("testRunData") or record.get("test_run_data") or record
+            lists = [run[name] for name in _CASES if isinstance(run.get(name), list)]
+        cases = [case for cases in lists for case in cases]
         ids = _ids(cases, seen)
-        if not lists:
-            with opening.shaped("deepeval", path, line):
-                made = _record(run)
-            yield mapper.sample(made, line, _beside(run, made))
-        for number, one in enumerate(cases, 1):
-            with opening.placed(path, number):
-                if not isinstance(one, dict):
-                    raise InputError("the test case is no object", field=_CASES[0])
+        for number, case in enumerate(cases, 1) if lists else ((line, run),):
             with opening.shaped("deepeval", path, number):
-                made = _record(one, ids)
-            yield mapper.sample(made, number, _beside(one, made))
+                if not isinstance(case, dict):
+                    raise InputError("the test case is no object", field=_CASES[0])
+                made = _record(case, ids)
+            yield mapper.sample(made, number, _beside(case, made))
 
 
 def _texts(cell: str) -> list[Any]:
@@ -95,7 +91,7 @@ _NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
 """Names that deepeval gives to test cases without one."""
 
 
-def _record(case: Mapping[str, Any], ids: frozenset[str] = frozenset()) -> dict[str, Any]:
+def _record(case: Mapping[str, Any], ids: frozenset[str]) -> dict[str, Any]:
     left_out = (
         *("metricsData", "metrics_data", "success", "order", "runDuration", "trace"),
         *("conversational", "multimodal", "index", "flaky"),

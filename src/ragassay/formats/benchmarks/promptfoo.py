@@ -32,7 +32,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """
     seen: dict[tuple[Any, ...], int] = {}
     number = 0
-    for line, outer in json_files.json_records(path, lambda what, then: None, mapper.encoding):
+    for line, outer in json_files.json_records(path, encoding=mapper.encoding):
         results = _results(outer)
         if results is None:
             raise InputError(

@@ -8,6 +8,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.records import aliases, answer_values, field_values
 from ragassay.formats.records.aliases import FieldKeys
+from ragassay.formats.records.chosen_columns import says_failure
 
 _LISTS = (
     "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",
@@ -17,8 +18,6 @@ _LISTS_IN_TEXTS = (
     *("passages", "passage_ids", "gold", "gold_ids"),
     *("references", "reference_groups", "negative_references"),
 )
-_NO_FAILURE = frozenset({"none", "null", "nan", "false"})
-"""What programs write into a cell where there was no error."""
 
 
 def unpacked(record: Mapping[str, Any], plan: FieldKeys) -> Mapping[str, Any]:
@@ -40,7 +39,7 @@ def unpacked(record: Mapping[str, Any], plan: FieldKeys) -> Mapping[str, Any]:
     if answer is not None and (parts := answer_values.statements_in(record[answer])) is not None:
         opened[answer] = parts
     failed = plan.keys.get("failure")
-    if failed is not None and str(record[failed]).strip().casefold() in _NO_FAILURE:
+    if failed is not None and not says_failure(record[failed]):
         opened[failed] = None
     return {**record, **opened}
 

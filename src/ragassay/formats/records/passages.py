@@ -288,8 +288,7 @@ def _passage(item: Any, field: str) -> Passage:
         return Passage(item)
     if not isinstance(item, dict):
         raise unexpected(item, "a passage", field)
-    found = _found(tuple(item), _PASSAGE, field)
-    parts = {part: read(item[key], where) for part, key, read, where in found}
+    parts = _parts(item, _PASSAGE, field)
     named = "text" in parts or "id" in parts
     if named and parts.get("text", "") is None:  # another name may hold it
         given = {key: part for key, part in item.items() if part is not None}

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, cast
@@ -163,23 +163,29 @@ def json_records(
     first = next(stream, None)
     if first is None:
         raise InputError("the file holds only blank lines", path=path)
-    number, raw = first
-    if _is_document(raw):
+    if _is_document(first[1]):
         stream.close()
         value = parse_json(read_all(path, encoding), path)
         if isinstance(value, list):
             yield from ((index, _object(item, path, index)) for index, item in enumerate(value, 1))
-        else:
-            yield from _unwrapped([value], path, note, nested, is_record)
+            return
+        objects = iter([(1, value)])
+    else:
+        raws = chain([first], stream)
+        objects = ((line, _object(parse_json(raw, path, line), path, line)) for line, raw in raws)
+    within = partial(_within, path=path, nested=nested, is_record=is_record)
+    beginning = next(objects)
+    objects = chain([beginning], objects)
+    if within(beginning[1]) is None:
+        yield from objects
         return
-    record = _object(parse_json(raw, path, number), path, number)
-    if _within(record, path, nested, is_record) is not None:
-        later = (_object(parse_json(raw, path, at), path, at) for at, raw in stream)
-        yield from _unwrapped(chain([record], later), path, note, nested, is_record)
-        return
-    yield number, record
-    for number, raw in stream:
-        yield number, _object(parse_json(raw, path, number), path, number)
+    numbers = count(1)
+    for _, outer in objects:
+        records, around = within(outer) or ([outer], "")
+        if around:
+            note(around, "The records were read, what stands around them was left out.")
+        for record in records:
+            yield next(numbers), record
 
 
 def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
@@ -199,23 +205,6 @@ def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
     finally:
         stream.close()
     return record if isinstance(record, dict) else {}
-
-
-def _unwrapped(
-    objects: Iterable[dict[str, Any]],
-    path: Path,
-    note: Note,
-    nested: bool,
-    is_record: Callable[[dict[str, Any]], bool],
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records inside each object, or the object itself where it holds none."""
-    numbers = count(1)
-    for outer in objects:
-        records, around = _within(outer, path, nested, is_record) or ([outer], "")
-        if around:
-            note(around, "The records were read, what stands around them was left out.")
-        for record in records:
-            yield next(numbers), record
 
 
 def _within(

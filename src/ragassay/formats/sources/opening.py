@@ -56,23 +56,19 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             raise InputError("the file is empty", path=path)
         stream = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if first == _GZIP else raw
         try:
-            start = stream.read(4)
+            start = stream.read(_HEAD)
             if not start:
                 raise InputError("the compressed file holds nothing", path=path)
-            wanted = None if start in BINARY else encodings.checked(encoding)
+            wanted = None if start.startswith(BINARY) else encodings.checked(encoding)
             wanted = wanted or encodings.by_mark(start)
+            is_wide = 0 in start[:2]
+            if (is_wide if wanted is None else encoding is None) and not _is_utf16(start):
+                raise _no_text(path)
             if wanted is not None:
-                stream.seek(0)
-                if encoding is None and not _is_utf16(stream.read(_HEAD)):
-                    raise _no_text(path)
                 stream.seek(0)
                 yield encodings.recoded(stream, wanted, path)
                 return
-            start = start[:3]
-            if 0 in start[:2]:
-                stream.seek(0)
-                if not _is_utf16(stream.read(_HEAD)):
-                    raise _no_text(path)
+            if is_wide:
                 raise InputError(
                     "the file is UTF-16 without a byte order mark",
                     path=path,
@@ -81,7 +77,7 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             rest = unpacking.blocks(stream, path)
             if start.isspace() and all(block.isspace() for block in rest):
                 raise InputError("the file is empty: it holds only blank lines", path=path)
-            stream.seek(len(_BOM) if start == _BOM else 0)
+            stream.seek(len(_BOM) if start.startswith(_BOM) else 0)
             yield stream
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise InputError(
@@ -161,7 +157,7 @@ def is_json(path: Path, encoding: str | None = None) -> bool:
 def read_all(path: Path, encoding: str | None = None) -> bytes:
     """All bytes of a file that cannot be read piece by piece, decompressed."""
     with opened(path, encoding) as stream:
-        return unpacking.read_all(stream, path)
+        return b"".join(unpacking.blocks(stream, path))
 
 
 @contextmanager

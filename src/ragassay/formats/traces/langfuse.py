@@ -3,50 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, unpacked
 from ragassay.formats.traces import said, served, trace_spans as spans
-from ragassay.formats.traces.span_rows import listed_cell, peeked_rows, record_samples
-from ragassay.samples import Sample
-
-
-def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """A sample for each trace, or for each item of a data set.
-
-    Args:
-        path: the file.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: the file or a record cannot be read.
-    """
-    first, listed = peeked_rows(path, mapper)
-    if "expectedOutput" in first or "expected_output" in first:
-        return record_samples(listed, lambda row: (_item(row), None), "Langfuse", mapper)
-    return spans.samples(listed, _spans, "Langfuse", mapper)
-
-
-def _get(row: Mapping[str, Any], *names: str) -> Any:
-    return next((row[name] for name in names if row.get(name) not in (None, "")), None)
+from ragassay.formats.traces.span_rows import first_of, listed_cell
+from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     if isinstance(row.get("trace"), dict):  # as its pages export one
         row = {**row["trace"], "observations": row.get("observations")}
-    if _get(row, "traceId", "trace_id") is not None and "observations" not in row:
+    if first_of(row, "traceId", "trace_id") is not None and "observations" not in row:
         yield _observation(row, line)
         return
     key = str(row.get("id") or f"line {line}")
-    session = _get(row, "sessionId", "session_id")
+    session = first_of(row, "sessionId", "session_id")
     metadata = {
         "conversation_id": session,
-        "user_id": _get(row, "userId", "user_id"),
-        "version": _get(row, "version", "release"),
+        "user_id": first_of(row, "userId", "user_id"),
+        "version": first_of(row, "version", "release"),
         **{
-            f"score.{one['name']}": _get(one, "stringValue", "string_value")
+            f"score.{one['name']}": first_of(one, "stringValue", "string_value")
             if one.get("value") is None
             else one["value"]
             for one in _objects(row, "scores")
@@ -63,7 +42,9 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         outputs=unpacked(row.get("output")),
         fields={"timestamp": row.get("timestamp")},
         metadata=metadata,
-        served=served.told(latency=row.get("latency"), cost=_get(row, "totalCost", "total_cost")),
+        served=served.told(
+            latency=row.get("latency"), cost=first_of(row, "totalCost", "total_cost")
+        ),
         own=_own(row),
     )
     for one in _objects(row, "observations"):
@@ -99,30 +80,30 @@ def _observation(row: Mapping[str, Any], line: int, above: str | None = None) ->
     kind = spans.kind_of(row.get("type"))
     if kind == spans.OTHER and "retriev" in name.casefold():
         kind = spans.RETRIEVAL  # before Langfuse had the type, integrations named it so
-    started = _get(row, "startTime", "start_time")
+    started = first_of(row, "startTime", "start_time")
     failed = row.get("level") == "ERROR"
     return spans.Span(
         line=line,
         id=str(row.get("id")),
-        parent=_get(row, "parentObservationId", "parent_observation_id") or above,
-        trace=str(_get(row, "traceId", "trace_id")),
+        parent=first_of(row, "parentObservationId", "parent_observation_id") or above,
+        trace=str(first_of(row, "traceId", "trace_id")),
         kind=kind,
         name=name,
         start=started,
         inputs=unpacked(row.get("input")),
         outputs=unpacked(row.get("output")),
-        error=(_get(row, "statusMessage", "status_message") or "error") if failed else None,
+        error=(first_of(row, "statusMessage", "status_message") or "error") if failed else None,
         fields={"timestamp": started},
         clock="start_time" if "start_time" in row else "startTime",
         metadata={
-            "conversation_id": _get(row, "sessionId", "session_id"),
-            "user_id": _get(row, "userId", "user_id"),
+            "conversation_id": first_of(row, "sessionId", "session_id"),
+            "user_id": first_of(row, "userId", "user_id"),
         },
         own=_own(row),
         served=served.told(
             start=started,
-            end=_get(row, "endTime", "end_time"),
-            first_token=_get(row, "completionStartTime", "completion_start_time"),
+            end=first_of(row, "endTime", "end_time"),
+            first_token=first_of(row, "completionStartTime", "completion_start_time"),
             input_tokens=_used(row, "input", "promptTokens", "prompt_tokens"),
             output_tokens=_used(row, "output", "completionTokens", "completion_tokens"),
             cost=_cost(row),
@@ -138,7 +119,7 @@ def _used(row: Mapping[str, Any], name: str, *older: str) -> Any:
             continue
         if counts.get(name) is not None:
             return counts[name]
-    return _get(row, *older)
+    return first_of(row, *older)
 
 
 def _cost(row: Mapping[str, Any]) -> Any:
@@ -146,18 +127,23 @@ def _cost(row: Mapping[str, Any]) -> Any:
         costs = unpacked(row.get(group))
         if isinstance(costs, dict) and costs.get("total") is not None:
             return costs["total"]
-    return _get(row, "totalCost", "total_cost", "calculatedTotalCost", "calculated_total_cost")
+    return first_of(row, "totalCost", "total_cost", "calculatedTotalCost", "calculated_total_cost")
 
 
-def _item(row: Mapping[str, Any]) -> dict[str, Any]:
-    expected = said.answer(_get(row, "expectedOutput", "expected_output"))
+def _items(first: Row, mapper: Mapper) -> Making | None:
+    """What makes a sample of each item of a data set; ``None`` where a file holds traces."""
+    return _item if {"expectedOutput", "expected_output"} & first.keys() else None
+
+
+def _item(row: Mapping[str, Any]) -> Made:
+    expected = said.answer(first_of(row, "expectedOutput", "expected_output"))
     record = {
         "id": row.get("id"),
         **said.asked(row.get("input")),
         "references": None if expected is None else [expected],
         "metadata": unpacked(row.get("metadata")),
     }
-    return {key: value for key, value in record.items() if value is not None}
+    return {key: value for key, value in record.items() if value is not None}, None
 
 
 def _sniff(head: Head) -> int:
@@ -184,5 +170,5 @@ FORMAT = Format(
     title="Langfuse traces, observations and items of data sets (JSON, CSV)",
     suffixes=(".json", ".jsonl", ".csv"),
     sniff=_sniff,
-    read=read,
+    read=reader("Langfuse", _spans, _items),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
@@ -13,38 +12,27 @@ from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
 from ragassay.formats.sources import kind
 from ragassay.formats.traces import python_cells, said, served, trace_spans as spans
-from ragassay.formats.traces.span_rows import listed_cell, peeked_rows, record_samples
-from ragassay.samples import Sample
+from ragassay.formats.traces.span_rows import listed_cell
+from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
 
 
-def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of a file: one for each trace of runs, for each example, or for each result.
-
-    Args:
-        path: the file.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: the file or a record cannot be read.
-    """
-    first, listed = peeked_rows(path, mapper)
+def _records(first: Row, mapper: Mapper) -> Making | None:
+    """What makes a sample of each example or result; ``None`` where a file holds runs."""
     if "run_type" in first:
-        return spans.samples(listed, _spans, "LangSmith", mapper)
-
+        return None
     # What is expected holds no documents: a system retrieved them.
     given = said.passages(_grouped(first).get("outputs")) is not None
 
-    def result(row: Mapping[str, Any]) -> tuple[dict[str, Any], None]:
+    def result(row: Mapping[str, Any]) -> Made:
         return _example(_grouped(_result(row)), mapper, given), None
 
-    def example(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def example(row: Mapping[str, Any]) -> Made:
         grouped = _grouped(row)
         record = _example(grouped, mapper, given)
         others = {**row, **grouped}
         return record, {key: value for key, value in others.items() if key not in record}
 
-    made = result if isinstance(first.get("run"), dict) else example
-    return record_samples(listed, made, "LangSmith", mapper)
+    return result if isinstance(first.get("run"), dict) else example
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
@@ -76,16 +64,14 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
             "conversation_id": None if talk is None else str(session[talk]),
             **_scores(row),
         },
-        served=_without_needless_total(
-            served.told(
-                start=started,
-                end=row.get("end_time"),
-                first_token=row.get("first_token_time"),
-                input_tokens=row.get("prompt_tokens"),
-                output_tokens=row.get("completion_tokens"),
-                total_tokens=row.get("total_tokens"),
-                cost=row.get("total_cost"),
-            )
+        served=served.told(
+            start=started,
+            end=row.get("end_time"),
+            first_token=row.get("first_token_time"),
+            input_tokens=row.get("prompt_tokens"),
+            output_tokens=row.get("completion_tokens"),
+            total_tokens=row.get("total_tokens"),
+            cost=row.get("total_cost"),
         ),
         own=_own(session, row, talk),
         beside={} if reference is None else {"reference_outputs": unpacked(reference)},
@@ -172,9 +158,9 @@ def _grouped(row: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _raw(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
-    """What an example was given, what it gave, and what is expected; ``given`` says that outputs
-    without a reference are a system's."""
+def _raw(row: Mapping[str, Any], mapper: Mapper, given: bool) -> tuple[Any, Any, Any]:
+    """The inputs, the outputs and what is expected; ``given`` says that outputs without a reference
+    are a system's."""
     inputs, outputs, reference = row.get("inputs"), row.get("outputs"), row.get("reference")
     of_set = row.get("dataset_id") is not None
     may_be = reference is None and not of_set and row.keys() <= _EXAMPLE
@@ -194,7 +180,7 @@ def _raw(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
             )
         # An example holds what is expected.
         reference, outputs = (None if "answer" in mapper.columns else outputs), None
-    return {"inputs": inputs, "outputs": outputs, "reference": reference}
+    return inputs, outputs, reference
 
 
 _EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
@@ -226,23 +212,16 @@ def _spent(row: Mapping[str, Any]) -> dict[str, float]:
         number = served.number(value)
         if number is not None:
             found.setdefault(name, number * factor)
-    return _without_needless_total(served.told(**found))
+    return served.told(**found)
 
 
 _SECONDS = re.compile(r"\s*([\d.]+)\s*s\s*")
 """A time as the pages show it: ``2.50s``."""
 
 
-def _without_needless_total(spent: dict[str, float]) -> dict[str, float]:
-    """What a run took, without the tokens of both kinds together where each is told."""
-    if {"input_tokens", "output_tokens"} <= spent.keys():
-        spent.pop("total_tokens", None)
-    return spent
-
-
 def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
     """The record of a row: of an example, of a result, or of a run in the page's table."""
-    inputs, outputs, reference = _raw(row, mapper, given).values()
+    inputs, outputs, reference = _raw(row, mapper, given)
     scores = {
         f"score.{key.removeprefix('feedback.')}": number
         for key, value in row.items()
@@ -289,43 +268,23 @@ def _sniff(head: Head) -> int:
         or head.has("inputs", "outputs", "dataset_id")
         or {"inputs", "outputs", "reference"} <= groups
         or all(isinstance(head.record.get(name), dict) for name in ("run", "example"))
-        or _is_example(head)
-        or _is_flat_result(head)
+        or _is_flat(head)
         or _is_table(head)
     )
     return SURE if fits else NO
 
 
-def _is_example(head: Head) -> bool:
-    """Whether JSON begins with an example of a data set."""
-    inputs, outputs = head.record.get("inputs"), head.record.get("outputs")
-    return (
-        head.container == "json"
-        and head.record.keys() <= _EXAMPLE
-        and isinstance(inputs, dict)
-        # Also a null, as of an example of which nothing is expected.
-        and isinstance(outputs, dict | None)
-        and "outputs" in head.record
-        and said.passages(outputs) is None
-    )
-
-
-def _is_flat_result(head: Head) -> bool:
-    """Whether JSON begins with a result of an experiment, or with a run that is told by its inputs
-    and by outputs with documents."""
-    inputs, outputs = head.record.get("inputs"), head.record.get("outputs")
-    expected = (head.record.get(name) for name in _EXPECTED)
-    return (
-        head.container == "json"
-        and isinstance(inputs, dict)
-        and isinstance(outputs, dict | None)
-        and "outputs" in head.record
-        and not _OTHERS & head.record.keys()
-        and (
-            any(isinstance(one, dict) for one in expected)
-            or (head.record.keys() <= _EXAMPLE and said.passages(outputs) is not None)
-        )
-    )
+def _is_flat(head: Head) -> bool:
+    """Whether JSON begins with an example of a data set, or with a result of an experiment that has
+    inputs, outputs and what is expected beside each other."""
+    record = head.record
+    if head.container != "json" or "outputs" not in record:
+        return False
+    # Outputs are null in an example of which nothing is expected.
+    if not (isinstance(record.get("inputs"), dict) and isinstance(record["outputs"], dict | None)):
+        return False
+    expects = any(isinstance(record.get(name), dict) for name in _EXPECTED)
+    return record.keys() <= _EXAMPLE or (expects and not _OTHERS & record.keys())
 
 
 _EXPECTED = ("reference_outputs", "reference_output")
@@ -361,5 +320,5 @@ FORMAT = Format(
     title="LangSmith runs, examples and results of experiments (JSON, CSV, Parquet)",
     suffixes=(".jsonl", ".json", ".csv", ".parquet"),
     sniff=_sniff,
-    read=read,
+    read=reader("LangSmith", _spans, _records),
 )

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
 from ragassay.formats.traces import otel_records, said, trace_spans as spans
-from ragassay.formats.traces.span_rows import peeked_rows, record_samples
-from ragassay.samples import Sample
+from ragassay.formats.traces.tool_exports import Making, Row, reader
 
 
-def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """A sample for each trace, or for each row of an evaluation.
-
-    Args:
-        path: the file.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: the file or a record cannot be read.
-    """
-    first, listed = peeked_rows(path, mapper)
+def _evaluated(first: Row, mapper: Mapper) -> Making | None:
+    """What makes a sample of each row of an evaluation; ``None`` where a file holds traces."""
     if "expectations" not in first or "spans" in first or "data" in first:
-        return spans.samples(listed, _spans, "MLflow", mapper)
-
-    def made(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        return _row(row, mapper), {name: unpacked(row.get(name)) for name in _RAW}
-
-    return record_samples(listed, made, "MLflow", mapper)
+        return None
+    return lambda row: (_row(row, mapper), {name: unpacked(row.get(name)) for name in _RAW})
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
@@ -181,5 +166,5 @@ FORMAT = Format(
     title="MLflow traces and evaluation data (JSON, CSV, Parquet)",
     suffixes=(".json", ".jsonl", ".parquet", ".csv"),
     sniff=_sniff,
-    read=read,
+    read=reader("MLflow", _spans, _evaluated),
 )

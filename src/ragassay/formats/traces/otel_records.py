@@ -8,6 +8,7 @@ from typing import Any
 
 from ragassay.formats.records import unpacked
 from ragassay.formats.traces import attributes, served
+from ragassay.formats.traces.span_rows import first_of
 from ragassay.formats.traces.trace_spans import Span
 
 _ID = ("spanId", "span_id", "context.span_id", "id")
@@ -32,13 +33,13 @@ def span(record: Mapping[str, Any], given: Mapping[str, Any], **known: Any) -> S
         given,
         **{
             "kind": record.get("span_kind", record.get("span_type")),
-            "id": str(_first(record, _ID) or ""),
-            "parent": _first(record, _PARENT),
-            "trace": str(_first(record, _TRACE) or ""),
+            "id": str(first_of(record, *_ID) or ""),
+            "parent": first_of(record, *_PARENT),
+            "trace": str(first_of(record, *_TRACE) or ""),
             "name": str(record.get("name") or ""),
             "begun": started,
             "ended": _moment(record, _END),
-            "start": _first(record, _START),
+            "start": first_of(record, *_START),
             "error": _error(record),
             "fields": {"timestamp": started},
             "clock": next((name for name in _START if name in record), "timestamp"),
@@ -52,14 +53,10 @@ def _context(record: Mapping[str, Any]) -> dict[str, Any]:
     return {f"context.{key}": one for key, one in context.items()} if context else {}
 
 
-def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    return next((record[name] for name in names if record.get(name) not in (None, "")), None)
-
-
 def _moment(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     """A time. Names before the last one say that it counts nanoseconds, however few."""
-    counted = _first(record, names[:-1])
-    return _first(record, names[-1:]) if counted is None else served.of_nanoseconds(counted)
+    counted = first_of(record, *names[:-1])
+    return first_of(record, *names[-1:]) if counted is None else served.of_nanoseconds(counted)
 
 
 def _error(record: Mapping[str, Any]) -> str | None:

@@ -37,6 +37,7 @@ def told(
 
     Returns:
         Those that are known, and the seconds between the times. A number below 0 is not known.
+        ``total_tokens`` only where one of the two kinds is not.
     """
     began, ended, spoke = map(_seconds, (start, end, first_token))
     found = {name: number(value) for name, value in numbers.items()}
@@ -44,7 +45,10 @@ def told(
         for name, moment in (("latency", ended), ("first_token", spoke)):
             if moment is not None and found.get(name) is None:
                 found[name] = round(moment - began, 6)
-    return {name: value for name, value in found.items() if value is not None and value >= 0}
+    spent = {name: value for name, value in found.items() if value is not None and value >= 0}
+    if {"input_tokens", "output_tokens"} <= spent.keys():
+        spent.pop("total_tokens", None)
+    return spent
 
 
 def _seconds(value: Any) -> float | None:

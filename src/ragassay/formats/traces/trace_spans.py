@@ -84,10 +84,11 @@ class Span:
 Rows = Iterable[tuple[int, dict[str, Any]]]
 """Records, each with its line or number."""
 
+SpansOf = Callable[[Mapping[str, Any], int], Iterable[Span]]
+"""Gives the spans of a record and its line."""
 
-def samples(
-    rows: Rows, spans: Callable[[Mapping[str, Any], int], Iterable[Span]], tool: str, mapper: Mapper
-) -> Iterator[Sample]:
+
+def samples(rows: Rows, spans: SpansOf, tool: str, mapper: Mapper) -> Iterator[Sample]:
     """A sample for each trace. All spans are held in memory, since those of one trace may stand
     apart.
 
