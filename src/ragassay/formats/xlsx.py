@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from itertools import islice, zip_longest
@@ -85,10 +85,11 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
             "names another one.",
         )
 
-    def formulas() -> Iterator[tuple[Any, ...]]:
-        yield from opened(values=False)[chosen.title].iter_rows()
+    def formulas() -> Iterator[tuple[int, tuple[Any, ...]]]:
+        yield from enumerate(opened(values=False)[chosen.title].iter_rows(), 1)
 
-    yield from (mapper.sample(row, line) for line, row in _rows(chosen, path, mapper, formulas))
+    for line, row in _rows(chosen, path, mapper, formulas()):
+        yield mapper.sample(row, line)
 
 
 def _check_size(path: Path) -> None:
@@ -125,12 +126,13 @@ def _titles(sheet: Any) -> int:
 
 
 def _rows(
-    sheet: Any, path: Path, mapper: Mapper, formulas: Callable[[], Iterator[tuple[Any, ...]]]
+    sheet: Any, path: Path, mapper: Mapper, formulas: Iterator[tuple[int, tuple[Any, ...]]]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The number and the values of each row below the header.
 
     Args:
-        formulas: the rows of the sheet from its first one, with formulas in place of their values.
+        formulas: the rows of the sheet with their numbers, formulas in place of values; read only
+            where a cell may hold a formula whose value was not saved.
     """
     header: list[str] | None = None
     above, at = _titles(sheet), 1
@@ -149,9 +151,8 @@ def _rows(
         if header is None:
             header, at = _checked(cells, path, line), line
             texts = _Texts(header, mapper)
-            unsaved = _Unsaved(header, mapper, formulas)
             continue
-        unsaved.tell(row, line)
+        _tell_unsaved(row, line, header, formulas, mapper)
         with placed(path, line):
             if _filled(cell for cell, name in zip_longest(cells, header) if not name):
                 raise InputError(
@@ -211,45 +212,26 @@ class _Texts:
         return value
 
 
-class _Unsaved:
-    """Tells the formulas whose values were not saved: their cells look empty.
-
-    Args:
-        header: the names of the columns.
-        mapper: takes the notes.
-        formulas: as of `_rows`; only called where a cell may hold such a formula.
-    """
-
-    def __init__(
-        self,
-        header: Iterable[str],
-        mapper: Mapper,
-        formulas: Callable[[], Iterator[tuple[Any, ...]]],
-    ) -> None:
-        self._header, self._note = list(header), mapper.note
-        self._formulas = formulas
-        self._rows: Iterator[tuple[int, tuple[Any, ...]]] | None = None
-
-    def tell(self, row: tuple[Any, ...], line: int) -> None:
-        """Notes such formulas in a row.
-
-        Args:
-            row: its cells.
-            line: its number; they come in their order.
-        """
-        # A cell that was never written has no format.
-        if all(cell.value is not None or cell.number_format is None for cell in row):
-            return
-        if self._rows is None:
-            self._rows = enumerate(self._formulas(), 1)
-        written = next((cells for at, cells in self._rows if at == line), ())
-        for name, cell, formula in zip(self._header, row, written, strict=False):
-            if name and cell.value is None and formula.data_type == "f":
-                self._note(
-                    f"cells of {name!r} with a formula whose value was not saved",
-                    "They count as empty. Open the workbook in a spreadsheet program and save it.",
-                    line,
-                )
+def _tell_unsaved(
+    row: tuple[Any, ...],
+    line: int,
+    header: Sequence[str],
+    formulas: Iterator[tuple[int, tuple[Any, ...]]],
+    mapper: Mapper,
+) -> None:
+    """Notes the formulas in a row whose values were not saved: their cells look empty. Rows are
+    given in their order; ``formulas`` is as of `_rows`."""
+    # A cell that was never written has no format.
+    if all(cell.value is not None or cell.number_format is None for cell in row):
+        return
+    written = next((cells for at, cells in formulas if at == line), ())
+    for name, cell, formula in zip(header, row, written, strict=False):
+        if name and cell.value is None and formula.data_type == "f":
+            mapper.note(
+                f"cells of {name!r} with a formula whose value was not saved",
+                "They count as empty. Open the workbook in a spreadsheet program and save it.",
+                line,
+            )
 
 
 def _checked(cells: tuple[Any, ...], path: Path, line: int) -> list[str]:

@@ -112,17 +112,15 @@ class ChosenColumns:
 
     def __init__(self, columns: Columns | None) -> None:
         self._candidates = canonical(columns)
-        self._paths = {
-            name: path
-            for names in self._candidates.values()
-            for name in _alternatives(names)
-            if (path := _parsed(name)) is not None
-        }
+        self._fields: dict[str, str] = {}
+        for field, names in self._candidates.items():
+            for name in _alternatives(names):
+                self._fields.setdefault(name, field)
+        self._paths = {name: path for name in self._fields if (path := _parsed(name)) is not None}
         self._joined = {
             name: joined
-            for field in LIST_FIELDS & self._candidates.keys()
-            for name in _alternatives(self._candidates[field])
-            if (joined := JoinedColumns.parse(name)) is not None
+            for name, field in self._fields.items()
+            if field in LIST_FIELDS and (joined := JoinedColumns.parse(name)) is not None
         }
         self._plain = {field: names[0] for field, names in self._candidates.items()}
 
@@ -172,7 +170,7 @@ class ChosenColumns:
 
     def names(self) -> set[str]:
         """Every name and path that was chosen."""
-        return {name for names in self._candidates.values() for name in _alternatives(names)}
+        return {*self._fields}
 
     def field_of(self, column: str) -> str | None:
         """The field that a column holds: the one it was chosen for, else that of its name, unless
@@ -181,9 +179,8 @@ class ChosenColumns:
         Args:
             column: its name.
         """
-        for field, names in self._candidates.items():
-            if column in _alternatives(names):
-                return field
+        if column in self._fields:
+            return self._fields[column]
         field = FIELD_OF.get(folded(column), "")
         return field if field and field not in self else None
 
@@ -238,21 +235,17 @@ class ChosenColumns:
         for field, names in self._candidates.items():
             if field in excused:
                 continue
-            paths = [self._paths.get(name) for name in _alternatives(names)]
-            if keys[field] in found or any(path is not None and path.optional for path in paths):
+            paths = [self._paths[name] for name in _alternatives(names) if name in self._paths]
+            if keys[field] in found or any(path.optional for path in paths):
                 continue
-            name, reason = names[0], ""
-            if len(path_of := [one for one in paths if one is not None]) == 1:
+            name, reason, may_lack = names[0], "", ""
+            if paths:
+                may_lack = f" A ? at its end ({paths[0].text}?) lets records lack it."
+            if len(paths) == 1:
                 try:
-                    if len(path_of[0].steps) > 1:
-                        path_of[0].find(record, _opened)
+                    paths[0].find(record, _opened)
                 except PathError as error:
                     reason = f": {error}"
-            may_lack = (
-                f" A ? at its end ({path_of[0].text}?) lets records lack it."
-                if path_of and len(path_of[0].steps) > 1
-                else ""
-            )
             return InputError(
                 f"there is no column {' or '.join(map(repr, _alternatives(names)))} "
                 f"(wanted as {field}){reason}",
@@ -270,20 +263,17 @@ class ChosenColumns:
             error: about a field of the record.
             record: as `resolve` takes it.
         """
-        name = error.field
-        for field, names in self._candidates.items():
-            if name in _alternatives(names):
-                hint = _texts_below(field, self._value(name, record), name)
-                return error.but(hint=hint) if hint else error
-        return error
+        name = error.field or ""
+        field = self._fields.get(name)
+        hint = field and _texts_below(field, self._value(name, record), name)
+        return error.but(hint=hint) if hint else error
 
     def _texts_near(self, name: str, record: Mapping[str, Any]) -> str:
         """A hint with the texts in the column into which a path that leads nowhere begins."""
         path = self._paths.get(name)
         if path is None or (first := str(path.steps[0])) not in record:
             return ""
-        field = next(one for one, names in self._candidates.items() if name in _alternatives(names))
-        return _texts_below(field, record[first], first)
+        return _texts_below(self._fields[name], record[first], first)
 
     def _value(self, name: str, record: Mapping[str, Any]) -> Any:
         """What a column holds, or what a name that is no column's leads to; else `NOTHING`."""
@@ -359,9 +349,7 @@ def _opened(value: Any) -> Any:
 
 def _texts_below(field: str, value: Any, name: str) -> str:
     """A hint with the paths to the texts in what a column holds; empty where there are none."""
-    below = (
-        () if value is NOTHING else text_paths([_opened(value)], name, listed=field in LIST_FIELDS)
-    )
+    below = text_paths([_opened(value)], name, listed=field in LIST_FIELDS)
     paths = [path for path in below if path != name][:_MOST_PATHS]
     if not paths:
         return ""

@@ -64,20 +64,26 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
     Raises:
         InputError: the value has another shape, or a passage has neither text nor id.
     """
-    if value is None:
-        return None
-    if type(value) is list:
-        return tuple([_passage(item, field) for item in value])
-    if isinstance(value, dict):
-        if _is_one(value):
-            return (_passage(value, field),)
-        return tuple(
-            _passage({"id": key, **item}, field)
-            if isinstance(item, dict)
-            else Passage(text(item, field), needed_identifier(key, field))
-            for key, item in value.items()
-        )
-    raise not_a_list(value, field)
+    return None if value is None else _each(value, field, _passage, _passage_of_entry)
+
+
+def _each(
+    value: Any, field: str, of_item: Callable[[Any, str], P], of_entry: Callable[[Any, Any, str], P]
+) -> tuple[P, ...]:
+    """The passages of a list, of one object, or of a mapping with an entry for each passage."""
+    if isinstance(value, list):
+        return tuple([of_item(item, field) for item in value])
+    if not isinstance(value, dict):
+        raise not_a_list(value, field)
+    if _is_one(value):
+        return (of_item(value, field),)
+    return tuple([of_entry(key, item, field) for key, item in value.items()])
+
+
+def _passage_of_entry(key: Any, item: Any, field: str) -> Passage:
+    if isinstance(item, dict):
+        return _passage({"id": key, **item}, field)
+    return Passage(text(item, field), needed_identifier(key, field))
 
 
 def with_ids(
@@ -137,23 +143,20 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     """
     if value is None:
         return None
-    if isinstance(value, list):
-        return _without_conflicts(tuple(_gold(item, field) for item in value), field)
-    if isinstance(value, dict):
-        if _is_one(value):
-            return (_gold(value, field),)
-        for key, item in value.items():
-            if isinstance(item, dict | list):
-                raise _no_gold(str(key), item, field)
-        return tuple(
-            GoldPassage(id=str(key), text=item)
-            if isinstance(item, str)
-            else GoldPassage(id=str(key), grade=_grade(item, field))
-            for key, item in value.items()
-        )
     if is_number(value):
-        return (GoldPassage(text=text(value, field)),)
-    raise not_a_list(value, field)
+        value = [text(value, field)]
+    return _without_conflicts(_each(value, field, _gold, _gold_of_entry), field)
+
+
+def _gold_of_entry(key: Any, item: Any, field: str) -> GoldPassage:
+    if isinstance(item, dict | list):
+        raise _no_gold(str(key), item, field)
+    if isinstance(item, str):
+        return GoldPassage(id=str(key), text=item)
+    grade = whole_number(item, field)
+    if grade is None:
+        raise InputError("a gold passage has no grade", field=field)
+    return GoldPassage(id=str(key), grade=grade)
 
 
 def _no_gold(key: str, item: Any, field: str) -> InputError:
@@ -332,10 +335,3 @@ def _refuse_other_grade(item: Mapping[str, Any], field: str) -> None:
             field=f"{field}.{key}",
             hint=f"If it is its grade (0: not relevant), call it 'grade'; else remove {key!r}.",
         )
-
-
-def _grade(value: Any, field: str) -> int:
-    grade = whole_number(value, field)
-    if grade is None:
-        raise InputError("a gold passage has no grade", field=field)
-    return grade

@@ -122,15 +122,9 @@ def _named(passages: list[Any] | None, expected: Any, mapper: Mapper) -> list[An
     )
     made: list[Any] = []
     for one in passages or ():
-        nested = one.get("metadata") if isinstance(one, dict) else None
-        address = next(
-            (
-                each["doc_uri"]
-                for each in (one, nested)
-                if isinstance(each, dict) and each.get("doc_uri")
-            ),
-            None,
-        )
+        parts = (one, one.get("metadata")) if isinstance(one, dict) else ()
+        addresses = [part.get("doc_uri") for part in parts if isinstance(part, dict)]
+        address = next(filter(None, addresses), None)
         own = one.get("id") if isinstance(one, dict) else None
         if address is None or (own is not None and not by_address):
             made.append(one)
