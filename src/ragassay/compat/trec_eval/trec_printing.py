@@ -99,25 +99,17 @@ def as_json(
         per_query: whether the values of each query are included.
         summary: whether the summary is included.
     """
-    body: dict[str, Any] = {
-        "qrels": qrels,
-        "run": run,
-        "tag": scores.tag,
-        **coverage(scores),
-        "measures": {
-            scores.label(measure): {
-                "metric": None if measure.metric is None else str(measure.metric)
-            }
-            for measure in scores.measures
-        },
+    measures: dict[str, dict[str, Any]] = {
+        scores.label(one): {"metric": None if one.metric is None else str(one.metric)}
+        for one in scores.measures
     }
-    measures = body["measures"]
     for measure, value in scores.summary() if summary else ():
         measures[scores.label(measure)]["all"] = value
     if per_query:
         for measure, query, value in scores.per_query():
             measures[scores.label(measure)].setdefault("queries", {})[query] = value
-    return body
+    about = {"qrels": qrels, "run": run, "tag": scores.tag}
+    return {**about, **coverage(scores), "measures": measures}
 
 
 def comparisons_as_json(comparisons: list[Comparison], scores: TrecScores) -> dict[str, Any]:
