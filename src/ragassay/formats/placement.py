@@ -393,11 +393,10 @@ def _fits(wanted: str, values: Sequence[Any]) -> bool:
 
 def _weight(wanted: str, path: str, values: Sequence[Any]) -> float:
     """How well what a column holds fits a field; 0 where it does not."""
-    if _is_never(path, wanted):
+    # No value tells gold from what was retrieved, or references from answers.
+    if wanted in ("gold", "references") or _is_never(path, wanted):
         return 0.0
-    if wanted in _LISTS:
-        if wanted == "gold":
-            return 0.0  # nothing tells gold from what was retrieved
+    if wanted == "passages":
         lists = [value for value in values if isinstance(value, list)]
         texts = [one for value in lists for one in value]
         share = sum(len(one) >= _LONG for one in texts) / max(1, len(texts))
@@ -416,7 +415,5 @@ def _weight(wanted: str, path: str, values: Sequence[Any]) -> float:
     asked = sum(one.rstrip().endswith(("?", "？")) for one in texts) / max(1, len(texts))
     if wanted == "query":
         return asked if asked >= 0.5 else 0.0
-    if wanted == "answer":
-        said = sum(len(one) >= _LONG or " " in one.strip() for one in texts) / max(1, len(texts))
-        return said if asked < 0.5 <= said else 0.0
-    return 0.0
+    said = sum(len(one) >= _LONG or " " in one.strip() for one in texts) / max(1, len(texts))
+    return said if asked < 0.5 <= said else 0.0

@@ -115,14 +115,15 @@ def _record(
     fields = {field: given[name] for field, name in keys.items()}
     if isinstance(fields.get("passages"), str):
         fields["passages"] = [fields["passages"]]
-    failed = one.get("error") if output is None else None  # a failed assertion is no failure
+    # Beside an output an error is a failed assertion.
+    failure = None if output is not None else one.get("error") or response.get("error")
     record = {
         "id": str(one.get("testIdx", one.get("id", ""))) or None,
         "query": next(iter(given.values()), None) if len(given) == 1 else None,
         **fields,
         "system": system or None,
         "answer": output,
-        "failure": failed or (response.get("error") if output is None else None),
+        "failure": failure,
         "references": fields.get("references") or _expected(case.get("assert")),
         "metadata": {
             **(case.get("metadata") or {}),

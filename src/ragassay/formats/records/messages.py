@@ -61,7 +61,8 @@ def conversation(value: Any, field: str) -> Conversation:
     """
     if not isinstance(value, list):
         raise unexpected(value, "a list of turns", field, _HOW)
-    found = Conversation([], [], [], 0)
+    turns: list[Turn] = []
+    rules: list[str] = []
     results: list[Any] = []
     steps = 0
     for item in _turns_of(value) if are_pairs(value) else value:
@@ -86,14 +87,14 @@ def conversation(value: Any, field: str) -> Conversation:
         elif words is None:
             raise InputError("a turn has no text", field=field, hint=_WHO)
         elif speaker == "system":
-            found.rules.append(words)
+            rules.append(words)
         else:
             if speaker == "user":
                 results = []
-            found.turns.append(Turn(speaker, words))
-    if steps and not (found.turns or found.rules):
+            turns.append(Turn(speaker, words))
+    if steps and not (turns or rules):
         raise InputError("no turn is of a user or an agent", field=field, hint=_WHO)
-    return found._replace(results=results, steps=steps)
+    return Conversation(turns, rules, results, steps)
 
 
 def are_pairs(value: list[Any]) -> bool:

@@ -446,8 +446,6 @@ class Mapper:
         tools gave becomes passages, where that is wanted."""
         key = keys.get("query", "query")
         query = record[key] if "query" in keys else None
-        if type(query) is str and "history" not in keys:
-            return query, (), None, None
         raw = record[keys["history"]] if "history" in keys else None
         if isinstance(query, list):
             if raw is not None:
@@ -516,16 +514,15 @@ class Mapper:
         """The retrieved or gold passages, with the ids of another column."""
         ids, read, join = _WITH_IDS[field]
         listed = None
-        for key in (keys.get(field), keys.get(ids)):
-            if key is not None:
-                field_values.refuse_printed(record[key], key)
         if (key := keys.get(field)) is not None:
             value = record[key]
+            field_values.refuse_printed(value, key)
             if isinstance(value, str):
                 whole = field == "gold"
                 value = self.joined.pieces(value) if whole else self.joined.cut(value, key, line)
             listed = read(value, key)
         if (key := keys.get(ids)) is not None:
+            field_values.refuse_printed(record[key], key)
             return join(listed, record[key], key)
         return listed
 

@@ -213,10 +213,8 @@ def demand_text(start: bytes, path: Path) -> None:
     Raises:
         InputError: it holds bytes that no text, or no UTF-8, holds.
     """
-    try:
+    with placed(path):
         codecs.getincrementaldecoder("utf-8")().decode(start)
-    except UnicodeDecodeError as error:
-        raise not_utf8(error, path, None) from None
     if _CONTROLS.search(start):
         raise _no_text(path)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragassay.formats.format import NO, SURE, Format, Head
@@ -104,30 +104,28 @@ def _observation(row: Mapping[str, Any], line: int, above: str | None = None) ->
             start=started,
             end=first_of(row, "endTime", "end_time"),
             first_token=first_of(row, "completionStartTime", "completion_start_time"),
-            input_tokens=_used(row, "input", "promptTokens", "prompt_tokens"),
-            output_tokens=_used(row, "output", "completionTokens", "completion_tokens"),
-            cost=_cost(row),
+            input_tokens=_counted(row, _TOKENS, "input", "promptTokens", "prompt_tokens"),
+            output_tokens=_counted(row, _TOKENS, "output", "completionTokens", "completion_tokens"),
+            cost=_counted(row, _COSTS, "total", *_OLDER_COSTS),
         ),
     )
 
 
-def _used(row: Mapping[str, Any], name: str, *older: str) -> Any:
-    """Tokens of a kind, as Langfuse's versions write them."""
-    for group in ("usageDetails", "usage_details", "usage"):
+_TOKENS = ("usageDetails", "usage_details", "usage")
+_COSTS = ("costDetails", "cost_details")
+_OLDER_COSTS = ("totalCost", "total_cost", "calculatedTotalCost", "calculated_total_cost")
+
+
+def _counted(row: Mapping[str, Any], groups: Sequence[str], name: str, *older: str) -> Any:
+    """A number of tokens, or a cost, as Langfuse's versions write it: by its name in the first of
+    these groups that has it, else under a name of older versions."""
+    for group in groups:
         counts = unpacked(row.get(group))
         if not isinstance(counts, dict) or counts.get("unit") not in (None, "", "TOKENS"):
             continue
         if counts.get(name) is not None:
             return counts[name]
     return first_of(row, *older)
-
-
-def _cost(row: Mapping[str, Any]) -> Any:
-    for group in ("costDetails", "cost_details"):
-        costs = unpacked(row.get(group))
-        if isinstance(costs, dict) and costs.get("total") is not None:
-            return costs["total"]
-    return first_of(row, "totalCost", "total_cost", "calculatedTotalCost", "calculated_total_cost")
 
 
 def _items(first: Row, mapper: Mapper) -> Making | None:
