@@ -20,6 +20,7 @@ from ragassay.formats.records import (
     Notes,
     OptionWords,
     canonical,
+    folded_text,
     has_made_id,
 )
 from ragassay.samples import Sample
@@ -49,7 +50,7 @@ class Questions:
         for one in samples:
             first = self._by_id.setdefault(one.id, one)
             if first is one and one.query is not None:
-                by_query.setdefault(_folded(one.query), []).append(one)
+                by_query.setdefault(folded_text(one.query), []).append(one)
             elif any(getattr(first, name) != getattr(one, name) for name in _EXPECTED):
                 raise InputError(
                     f"the question {one.id!r} stands in it twice, with different references, gold "
@@ -84,11 +85,11 @@ class Questions:
             InputError: the sample has the id of one question and the query of another one.
         """
         question = named = self._by_id.get(sample.id)
-        asked = None if sample.query is None else _folded(sample.query)
+        asked = None if sample.query is None else folded_text(sample.query)
         same = None if asked is None else self._by_query.get(asked)
         if question is None:
             question = same
-        elif question.query is not None and asked not in (None, _folded(question.query)):
+        elif question.query is not None and asked not in (None, folded_text(question.query)):
             if same is not None:
                 raise InputError(
                     f"the sample {sample.id!r} has the query of the question {same.id!r} there, "
@@ -134,23 +135,16 @@ class Questions:
             mapper.note(f"questions in {self.path} without a sample", "They are left out.", count=n)
 
 
-def _folded(query: str) -> str:
-    return " ".join(query.split()).casefold()
-
-
 def _with_expected(sample: Sample, question: Sample) -> Sample:
     """A sample with those of the expected things that a question has."""
-    changed = replace(sample, query=sample.query or question.query)
+    values = {name: getattr(question, name) for name in _EXPECTED}
+    expected = {name: one for name, one in values.items() if one != getattr(_BLANK, name)}
     if question.references:
-        groups = question.reference_groups
-        changed = replace(changed, references=question.references, reference_groups=groups)
-    if question.negative_references:
-        changed = replace(changed, negative_references=question.negative_references)
-    if question.gold is not None:
-        changed = replace(changed, gold=question.gold)
-    if question.answerability is not None:
-        changed = replace(changed, answerability=question.answerability)
-    return changed
+        expected["reference_groups"] = question.reference_groups
+    return replace(sample, query=sample.query or question.query, **expected)
+
+
+_BLANK = Sample(id="none")
 
 
 def is_question(sample: Sample) -> bool:
@@ -197,14 +191,10 @@ class Looked:
             columns: the user's choice.
             excused: fields that the record may lack.
         """
-        held, missing = {}, {}
-        for one, names in canonical(columns).items():
-            chosen = ChosenColumns({one: names})
-            if chosen.held(record):
-                held[one] = names
-            elif (wrong := chosen.missing(record, excused)) is not None:
-                missing[one] = wrong
-        return cls(name, tuple(record), held, missing)
+        chosen = ChosenColumns(columns)
+        fields = chosen.held(record)
+        held = {field: names for field, names in canonical(columns).items() if field in fields}
+        return cls(name, tuple(record), held, dict(chosen.missing(record, excused)))
 
 
 class _LookingMapper(Mapper):

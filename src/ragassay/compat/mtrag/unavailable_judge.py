@@ -64,7 +64,3 @@ class UnavailableJudge(Judge):
             f"{either(self._n_lacking, 'lacks', 'lack')} values of the {what}, and {self._step} "
             f"asks no judge: run the {what} first, or the step all."
         )
-
-    def leaves(self) -> tuple[Judge, ...]:
-        """No requests."""
-        return ()

@@ -26,6 +26,7 @@ from .chosen_columns import (
 from .field_values import (
     FIRST_TIME as FIRST_TIME,
     LAST_TIME as LAST_TIME,
+    folded_text as folded_text,
     timestamp as timestamp,
 )
 from .identities import has_made_id as has_made_id

@@ -4,7 +4,7 @@ several columns that make one list."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -223,9 +223,8 @@ class ChosenColumns:
 
     def missing(
         self, record: Mapping[str, Any], excused: Collection[str] = ()
-    ) -> InputError | None:
-        """The error for a field whose columns a record lacks; ``None`` where all are there, or may
-        be absent.
+    ) -> Iterator[tuple[str, InputError]]:
+        """Each field whose columns a record lacks, unless they may be absent, and the error for it.
 
         Args:
             record: the first record, as `resolve` takes it.
@@ -246,14 +245,16 @@ class ChosenColumns:
                     paths[0].find(record, _opened)
                 except PathError as error:
                     reason = f": {error}"
-            return InputError(
-                f"there is no column {' or '.join(map(repr, _alternatives(names)))} "
-                f"(wanted as {field}){reason}",
-                field=name,
-                hint=f"{self._texts_near(name, record) or did_you_mean(name, record)} "
-                f"Found: {', '.join(record)}.{may_lack}".strip(),
+            yield (
+                field,
+                InputError(
+                    f"there is no column {' or '.join(map(repr, _alternatives(names)))} "
+                    f"(wanted as {field}){reason}",
+                    field=name,
+                    hint=f"{self._texts_near(name, record) or did_you_mean(name, record)} "
+                    f"Found: {', '.join(record)}.{may_lack}".strip(),
+                ),
             )
-        return None
 
     def with_texts_below(self, error: InputError, record: Mapping[str, Any]) -> InputError:
         """An error about a chosen column, with the paths to the texts in it where it holds an

@@ -208,10 +208,7 @@ def unpack(value: Any, field: str) -> Any:
         return parsed
     if re.match(r"\s*\[\s*\d+\s*\]\s*\S", value):
         return value
-    try:
-        parsed = ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        parsed = None
+    parsed = _evaluated(value)
     if isinstance(parsed, list | dict) and not _has_joined_texts(value):
         return parsed
     raise InputError(
@@ -234,18 +231,21 @@ def refuse_printed(value: Any, field: str) -> None:
     """
     if type(value) is not str or value.lstrip()[:1] not in "[(a" or not _PRINTED.fullmatch(value):
         return
-    if value.lstrip()[0] == "(":  # a passage may stand in brackets and quotes
-        try:
-            is_tuple = isinstance(ast.literal_eval(value.strip()), tuple)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            is_tuple = False
-        if not is_tuple:
-            return
+    # A passage may stand in brackets and quotes.
+    if value.lstrip()[0] == "(" and not isinstance(_evaluated(value), tuple):
+        return
     raise InputError(
         f"the text holds a list as numpy or Python prints it: {value[:60]!r}",
         field=field,
         hint=_AS_JSON,
     )
+
+
+def _evaluated(written: str) -> Any:
+    """The value that a text writes as Python does; ``None`` where it writes none."""
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        return ast.literal_eval(written.strip())
+    return None
 
 
 def _has_joined_texts(value: str) -> bool:
@@ -353,6 +353,15 @@ def checked_depth(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
         field=key,
         hint="Leave out what no report needs.",
     )
+
+
+def folded_text(text: str) -> str:
+    """A text in the form in which texts are compared: in lower case, with single blanks.
+
+    Args:
+        text: such as a query.
+    """
+    return " ".join(text.split()).casefold()
 
 
 def texts_of(entries: Mapping[str, Any]) -> dict[str, str]:

@@ -315,9 +315,8 @@ class Mapper:
             record = {**record, **beside}
             if not self._has_begun:
                 excused = self.columns.excused(record, made=made)
-                wrong = self.columns.missing(record, excused)
-                if wrong is not None:
-                    raise wrong
+                for _, error in self.columns.missing(record, excused):
+                    raise error
             record, chosen = self.columns.resolve(record)
             kept = set(chosen.values())
             record = {k: v for k, v in record.items() if k not in beside or k in kept}

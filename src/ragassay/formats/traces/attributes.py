@@ -25,8 +25,9 @@ _OUTPUTS = (
     *("llm.output_messages", "gen_ai.completion"),
 )
 _DOCUMENTS = ("retrieval.documents", "reranker.output_documents", "gen_ai.retrieval.documents")
-_SESSION = ("session.id", "gen_ai.conversation.id", "langfuse.session.id", "mlflow.trace.session")
-_USER = ("user.id", "langfuse.user.id", "mlflow.trace.user")
+_SESSIONS = ("session.id", "gen_ai.conversation.id", "langfuse.session.id", "mlflow.trace.session")
+_USERS = ("user.id", "langfuse.user.id", "mlflow.trace.user")
+_OF_REQUEST = {"conversation_id": _SESSIONS, "user_id": _USERS}
 _METADATA = (
     *("metadata", "langfuse.trace.metadata", "langsmith.metadata"),
     *("traceloop.association.properties", "langfuse.observation.metadata"),
@@ -70,17 +71,16 @@ def span(
         known: what stands outside the attributes, by the names of `Span`.
     """
     nested = _nested(attributes)
-    of_request = {"conversation_id": _SESSION, "user_id": _USER}
-    said_of = {name: _first(nested, places) for name, places in of_request.items()}
-    named = _first(nested, _KIND)
+    of_request = {name: _first(nested, places) for name, places in _OF_REQUEST.items()}
+    own_kind = _first(nested, _KIND)
     used = {name: _first(nested, places) for name, places in _USED.items()}
     return Span(
         **{
-            "kind": kind_of(named if named is not None else kind),
+            "kind": kind_of(kind if own_kind is None else own_kind),
             "inputs": _first(nested, _INPUTS),
             "outputs": _first(nested, _OUTPUTS),
             "documents": _first(nested, _DOCUMENTS),
-            "metadata": {key: str(one) for key, one in said_of.items() if one is not None},
+            "metadata": {key: str(one) for key, one in of_request.items() if one is not None},
             "own": _own(nested),
             "served": served.told(start=begun, end=ended, **used),
             **known,
