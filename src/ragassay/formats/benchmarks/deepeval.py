@@ -104,14 +104,11 @@ def _record(case: Mapping[str, Any], ids: frozenset[str]) -> dict[str, Any]:
         metadata.setdefault("name", name)
     record = _with(metadata, record)
     turns = record.get("turns")
-    if not isinstance(turns, list):
-        return _told(record)
+    turns = turns if isinstance(turns, list) else []
     answers = [one for one in turns if isinstance(one, dict) and one.get("role") == "assistant"]
     last = answers[-1] if answers else {}
-    found = last.get("retrievalContext", last.get("retrieval_context"))
-    if found is not None:
-        record["passages"] = found
-    return _told(record)
+    passages = last.get("retrievalContext", last.get("retrieval_context"))
+    return _told(record if passages is None else {**record, "passages": passages})
 
 
 _METADATA = ("metadata", "additionalMetadata", "additional_metadata")

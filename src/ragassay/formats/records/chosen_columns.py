@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragassay.errors import InputError, UsageError, did_you_mean
-from ragassay.formats.records import field_values
 from ragassay.formats.records.aliases import ALIASES, FIELD_OF, KEY_MAP, folded
 from ragassay.formats.records.texts_within import text_paths
+from ragassay.formats.records.values import field_values
 from ragassay.json_paths import NOTHING, JsonPath, PathError
 
 Columns = Mapping[str, str | Sequence[str]]
@@ -204,7 +204,7 @@ class ChosenColumns:
         }
         failed = any(
             (key == keys.get("failure") or FIELD_OF.get(folded(key)) == "failure")
-            and says_failure(value)
+            and field_values.says_failure(value)
             for key, value in found.items()
         )
         return frozenset(
@@ -304,18 +304,6 @@ class ChosenColumns:
 
 _GIVEN = frozenset({"answer", "passages", "passage_ids", "passage_embeddings"})
 """Fields that hold what a system gave."""
-
-_NO_FAILURE = frozenset({"", "none", "null", "nan", "false"})
-"""What programs write, or keep, where there was no error."""
-
-
-def says_failure(value: Any) -> bool:
-    """Whether what stands where failures are told tells of one.
-
-    Args:
-        value: what a record holds.
-    """
-    return value is not None and str(value).strip().casefold() not in _NO_FAILURE
 
 
 def _alternatives(names: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 
 from ragassay.errors import InputError
-from ragassay.formats.records.field_values import texts_of
+from ragassay.formats.records.values import texts_of
 from ragassay.samples import Sample, Turn
 
 _LATEST = 100

@@ -26,7 +26,7 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
 
     Python and pandas write ``NaN`` for missing values, and programs that cut text in the middle of
     a character write halves of surrogate pairs. Published files hold both. ``NaN`` becomes ``null``
-    (except where a score is expected, which `ragassay.formats.records.field_values` then refuses),
+    (except where a score is expected, which `field_values` of records then refuses),
     half a pair becomes U+FFFD.
 
     Args:

@@ -6,18 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.records import aliases, answer_values, field_values
+from ragassay.formats.records import aliases
 from ragassay.formats.records.aliases import FieldKeys
-from ragassay.formats.records.chosen_columns import says_failure
+from ragassay.formats.records.values import answer_values, field_values
 
-_LISTS = (
-    "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",
-    "gold", "gold_ids", "metadata", *aliases.GIVEN,
-)  # fmt: skip
 _LISTS_IN_TEXTS = (
     *("passages", "passage_ids", "gold", "gold_ids"),
     *("references", "reference_groups", "negative_references"),
 )
+_LISTS = {"history", "metadata", *_LISTS_IN_TEXTS, *aliases.GIVEN}
 
 
 def unpacked(record: Mapping[str, Any], plan: FieldKeys) -> Mapping[str, Any]:
@@ -39,7 +36,7 @@ def unpacked(record: Mapping[str, Any], plan: FieldKeys) -> Mapping[str, Any]:
     if answer is not None and (parts := answer_values.statements_in(record[answer])) is not None:
         opened[answer] = parts
     failed = plan.keys.get("failure")
-    if failed is not None and not says_failure(record[failed]):
+    if failed is not None and not field_values.says_failure(record[failed]):
         opened[failed] = None
     return {**record, **opened}
 

@@ -278,6 +278,19 @@ def failure(value: Any, field: str) -> str | None:
     return value
 
 
+_NO_FAILURE = frozenset({"", "none", "null", "nan", "false"})
+"""What programs write, or keep, where there was no error."""
+
+
+def says_failure(value: Any) -> bool:
+    """Whether what stands where failures are told tells of one.
+
+    Args:
+        value: what a record holds.
+    """
+    return value is not None and str(value).strip().casefold() not in _NO_FAILURE
+
+
 def is_number(value: Any) -> bool:
     """Whether a value is a number; a flag is none."""
     return isinstance(value, int | float) and not isinstance(value, bool)

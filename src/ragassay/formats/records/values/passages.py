@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from ragassay.counts import either, plural
 from ragassay.errors import InputError
 from ragassay.formats.records.aliases import pick
-from ragassay.formats.records.field_values import (
+from ragassay.formats.records.option_words import OptionWords
+from ragassay.formats.records.values.field_values import (
     identifier,
     is_number,
     needed_identifier,
@@ -19,7 +20,6 @@ from ragassay.formats.records.field_values import (
     text,
     whole_number,
 )
-from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.sources import kind, unexpected
 from ragassay.samples import GoldPassage, Passage
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ragassay.errors import InputError
 from ragassay.formats.records.aliases import pick
-from ragassay.formats.records.field_values import text
+from ragassay.formats.records.values.field_values import text
 from ragassay.formats.sources import unexpected
 from ragassay.samples import Answer, Turn
 
@@ -159,19 +159,19 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
 
 
 def split_at_query(
-    turns: Sequence[Turn], query: str | None, field: str, *, whole: bool
+    turns: Sequence[Turn], query: str | None, field: str, *, may_hold_query: bool
 ) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
     """The query, the turns before it and the answer after it.
 
     Without ``query``, the last user turn of the conversation is the query. With ``query``, the
     conversation is what came before it; where it ends with the query itself, that turn is left out.
-    Where it goes on after the query and is a whole one, it is split there, too.
+    Where it goes on after the query and may hold that, it is split there, too.
 
     Args:
         turns: oldest first.
         query: the record's own query.
         field: the name of the conversation, for errors.
-        whole: whether it may hold the query and its answer, also where ``query`` is given.
+        may_hold_query: whether it may hold the query and its answer, also where ``query`` is given.
 
     Raises:
         InputError: several agent turns follow the last user turn.
@@ -179,7 +179,9 @@ def split_at_query(
     last = max((i for i, turn in enumerate(turns) if turn.speaker == "user"), default=None)
     if last is None:
         return query, tuple(turns), None
-    if query is not None and (turns[last].text != query or not (whole or last == len(turns) - 1)):
+    if query is not None and (
+        turns[last].text != query or not (may_hold_query or last == len(turns) - 1)
+    ):
         return query, tuple(turns), None
     after = turns[last + 1 :]
     if len(after) > 1:

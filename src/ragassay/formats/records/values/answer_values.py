@@ -9,7 +9,7 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.records.aliases import pick
-from ragassay.formats.records.field_values import (
+from ragassay.formats.records.values.field_values import (
     is_number,
     needed_identifier,
     not_a_list,
