@@ -32,8 +32,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     mapper.cells = True
     if (path / _SPLITS).is_file():
         listed = _json(path / _SPLITS).get("splits")
-        given = listed if isinstance(listed, list) else []
-        names = [one for one in given if isinstance(one, str) and Path(one).name == one]
+        splits = listed if isinstance(listed, list) else []
+        names = [one for one in splits if isinstance(one, str) and Path(one).name == one]
         path = path / chosen_split(names, path, mapper)
     before = 0
     for file in _files(path):

@@ -83,8 +83,8 @@ class Placement:
             columns: field -> column, as they are chosen.
         """
         chosen = ChosenColumns(columns)
-        taken = chosen.names() | chosen.joined(self.unplaced)
-        return [one for one in self.unplaced if one not in taken]
+        used = chosen.names() | chosen.joined(self.unplaced)
+        return [one for one in self.unplaced if one not in used]
 
 
 def place(
@@ -111,20 +111,20 @@ def place(
     with suppress(InputError):  # whoever reads all of the file tells it
         list(islice(reader.read(file, mapper), _LOOKED_AT))
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
-    taken = set(mapper.placed.values()) | mapper.columns.joined(columns)
-    unplaced = [key for key in columns if key not in taken]
+    used = set(mapper.placed.values()) | mapper.columns.joined(columns)
+    unplaced = [key for key in columns if key not in used]
     suggested, tied = suggest(mapper.rows, mapper.placed, unplaced)
-    shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, taken))
+    shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, used))
     return Placement(reader.name, mapper.placed, shown, suggested, tied)
 
 
-def _paths(rows: Sequence[Mapping[str, Any]], key: str, taken: Collection[str]) -> list[str]:
+def _paths(rows: Sequence[Mapping[str, Any]], key: str, used: Collection[str]) -> list[str]:
     """A column that holds no field, or the paths to the texts in it that hold none."""
-    held = [row.get(key) for row in rows]
-    paths = list(text_paths(held, key))
-    if not any(isinstance(value, dict) for value in held) and paths in ([], [key]):
+    values = [row.get(key) for row in rows]
+    paths = list(text_paths(values, key))
+    if not any(isinstance(value, dict) for value in values) and paths in ([], [key]):
         return [key]
-    read = {_of_every(path) for path in taken}
+    read = {_of_every(path) for path in used}
     return [path for path in paths if _of_every(path) not in read][:_MOST_PATHS]
 
 
@@ -157,13 +157,13 @@ class PlacingMapper(Mapper):
     ) -> Sample:
         """The sample of a record, or `unread`. Arguments: as of `Mapper.sample`."""
         texts = set(all_texts(record))
-        given: dict[str, Any] = {}
+        new: dict[str, Any] = {}
         for key, value in (beside or {}).items():
-            twice = any(value == given[one] for one in given if folded(one) == folded(key))
+            twice = any(value == new[one] for one in new if folded(one) == folded(key))
             if key not in record and not twice:  # a format may give a column by its own name, too
-                given[key] = value
-        left = {key: unread(value, texts) for key, value in given.items()}
-        nested = {key: one for key, one in left.items() if isinstance(one, dict | list)}
+                new[key] = value
+        unread_values = {key: unread(value, texts) for key, value in new.items()}
+        nested = {key: one for key, one in unread_values.items() if isinstance(one, dict | list)}
         self.rows.append({**record, **nested})
         try:
             return super().sample(record, line, beside)
@@ -210,19 +210,19 @@ def suggest(
         Field -> the column, and field -> the columns, where several may equally well hold it.
     """
     wanted = [one for one in (*_TEXTS, *_LISTS) if one not in placed]
-    found: dict[str, str] = {}
+    suggested: dict[str, str] = {}
     if "id" not in placed and (own := _id_among(rows, unplaced)) is not None:
-        found["id"] = own
+        suggested["id"] = own
     if "passage_ids" in placed and "passages" in wanted:
         wanted.remove("passages")
     leaves: dict[str, list[Any]] = {}
     for pattern, keys in _numbered(unplaced).items():
-        held = [[row[key] for key in keys if row.get(key) not in (None, "")] for row in rows]
-        if all(is_list_of_texts(texts) for texts in held if texts):
-            leaves[pattern] = [texts for texts in held if texts]
+        texts_of = [[row[key] for key in keys if row.get(key) not in (None, "")] for row in rows]
+        if all(is_list_of_texts(texts) for texts in texts_of if texts):
+            leaves[pattern] = [texts for texts in texts_of if texts]
             unplaced = [key for key in unplaced if key not in keys]
     for key in unplaced:
-        if key not in found.values():
+        if key not in suggested.values():
             values = [row.get(key) for row in rows]
             leaves |= text_paths(values, key) | text_paths(values, key, listed=True)
     leaves = {path: values for path, values in leaves.items() if path not in placed.values()}
@@ -233,36 +233,37 @@ def suggest(
     tied: dict[str, tuple[str, ...]] = {}
     free = dict.fromkeys(leaves)
     for alike, one, path in ranked:
-        if path in free and one not in found and one not in tied:
-            _give(one, [p for a, o, p in ranked if (a, o) == (alike, one)], free, found, tied)
+        if path in free and one not in suggested and one not in tied:
+            _give(one, [p for a, o, p in ranked if (a, o) == (alike, one)], free, suggested, tied)
     for one in wanted:
-        if one in found or one in tied or (one == "answer" and "query" not in {**placed, **found}):
+        has_query = "query" in placed or "query" in suggested
+        if one in suggested or one in tied or (one == "answer" and not has_query):
             continue
         weights = {path: _weight(one, path, leaves[path]) for path in free}
         best = max(weights.values(), default=0.0)
         if best > 0:
-            _give(one, [path for path in free if weights[path] == best], free, found, tied)
-    if not {"query", "answer"} & {*placed, *found}:  # a list may hold the records themselves
-        found = {one: path for one, path in found.items() if "[" not in path}
+            _give(one, [path for path in free if weights[path] == best], free, suggested, tied)
+    if not {"query", "answer"} & {*placed, *suggested}:  # a list may hold the records themselves
+        suggested = {one: path for one, path in suggested.items() if "[" not in path}
         tied = {}
-    return found, tied
+    return suggested, tied
 
 
 def _give(
     wanted: str,
     paths: Sequence[str],
     free: dict[str, None],
-    found: dict[str, str],
+    suggested: dict[str, str],
     tied: dict[str, tuple[str, ...]],
 ) -> None:
     """Suggests for a field that of these paths which is free; several of them tie."""
-    left = tuple(path for path in free if path in paths)
-    if len(left) == 1:
-        found[wanted] = left[0]
+    options = tuple(path for path in free if path in paths)
+    if len(options) == 1:
+        suggested[wanted] = options[0]
     else:
-        tied[wanted] = left
-    given = {_of_every(path) for path in left}
-    for path in [path for path in free if _of_every(path) in given]:
+        tied[wanted] = options
+    patterns = {_of_every(path) for path in options}
+    for path in [path for path in free if _of_every(path) in patterns]:
         del free[path]
 
 
@@ -283,11 +284,11 @@ def _id_among(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str 
 def _numbered(columns: Sequence[str]) -> dict[str, list[str]]:
     """Columns whose names differ by a number only (``passage_1``, ``passage_2``), by the pattern
     that they make (``passage_*``)."""
-    found: dict[str, list[str]] = {}
+    by_pattern: dict[str, list[str]] = {}
     for name in columns:
         if (match := _NUMBERED.fullmatch(name)) is not None:
-            found.setdefault(f"{match['before']}*{match['after'] or ''}", []).append(name)
-    return {pattern: names for pattern, names in found.items() if len(names) > 1}
+            by_pattern.setdefault(f"{match['before']}*{match['after'] or ''}", []).append(name)
+    return {pattern: names for pattern, names in by_pattern.items() if len(names) > 1}
 
 
 _SHORT = {
@@ -380,8 +381,8 @@ def _likeness(path: str, wanted: str) -> float:
     if own in _SHORT.get(wanted, ()):
         return 0.95
     words = set(own.split("_"))
-    whole = [name for name in names_of(wanted) if name in words and len(name) > 3]
-    return 0.9 if whole else likeness(own, wanted)
+    matches = [name for name in names_of(wanted) if name in words and len(name) > 3]
+    return 0.9 if matches else likeness(own, wanted)
 
 
 def _fits(wanted: str, values: Sequence[Any]) -> bool:
@@ -402,8 +403,8 @@ def _weight(wanted: str, path: str, values: Sequence[Any]) -> float:
         share = sum(len(one) >= _LONG for one in texts) / max(1, len(texts))
         if share == 0 and "[*]" in path:
             # Objects in a list that hold sentences are rather passages than labels.
-            said = sum(len(one.split()) >= _WORDS for one in texts) / max(1, len(texts))
-            return said / 2 if said > 0.5 else 0.0
+            share = sum(len(one.split()) >= _WORDS for one in texts) / max(1, len(texts))
+            return share / 2 if share > 0.5 else 0.0
         return share
     if wanted == "answer" and _is_no_answer(_last(path)):
         return 0.0
@@ -415,5 +416,5 @@ def _weight(wanted: str, path: str, values: Sequence[Any]) -> float:
     asked = sum(one.rstrip().endswith(("?", "？")) for one in texts) / max(1, len(texts))
     if wanted == "query":
         return asked if asked >= 0.5 else 0.0
-    said = sum(len(one) >= _LONG or " " in one.strip() for one in texts) / max(1, len(texts))
-    return said if asked < 0.5 <= said else 0.0
+    share = sum(len(one) >= _LONG or " " in one.strip() for one in texts) / max(1, len(texts))
+    return share if asked < 0.5 <= share else 0.0

@@ -84,7 +84,7 @@ class Questions:
         Raises:
             InputError: the sample has the id of one question and the query of another one.
         """
-        question = named = self._by_id.get(sample.id)
+        question = by_name = self._by_id.get(sample.id)
         asked = None if sample.query is None else folded_text(sample.query)
         same = None if asked is None else self._by_query.get(asked)
         if question is None:
@@ -104,7 +104,7 @@ class Questions:
             self.n_unknown += 1
             return sample
         self._met.add(question.id)
-        by_id = named is not None and not has_made_id(sample)
+        by_id = by_name is not None and not has_made_id(sample)
         self.n_by_id += by_id
         self.n_by_query += not by_id
         if mapper is not None:
@@ -153,8 +153,8 @@ def is_question(sample: Sample) -> bool:
     Args:
         sample: any.
     """
-    given = (sample.answer, sample.passages, sample.failure)
-    if sample.system or sample.runs or any(one is not None for one in given):
+    outputs = (sample.answer, sample.passages, sample.failure)
+    if sample.system or sample.runs or any(one is not None for one in outputs):
         return False
     return bool(sample.references or sample.gold or sample.answerability is not None)
 
@@ -207,10 +207,10 @@ class _LookingMapper(Mapper):
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """Keeps the record. Arguments: as of `Mapper.sample`."""
-        whole = {**record, **(beside or {})}
-        excused = self.columns.excused(whole, made=beside is not None)
+        everything = {**record, **(beside or {})}
+        excused = self.columns.excused(everything, made=beside is not None)
         if self.first is None or not excused:
-            self.first, self.excused = whole, excused
+            self.first, self.excused = everything, excused
         if excused:
             return Sample(id="a record of a system that failed")
         raise InputError("one record is enough")
@@ -265,7 +265,7 @@ def columns_of_data(
                 others = [source for source in questions if source.columns]
                 wrong = data[0].missing[one]
                 also = "".join(f", and none in {source.name}" for source in others)
-                found = "".join(
+                in_questions = "".join(
                     f" In {source.name}: {', '.join(source.columns)}. "
                     f"{did_you_mean(names[0], source.columns)}"
                     for source in others
@@ -273,7 +273,7 @@ def columns_of_data(
                 raise wrong.but(
                     problem=wrong.problem + also,
                     path=data[0].name,
-                    hint=f"{wrong.hint or ''}{found}",
+                    hint=f"{wrong.hint or ''}{in_questions}",
                 )
         own[one] = names
     return own
@@ -306,8 +306,8 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
     asked = [at for at, file in enumerate(files) if _begins_with_question(file, own[at])]
     rest = [at for at in range(len(files)) if at not in asked]
     questions = [_questions(files[at], own[at]) for at in asked] if rest else []
-    known = [one for one in questions if one is not None]
-    if not known or len(known) < len(asked):
+    expected = [one for one in questions if one is not None]
+    if not expected or len(expected) < len(asked):
         try:
             yield from mapper.of_files(files)
         except InputError as error:
@@ -317,10 +317,10 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
         data, others = [looked[at] for at in rest], [looked[at] for at in asked]
         mapper.columns = ChosenColumns(columns_of_data(columns, data, others))
     for sample in mapper.of_files([files[at] for at in rest], several=True):
-        for one in known:
+        for one in expected:
             sample = one.joined(sample, mapper)
         yield sample
-    for at, one in zip(asked, known, strict=True):
+    for at, one in zip(asked, expected, strict=True):
         if len(one.unmet) < len(one):
             one.tell_rest(mapper)
         else:
@@ -362,5 +362,5 @@ def _begins_with_question(file: tuple[Format, Path], options: MapperOptions) -> 
 def _questions(file: tuple[Format, Path], options: MapperOptions) -> Questions | None:
     """The questions of a file; ``None`` where a record has something of a system."""
     reader, path = file
-    found = list(reader.read(path, Mapper(path, **options)))
-    return Questions(path, found) if all(map(is_question, found)) else None
+    samples = list(reader.read(path, Mapper(path, **options)))
+    return Questions(path, samples) if all(map(is_question, samples)) else None

@@ -65,7 +65,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
         raise InputError(f"this is no readable XLSX file ({error})", path=path) from None
     # More than a header.
-    with_content = [one for one in book.worksheets if len(list(islice(_told(one), 2))) == 2]
+    with_content = [one for one in book.worksheets if len(list(islice(_filled_rows(one), 2))) == 2]
     if mapper.sheet is not None:
         with_content = [sheet for sheet in with_content if sheet.title == mapper.sheet]
         if not with_content:
@@ -109,7 +109,7 @@ def _filled(cells: Iterable[Any]) -> list[Any]:
     return [cell for cell in cells if cell not in (None, "")]
 
 
-def _told(sheet: Any) -> Iterator[list[Any]]:
+def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
     """The cells that hold something, of each row with any."""
     return filter(None, map(_filled, sheet.iter_rows(values_only=True)))
 
@@ -117,7 +117,7 @@ def _told(sheet: Any) -> Iterator[list[Any]]:
 def _titles(sheet: Any) -> int:
     """How many rows with one cell, which names no field, stand above a row of several texts, which
     then is the header: a title, a date."""
-    for count, row in enumerate(islice(_told(sheet), _MOST_TITLES)):
+    for count, row in enumerate(islice(_filled_rows(sheet), _MOST_TITLES)):
         if len(row) > 1:
             return count if all(isinstance(cell, str) for cell in row) else 0
         if isinstance(row[0], str) and folded(row[0]) in FIELD_OF:

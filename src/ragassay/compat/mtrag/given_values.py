@@ -39,14 +39,14 @@ class GivenValues:
 
     def of(self, sample: Sample) -> Sample:
         """The sample with what counts."""
-        given, why = sample.given, sample.given_unscored
+        values, why = sample.given, sample.given_unscored
         if self._forgotten:
-            given = {name: one for name, one in given.items() if name not in self._forgotten}
+            values = {name: one for name, one in values.items() if name not in self._forgotten}
         if self._asks and why:
             why = {name: text for name, text in why.items() if _is_answer(text)}
-        if given is sample.given and why is sample.given_unscored:
+        if values is sample.given and why is sample.given_unscored:
             return sample
-        return replace(sample, given=given, given_unscored=why)
+        return replace(sample, given=values, given_unscored=why)
 
 
 def _is_answer(why: str) -> bool:
@@ -74,10 +74,10 @@ def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str)
     if isinstance(metric, JudgedMetric):
         if outcome.evidence:
             return label
-        known = isinstance(outcome, Score) or any(
+        is_explained = isinstance(outcome, Score) or any(
             explained(sample, name) is not None for name in _published(metric)
         )
-        return None if known else ""
+        return None if is_explained else ""
     if metric.kind != "judge":
         return None
     who = judges_of(outcome, label) if isinstance(outcome, Score) else ""

@@ -163,13 +163,13 @@ def run_step(
     """
     waiting: deque[Record] = deque()
     mapper = Mapper(path)
-    known = GivenValues(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
+    given_values = GivenValues(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
     label = asker.judge.label
 
     def samples() -> Iterator[Sample]:
         for line, record in records:
             waiting.append(record)
-            yield known.of(mapper.sample(record, line))
+            yield given_values.of(mapper.sample(record, line))
 
     for window, columns in score_stream(samples(), list(fields.values()), asker, models=models):
         for at, sample in enumerate(window):
@@ -209,7 +209,7 @@ def run_steps(
     conditions = options.steps == (CONDITION,)
     used = Asker(UnavailableJudge(CONDITION)) if conditions else asker or offline_asker()
     collected.judge = used.judge.label if options.asks else ""
-    kept = Kept()
+    kept_values = Kept()
     records = _records(options.input, tasks)
     models = Models(options.models)
     with (
@@ -223,18 +223,18 @@ def run_steps(
         for n, one in enumerate(evaluated, 1):
             stream.write(strict.dumps(one.written) + b"\n")
             collected.add([one.sample], [[one.outcomes[name]] for name in shown])
-            kept.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
+            kept_values.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
             if isinstance(used.judge, UnavailableJudge):
                 used.judge.add(one.outcomes.values())
             if progress is not None:
                 progress(n)
         if not collected.columns.identities:
             raise InputError("holds no records", path=options.input)
-        told = warned()
+        warnings = warned()
     asked = used if options.asks else None
-    notes = [*_notes(tasks), *told, *used.judge.remarks(), *models.remarks()]
+    notes = [*_notes(tasks), *warnings, *used.judge.remarks(), *models.remarks()]
     if asked is not None and options.named:
-        notes += kept.sentences(asked.judge.label)
+        notes += kept_values.sentences(asked.judge.label)
     if isinstance(used.judge, UnavailableJudge):
         collected.cause = used.judge.advice(len(collected.columns))
     return collected.summary(

@@ -93,8 +93,8 @@ class Part:
     def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The published object from the columns of a results file."""
         if isinstance(self.columns, str):
-            found = columns[self.columns]
-            return {self.empty: None} if found is None else dict(found)
+            value = columns[self.columns]
+            return {self.empty: None} if value is None else dict(value)
         return {key: columns[name] for key, name in self.columns.items()}
 
 
@@ -176,8 +176,8 @@ class HallucinationMetric(Part):
         super().__init__(max_chars=max_chars, given=given)
         del detection_threshold
         check(running, "HallucinationMetric", _RUNNING)
-        named = translated("trecrag", {"hallucination_metric": {"model_name": model_name}})
-        folders = {**(running.get("models") or {}), **named.get("models", {})}
+        values = translated("trecrag", {"hallucination_metric": {"model_name": model_name}})
+        folders = {**(running.get("models") or {}), **values.get("models", {})}
         self.running = {**running, "models": folders}
 
 

@@ -67,11 +67,11 @@ def warnings(scores: TrecScores, run: str) -> list[str]:
     sentences = []
     if scores.n_missing:
         one = scores.n_missing == 1
-        what = "is left out; with -c it counts 0" if one else "are left out; with -c they count 0"
+        rest = "is left out; with -c it counts 0" if one else "are left out; with -c they count 0"
         if scores.complete:
-            what = "counts 0" if one else "count 0"
+            rest = "counts 0" if one else "count 0"
         missing = share(scores.n_missing, scores.n_judged, "judged query")
-        sentences.append(f"{run}: {missing} {'is' if one else 'are'} not in the run and {what}.")
+        sentences.append(f"{run}: {missing} {'is' if one else 'are'} not in the run and {rest}.")
     if scores.n_unjudged:
         sentences.append(
             f"{run}: {plural(scores.n_unjudged, 'query')} of the run "

@@ -262,9 +262,9 @@ def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
     if not names:
         raise ArgumentError(f"metrics is empty. There are: {', '.join(known)}.")
     chosen = [name.casefold().replace("_", "-") for name in names]
-    for name, meant in zip(names, chosen, strict=True):
-        if meant not in known:
-            hint = meant_or_all(meant, known)
+    for name, wanted in zip(names, chosen, strict=True):
+        if wanted not in known:
+            hint = meant_or_all(wanted, known)
             raise ArgumentError(f"metrics names {name!r}, which is unknown. {hint}")
     return list(dict.fromkeys(chosen))
 

@@ -42,7 +42,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     if not opening.is_json(path, mapper.encoding):
         for line, row in delimited.rows(path, mapper.encoding):
             joined = {key: _texts(cell) for key in _JOINED if (cell := row.get(key)) is not None}
-            made = _told(_with(_metadata(row), {**row, **joined}))
+            made = _with_context(_with(_metadata(row), {**row, **joined}))
             yield mapper.sample(made, line, _beside(row, made))
         return
     seen: set[str] = set()
@@ -80,8 +80,8 @@ def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
         cases: of one test run.
         seen: the names in earlier test runs, to which those of this one are added.
     """
-    named = [one.get("name") if isinstance(one, dict) else None for one in cases]
-    names = {one for one in named if isinstance(one, str) and one and not _NUMBERED.fullmatch(one)}
+    listed = [one.get("name") if isinstance(one, dict) else None for one in cases]
+    names = {one for one in listed if isinstance(one, str) and one and not _NUMBERED.fullmatch(one)}
     are_ids = len(names) == len(cases) and names.isdisjoint(seen)
     seen |= names
     return frozenset(names) if are_ids else frozenset()
@@ -108,7 +108,7 @@ def _record(case: Mapping[str, Any], ids: frozenset[str]) -> dict[str, Any]:
     answers = [one for one in turns if isinstance(one, dict) and one.get("role") == "assistant"]
     last = answers[-1] if answers else {}
     passages = last.get("retrievalContext", last.get("retrieval_context"))
-    return _told(record if passages is None else {**record, "passages": passages})
+    return _with_context(record if passages is None else {**record, "passages": passages})
 
 
 _METADATA = ("metadata", "additionalMetadata", "additional_metadata")
@@ -143,13 +143,13 @@ def _beside(case: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any
     return {key: case[key] for key in ("name", *_METADATA) if key in case and key not in record}
 
 
-def _told(case: Mapping[str, Any]) -> dict[str, Any]:
+def _with_context(case: Mapping[str, Any]) -> dict[str, Any]:
     """What a case says. Its context is gold, also where nothing was retrieved: by the name of what
     was retrieved beside it, that is known."""
-    told = {key: value for key, value in case.items() if value is not None}
-    if "context" in told and told.keys().isdisjoint(_RETRIEVED):
-        told["retrieval_context"] = None
-    return told
+    record = {key: value for key, value in case.items() if value is not None}
+    if "context" in record and record.keys().isdisjoint(_RETRIEVED):
+        record["retrieval_context"] = None
+    return record
 
 
 def _sniff(head: Head) -> int:

@@ -107,15 +107,15 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
 
 def _answer_and_failure(rows: list[Numbered]) -> tuple[str | None, str | None]:
     """The answer ("" for NO_ANSWER, ``None`` where there is none) and the failure."""
-    given = {row["generated_answer"]: line for line, row in rows if row["generated_answer"]}
-    if len(given) > 1:
+    lines = {row["generated_answer"]: line for line, row in rows if row["generated_answer"]}
+    if len(lines) > 1:
         raise InputError(
             "the rows of one query and run hold different answers",
-            line=list(given.values())[1],
+            line=list(lines.values())[1],
             field="generated_answer",
             hint="Give each run of a query its own query_run.",
         )
-    answer = next(iter(given), None)
+    answer = next(iter(lines), None)
     if answer == _API_ERROR:
         return None, _API_ERROR
     return ("" if answer == _NO_ANSWER else answer), None

@@ -78,11 +78,11 @@ class JoinedColumns:
         """The columns that are meant, those of one pattern by the numbers in their names (2 before
         10)."""
         listed = list(names)
-        meant: dict[str, None] = {}
+        matching: dict[str, None] = {}
         for pattern in self.patterns:
-            found = {name: match for name in listed if (match := pattern.fullmatch(name))}
-            meant.update(dict.fromkeys(sorted(found, key=lambda name: _order(found[name]))))
-        return list(meant)
+            matches = {name: match for name in listed if (match := pattern.fullmatch(name))}
+            matching.update(dict.fromkeys(sorted(matches, key=lambda name: _order(matches[name]))))
+        return list(matching)
 
     def find(self, record: Mapping[str, Any]) -> Any:
         """Their values in a record, without those that are missing or empty; `NOTHING` where it has
@@ -141,14 +141,14 @@ class ChosenColumns:
         """
         if all(record.get(name) is not None for name in self._plain.values()):
             return record, self._plain
-        keys, found = dict(self._plain), dict(record)
+        keys, resolved = dict(self._plain), dict(record)
         for field, names in self._candidates.items():
             # A candidate that is there and null comes after those that hold something.
             empty: str | None = None
             for name in (names[0], *_alternatives(names)):
                 value = self._value(name, record)
                 if value is not NOTHING:
-                    found[name] = value
+                    resolved[name] = value
                 if value is not NOTHING and value is not None:
                     keys[field] = name
                     break
@@ -156,17 +156,17 @@ class ChosenColumns:
             else:
                 keys[field] = empty or names[0]
         for name in set(keys.values()) - record.keys():
-            if name in self._joined and name in found:
+            if name in self._joined and name in resolved:
                 for column in self._joined[name].among(record):
-                    found.pop(column, None)
-            elif name in self._paths and name in found:
-                self._take_out(found, self._paths[name].steps)
-        return found, keys
+                    resolved.pop(column, None)
+            elif name in self._paths and name in resolved:
+                self._take_out(resolved, self._paths[name].steps)
+        return resolved, keys
 
     def held(self, record: Mapping[str, Any]) -> set[str]:
         """The fields whose columns are in a record."""
-        found, keys = self.resolve(record)
-        return {field for field, key in keys.items() if key in found}
+        resolved, keys = self.resolve(record)
+        return {field for field, key in keys.items() if key in resolved}
 
     def names(self) -> set[str]:
         """Every name and path that was chosen."""
@@ -198,14 +198,14 @@ class ChosenColumns:
             record: as `resolve` takes it.
             made: whether a format made the record, with the names of our fields.
         """
-        found, keys = self.resolve(record)
+        resolved, keys = self.resolve(record)
         lacking = {
-            field: names for field, names in self._candidates.items() if keys[field] not in found
+            field: names for field, names in self._candidates.items() if keys[field] not in resolved
         }
         failed = any(
             (key == keys.get("failure") or FIELD_OF.get(folded(key)) == "failure")
             and field_values.says_failure(value)
-            for key, value in found.items()
+            for key, value in resolved.items()
         )
         return frozenset(
             field
@@ -230,12 +230,12 @@ class ChosenColumns:
             record: the first record, as `resolve` takes it.
             excused: fields that it may lack (`excused`).
         """
-        found, keys = self.resolve(record)
+        resolved, keys = self.resolve(record)
         for field, names in self._candidates.items():
             if field in excused:
                 continue
             paths = [self._paths[name] for name in _alternatives(names) if name in self._paths]
-            if keys[field] in found or any(path.optional for path in paths):
+            if keys[field] in resolved or any(path.optional for path in paths):
                 continue
             name, reason, may_lack = names[0], "", ""
             if paths:

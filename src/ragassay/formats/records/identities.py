@@ -48,18 +48,18 @@ class Identities:
         where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
         query = sample.query or ""
         query = query if len(query) <= 80 else f"{query[:77]}..."
-        told = f"the query {query!r}{of}"
+        subject = f"the query {query!r}{of}"
         if _are_rows_of_passages(self._latest.get(key), sample):
             return InputError(
-                f"{told} was already given in line {where} with the same answer and another "
+                f"{subject} was already given in line {where} with the same answer and another "
                 "passage or other texts: these look like one row a passage",
                 hint="Make one record of the rows of a query, with its passages in one list, "
                 'best first (in a cell as JSON, ["first", "second"]).',
             )
         if has_made_id(sample):
             return InputError(
-                f"{told} was already given in line {where}; neither record has an id, so each has "
-                "one that was made of its query",
+                f"{subject} was already given in line {where}; neither record has an id, so each "
+                "has one that was made of its query",
                 hint="Give each record its own id, the name of its system (system), or the "
                 "number of its run (repeat 0, 1, 2 ...); or leave one of them out.",
             )

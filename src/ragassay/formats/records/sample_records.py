@@ -212,11 +212,11 @@ class Mapper(SourceNotes):
             InputError: see `aliases.plan`; or a name means one field here and another one in an
                 earlier record of the file.
         """
-        known = self._plans.of(record, chosen)
-        if known.contested and None in map(record.get, known.contested):
-            empty = {key for key in known.contested if record[key] is None}
+        field_keys = self._plans.of(record, chosen)
+        if field_keys.contested and None in map(record.get, field_keys.contested):
+            empty = {key for key in field_keys.contested if record[key] is None}
             return self.plan({key: record[key] for key in record if key not in empty}, chosen)
-        return known
+        return field_keys
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
         """An id for a record that has none.
@@ -287,8 +287,8 @@ class Mapper(SourceNotes):
         if asked.steps and not self.from_tools:
             self.tell_tools(line)
         if asked.results and self.from_tools and parts.get("passages") is None:
-            given = [one for result in asked.results for one in retrieved.documents(result)]
-            parts["passages"] = passages.passages(given, asked.key)
+            documents = [one for result in asked.results for one in retrieved.documents(result)]
+            parts["passages"] = passages.passages(documents, asked.key)
         if asked.history:
             parts["history"] = asked.history
         if metadata:

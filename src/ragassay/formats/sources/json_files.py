@@ -261,8 +261,8 @@ def inner_record(record: Mapping[str, Any]) -> dict[str, Any] | None:
         record: the object.
     """
     with suppress(InputError):
-        found = _within(dict(record), Path(), True, lambda record: False)
-        return None if found is None else next(iter(found[0]), None)
+        records = _within(dict(record), Path(), True, lambda record: False)
+        return None if records is None else next(iter(records[0]), None)
     return None
 
 

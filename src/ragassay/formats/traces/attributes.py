@@ -82,7 +82,7 @@ def span(
             "documents": _first(nested, _DOCUMENTS),
             "metadata": {key: str(one) for key, one in of_request.items() if one is not None},
             "own": _own(nested),
-            "served": served.told(start=begun, end=ended, **used),
+            "served": served.measured(start=begun, end=ended, **used),
             **known,
         }
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, unpacked
-from ragassay.formats.traces import said, served, trace_spans as spans
+from ragassay.formats.traces import served, step_contents, trace_spans as spans
 from ragassay.formats.traces.span_rows import first_of, listed_cell
 from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
 
@@ -42,7 +42,7 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         outputs=unpacked(row.get("output")),
         fields={"timestamp": row.get("timestamp")},
         metadata=metadata,
-        served=served.told(
+        served=served.measured(
             latency=row.get("latency"), cost=first_of(row, "totalCost", "total_cost")
         ),
         own=_own(row),
@@ -59,8 +59,8 @@ def _own(row: Mapping[str, Any]) -> dict[str, Any]:
     """What the makers of a system wrote into the metadata and the tags of a trace or observation; a
     text or list in place of the metadata stands under ``metadata``."""
     written = unpacked(row.get("metadata"))
-    kept = written if isinstance(written, Mapping) else {"metadata": written}
-    own = {key: value for key, value in kept.items() if not _is_internal(key)}
+    entries = written if isinstance(written, Mapping) else {"metadata": written}
+    own = {key: value for key, value in entries.items() if not _is_internal(key)}
     beside = {"tags": listed_cell(row.get("tags")), "environment": row.get("environment")}
     beside = {key: value for key, value in beside.items() if value not in (None, "", [], "default")}
     return {**beside, **{key: value for key, value in own.items() if value not in (None, "")}}
@@ -100,7 +100,7 @@ def _observation(row: Mapping[str, Any], line: int, above: str | None = None) ->
             "user_id": first_of(row, "userId", "user_id"),
         },
         own=_own(row),
-        served=served.told(
+        served=served.measured(
             start=started,
             end=first_of(row, "endTime", "end_time"),
             first_token=first_of(row, "completionStartTime", "completion_start_time"),
@@ -134,10 +134,10 @@ def _items(first: Row, mapper: Mapper) -> Making | None:
 
 
 def _item(row: Mapping[str, Any]) -> Made:
-    expected = said.answer(first_of(row, "expectedOutput", "expected_output"))
+    expected = step_contents.answer(first_of(row, "expectedOutput", "expected_output"))
     record = {
         "id": row.get("id"),
-        **said.asked(row.get("input")),
+        **step_contents.asked(row.get("input")),
         "references": None if expected is None else [expected],
         "metadata": unpacked(row.get("metadata")),
     }

@@ -11,7 +11,7 @@ from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
 from ragassay.formats.sources import kind
-from ragassay.formats.traces import python_cells, said, served, trace_spans as spans
+from ragassay.formats.traces import python_cells, served, step_contents, trace_spans as spans
 from ragassay.formats.traces.span_rows import listed_cell
 from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
 
@@ -21,14 +21,14 @@ def _records(first: Row, mapper: Mapper) -> Making | None:
     if "run_type" in first:
         return None
     # What is expected holds no documents: a system retrieved them.
-    given = said.passages(_grouped(first).get("outputs")) is not None
+    retrieved = step_contents.passages(_grouped(first).get("outputs")) is not None
 
     def result(row: Mapping[str, Any]) -> Made:
-        return _example(_grouped(_result(row)), mapper, given), None
+        return _example(_grouped(_result(row)), mapper, retrieved), None
 
     def example(row: Mapping[str, Any]) -> Made:
         grouped = _grouped(row)
-        record = _example(grouped, mapper, given)
+        record = _example(grouped, mapper, retrieved)
         others = {**row, **grouped}
         return record, {key: value for key, value in others.items() if key not in record}
 
@@ -64,7 +64,7 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
             "conversation_id": None if talk is None else str(session[talk]),
             **_scores(row),
         },
-        served=served.told(
+        served=served.measured(
             start=started,
             end=row.get("end_time"),
             first_token=row.get("first_token_time"),
@@ -93,13 +93,13 @@ def _own(
 ) -> dict[str, Any]:
     """What the makers of a system wrote into the metadata and the tags of a run; ``used`` is the
     key that is read already."""
-    kept = {
+    others = {
         key: value
         for key, value in metadata.items()
         if key != used and not key.casefold().startswith(_INTERNAL) and key not in _INTERNALS
     }
     tags = listed_cell(row.get("tags"))
-    return {**({"tags": tags} if tags else {}), **kept}
+    return {**({"tags": tags} if tags else {}), **others}
 
 
 def _metadata(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -108,7 +108,7 @@ def _metadata(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _references(reference: Any) -> list[str] | None:
     """The answer that is expected; ``None`` where none is known."""
-    expected = said.answer(reference)
+    expected = step_contents.answer(reference)
     return None if expected is None else [expected]
 
 
@@ -128,10 +128,10 @@ def _scores(row: Mapping[str, Any]) -> dict[str, Any]:
 def _result(row: Mapping[str, Any]) -> dict[str, Any]:
     """A result of an experiment: the run of an example, as a row of a table of experiments."""
     run, example = row["run"], row.get("example") or {}
-    given = {"inputs": run.get("inputs"), "outputs": run.get("outputs"), "error": run.get("error")}
+    values = {"inputs": run.get("inputs"), "outputs": run.get("outputs"), "error": run.get("error")}
     metadata = {**_own(_object(example, "metadata"), {}), **_own(_metadata(run), run)}
     return {
-        **given,
+        **values,
         "id": example.get("id"),
         "reference_outputs": example.get("outputs"),
         "metadata": metadata,
@@ -158,13 +158,13 @@ def _grouped(row: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _raw(row: Mapping[str, Any], mapper: Mapper, given: bool) -> tuple[Any, Any, Any]:
-    """The inputs, the outputs and what is expected; ``given`` says that outputs without a reference
-    are a system's."""
+def _groups_of(row: Row, mapper: Mapper, retrieved: bool) -> tuple[Any, Any, Any]:
+    """The inputs, the outputs and what is expected; ``retrieved`` says that outputs without a
+    reference are a system's."""
     inputs, outputs, reference = row.get("inputs"), row.get("outputs"), row.get("reference")
     of_set = row.get("dataset_id") is not None
     may_be = reference is None and not of_set and row.keys() <= _EXAMPLE
-    if may_be and given and "references" not in mapper.columns:
+    if may_be and retrieved and "references" not in mapper.columns:
         mapper.note(
             "outputs that hold documents",
             "They count as what a system answered and retrieved. If they are what is expected "
@@ -198,36 +198,36 @@ _MEASURED: Mapping[str, tuple[str, float]] = {
 """Columns that tell what a run took: what of it, and by how much their numbers are multiplied. Of
 several for one thing the first that holds a number counts."""
 
-_TOLD = frozenset({*_MEASURED, "run_id", "example_id", "dataset_id", "id"})
+_NO_SCORES = frozenset({*_MEASURED, "run_id", "example_id", "dataset_id", "id"})
 """Columns with numbers that are no scores."""
 
 
-def _spent(row: Mapping[str, Any]) -> dict[str, float]:
+def _used(row: Mapping[str, Any]) -> dict[str, float]:
     """What the columns of a row tell of what a run took."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for column, (name, factor) in _MEASURED.items():
         value = row.get(column)
         if isinstance(value, str) and (match := _SECONDS.fullmatch(value)) is not None:
             value, factor = match[1], 1
         number = served.number(value)
         if number is not None:
-            found.setdefault(name, number * factor)
-    return served.told(**found)
+            numbers.setdefault(name, number * factor)
+    return served.measured(**numbers)
 
 
 _SECONDS = re.compile(r"\s*([\d.]+)\s*s\s*")
 """A time as the pages show it: ``2.50s``."""
 
 
-def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
+def _example(row: Mapping[str, Any], mapper: Mapper, retrieved: bool) -> dict[str, Any]:
     """The record of a row: of an example, of a result, or of a run in the page's table."""
-    inputs, outputs, reference = _raw(row, mapper, given)
+    inputs, outputs, reference = _groups_of(row, mapper, retrieved)
     scores = {
         f"score.{key.removeprefix('feedback.')}": number
         for key, value in row.items()
-        if key and key not in _TOLD and (number := served.number(value)) is not None
+        if key and key not in _NO_SCORES and (number := served.number(value)) is not None
     }
-    spent = _spent(row)
+    spent = _used(row)
     own, tags = row.get("metadata"), listed_cell(row.get("tags"))
     references = _references(reference)
     if (
@@ -235,9 +235,9 @@ def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, A
         and references is None
         and "references" not in mapper.columns
     ):
-        told = "outputs" if row.get("reference") is None else "reference_outputs"
-        spans.tell_unread_reference(mapper, told)
-    failed, detail = said.failure(row.get("error"))
+        column = "outputs" if row.get("reference") is None else "reference_outputs"
+        spans.tell_unread_reference(mapper, column)
+    failed, detail = step_contents.failure(row.get("error"))
     metadata = {
         **({"tags": tags} if isinstance(tags, list) and tags else {}),
         **(own if isinstance(own, Mapping) else {}),
@@ -248,9 +248,9 @@ def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, A
     return mapper.unchosen(
         {
             "id": row.get("example_id") or row.get("id") or row.get("run_id"),
-            **said.asked(inputs),
-            "answer": said.answer(outputs),
-            "passages": said.passages(outputs, inputs),
+            **step_contents.asked(inputs),
+            "answer": step_contents.answer(outputs),
+            "passages": step_contents.passages(outputs, inputs),
             "references": references,
             "failure": failed or None,
             "timestamp": served.of_any_unit(row.get("start_time")),
@@ -301,14 +301,14 @@ _NAMED_SO = frozenset({"id", "error", "metadata", "tags"})
 
 def _is_table(head: Head) -> bool:
     """Whether a table has the columns of LangSmith's pages: JSON in those of inputs and outputs."""
-    named = {folded(name): name for name in head.columns}
-    given = [named[name] for name in ("inputs", "input") if name in named]
-    own = {name for name in named if name in FIELD_OF} - _GROUPS.keys() - _NAMED_SO
-    if head.container != "table" or not given or own or _OTHERS & named.keys():
+    names = {folded(name): name for name in head.columns}
+    inputs = [names[name] for name in ("inputs", "input") if name in names]
+    own = {name for name in names if name in FIELD_OF} - _GROUPS.keys() - _NAMED_SO
+    if head.container != "table" or not inputs or own or _OTHERS & names.keys():
         return False
-    cell = head.record.get(given[0]) or ""
-    first = python_cells.opened(cell[:_MOST_LOOKED_AT], head.path, 2, given[0])
-    return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(named)
+    cell = head.record.get(inputs[0]) or ""
+    first = python_cells.opened(cell[:_MOST_LOOKED_AT], head.path, 2, inputs[0])
+    return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(names)
 
 
 _MOST_LOOKED_AT = 100_000

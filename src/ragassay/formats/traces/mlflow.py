@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
-from ragassay.formats.traces import otel_records, said, trace_spans as spans
+from ragassay.formats.traces import otel_records, step_contents, trace_spans as spans
 from ragassay.formats.traces.tool_exports import Making, Row, reader
 
 
@@ -21,9 +21,9 @@ def _evaluated(first: Row, mapper: Mapper) -> Making | None:
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
-    whole = unpacked(row.get("trace"))
-    if isinstance(whole, dict):
-        row = {**row, **whole}
+    trace_object = unpacked(row.get("trace"))
+    if isinstance(trace_object, dict):
+        row = {**row, **trace_object}
     info = unpacked(row.get("info")) or row
     data = unpacked(row.get("data")) or row
     listed = unpacked(data.get("spans"))
@@ -39,11 +39,11 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         "timestamp": info.get("request_time", info.get("timestamp_ms")),
         **_expected(info.get("assessments")),
     }
-    metadata, own = _told(row, info)
+    metadata, own = _of_trace(row, info)
     for one in listed:
-        given = unpacked(one.get("attributes")) or {}
-        given = {key: unpacked(value) for key, value in given.items() if value != "null"}
-        made = otel_records.span(one, given, line=line, trace=trace, fields={})
+        values = unpacked(one.get("attributes")) or {}
+        values = {key: unpacked(value) for key, value in values.items() if value != "null"}
+        made = otel_records.span(one, values, line=line, trace=trace, fields={})
         if made.parent is None:  # what is told of the trace counts before what its first span tells
             made = replace(
                 made,
@@ -56,17 +56,17 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         yield made
 
 
-def _told(row: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _of_trace(row: Row, info: Row) -> tuple[dict[str, Any], dict[str, Any]]:
     """What is told of a trace as a whole: its session and user, and the tags and metadata that its
     makers gave it. MLflow's own begin with ``mlflow.``."""
-    given: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for place in ("request_metadata", "trace_metadata", "tags"):
         written = unpacked(info.get(place, row.get(place)))
         if isinstance(written, Mapping):
-            given |= written
-    named = {"conversation_id": "mlflow.trace.session", "user_id": "mlflow.trace.user"}
-    of_request = {key: given[name] for key, name in named.items() if given.get(name)}
-    return of_request, {key: one for key, one in given.items() if not key.startswith("mlflow.")}
+            entries |= written
+    places = {"conversation_id": "mlflow.trace.session", "user_id": "mlflow.trace.user"}
+    of_request = {key: entries[name] for key, name in places.items() if entries.get(name)}
+    return of_request, {key: one for key, one in entries.items() if not key.startswith("mlflow.")}
 
 
 def _expected(assessments: Any) -> dict[str, Any]:
@@ -88,15 +88,15 @@ def _row(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
     inputs, outputs = unpacked(row.get("inputs")), unpacked(row.get("outputs"))
     expected = unpacked(row.get("expectations")) or {}
     retrieved = expected.get("expected_retrieved_context")
-    passages = said.passages(outputs, inputs)
+    passages = step_contents.passages(outputs, inputs)
     of_row = {FIELD_OF.get(folded(key)) for key in row}
     if "passage_ids" not in mapper.columns and "passage_ids" not in of_row:
-        passages = _named(passages, retrieved, mapper)
+        passages = _with_addresses(passages, retrieved, mapper)
     record = mapper.unchosen(
         {
             "id": row.get("id") or row.get("request_id") or row.get("trace_id"),
-            **said.asked(inputs),
-            "answer": said.answer(outputs),
+            **step_contents.asked(inputs),
+            "answer": step_contents.answer(outputs),
             "passages": passages,
             "references": expected.get("expected_response"),
             "gold": [_gold(one) for one in retrieved] if isinstance(retrieved, list) else None,
@@ -114,7 +114,7 @@ _OWN = frozenset(
 """Fields that a table of evaluation data may have by our names."""
 
 
-def _named(passages: list[Any] | None, expected: Any, mapper: Mapper) -> list[Any] | None:
+def _with_addresses(passages: list[Any] | None, expected: Any, mapper: Mapper) -> list[Any] | None:
     """The passages with the addresses of their documents (``doc_uri``) as their ids, as MLflow
     compares them with what is expected. An id of their own stays where nothing is expected so."""
     by_address = isinstance(expected, list) and any(
@@ -146,13 +146,13 @@ def _gold(one: Any) -> Any:
 
 def _sniff(head: Head) -> int:
     data = head.record.get("data")
-    whole = isinstance(data, dict) and "spans" in data and "info" in head.record
-    table = head.has("spans") and (head.has("trace_id") or head.has("request_id"))
-    table = table and not head.holds("passages", "gold")
+    is_trace = isinstance(data, dict) and "spans" in data and "info" in head.record
+    is_table = head.has("spans") and (head.has("trace_id") or head.has("request_id"))
+    is_table = is_table and not head.holds("passages", "gold")
     expected = unpacked(head.record.get("expectations"))
     is_told = head.container != "json" or isinstance(expected, dict | None)
     rows_of_evaluation = head.has("inputs", "expectations") and is_told
-    return SURE if whole or table or rows_of_evaluation else NO
+    return SURE if is_trace or is_table or rows_of_evaluation else NO
 
 
 FORMAT = Format(

@@ -62,8 +62,8 @@ def _moment(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 def _error(record: Mapping[str, Any]) -> str | None:
     """Why a span failed; ``None`` where it did not."""
     status = unpacked(record.get("status"))
-    told = status if isinstance(status, Mapping) else {}
-    code = told.get("code", record.get("status_code"))
+    details = status if isinstance(status, Mapping) else {}
+    code = details.get("code", record.get("status_code"))
     if str(code or "").upper() not in _FAILED:
         return None
-    return str(told.get("message") or record.get("status_message") or "error")
+    return str(details.get("message") or record.get("status_message") or "error")

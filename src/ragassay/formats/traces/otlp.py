@@ -33,8 +33,8 @@ def _span(one: Mapping[str, Any], line: int) -> spans.Span:
     listed = one.get("attributes") or []
     if not isinstance(listed, list):
         raise InputError("a list is expected", field="attributes")
-    given = {str(item.get("key")): _value(item.get("value")) for item in listed}
-    return otel_records.span(one, given, line=line)
+    values = {str(item.get("key")): _value(item.get("value")) for item in listed}
+    return otel_records.span(one, values, line=line)
 
 
 def _value(value: Any) -> Any:
@@ -51,8 +51,8 @@ def _value(value: Any) -> Any:
 
 
 def _sniff(head: Head) -> int:
-    named = head.has("resourceSpans") or head.has("resource_spans")
-    return SURE if head.container == "json" and named else NO
+    fits = head.has("resourceSpans") or head.has("resource_spans")
+    return SURE if head.container == "json" and fits else NO
 
 
 FORMAT = Format(

@@ -15,8 +15,8 @@ from ragassay.formats.traces.tool_exports import reader
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     own = unpacked(row.get("attributes")) or {}
     flat = {key.partition(".")[2]: value for key, value in row.items() if key[:11] == "attributes."}
-    given = {**own, **{key: unpacked(value) for key, value in flat.items()}}
-    made = otel_records.span(row, given, line=line)
+    values = {**own, **{key: unpacked(value) for key, value in flat.items()}}
+    made = otel_records.span(row, values, line=line)
     if not made.id or not made.trace:
         raise InputError(
             "the span has no id or no trace",

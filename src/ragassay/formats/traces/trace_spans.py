@@ -12,7 +12,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.records import Mapper, retrieved
 from ragassay.formats.sources import shaped
-from ragassay.formats.traces import said, served
+from ragassay.formats.traces import served, step_contents
 from ragassay.samples import Sample
 
 RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
@@ -53,7 +53,7 @@ class Span:
         fields: further fields of the request's record, by our names.
         clock: what the tool calls its ``timestamp``, for errors.
         metadata: of the request.
-        served: what it took (`served.told`).
+        served: what it took (`served.measured`).
         own: what the system's makers wrote beside the step: metadata and tags by names of theirs.
         beside: what only chosen columns may reach into, beside ``inputs`` and ``outputs``.
     """
@@ -156,7 +156,7 @@ def _with_what_is_within(root: Span, steps: list[Span], parents: Mapping[str, st
         if one.kind == OTHER
         and one.id != root.id
         and (one.error is not None or not (_is_nothing(one.inputs) and _is_nothing(one.outputs)))
-        and not _has_found(one)
+        and not _retrieves(one)
         and all(one.id in part for part in parts)
     ]
     if not around or any(around[0].id not in above[one.id] for one in around):
@@ -186,11 +186,11 @@ def _begun(step: Span) -> tuple[float, str]:
 def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[str, Any] | None:
     ordered = sorted(steps, key=_begun)
     models = [one for one in ordered if one.kind == MODEL]
-    asked, answered = said.asked(root.inputs), said.answer(root.outputs)
-    if not asked and models and (asked := said.asked(models[0].inputs)):
+    asked, answered = step_contents.asked(root.inputs), step_contents.answer(root.outputs)
+    if not asked and models and (asked := step_contents.asked(models[0].inputs)):
         mapper.note("traces whose first step has no question", "Its first model call has one.")
     if answered is None and root.error is None and models:
-        answered = said.answer(models[-1].outputs)
+        answered = step_contents.answer(models[-1].outputs)
         if answered is not None:
             mapper.note("traces whose first step has no answer", "Its last model call has one.")
     passages = _passages(root, ordered, mapper)
@@ -199,18 +199,18 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     if error is None and answered is None and _is_nothing(root.outputs):
         within = (one.error for one in ordered if one.parent == root.id)
         error = next((one for one in within if one is not None), None)
-    failed, detail = said.failure(error)
+    failed, detail = step_contents.failure(error)
     if not mapper.columns and not asked and (answered, passages, failed) == (None, None, None):
         return None
     record |= {"answer": answered, "passages": passages, "failure": failed}
-    metadata = {"name": root.name, **root.metadata, "asked": _asked(root, models)}
+    metadata = {"name": root.name, **root.metadata, "asked": _served(root, models)}
     metadata["failure_detail"] = detail
-    known = {key: value for key, value in metadata.items() if value not in (None, "", {})}
+    metadata = {key: value for key, value in metadata.items() if value not in (None, "", {})}
     for name in _OF_REQUEST:
-        told = (one.metadata.get(name) for one in ordered)
-        if name not in known and (first := next(filter(None, told), None)) is not None:
-            known[name] = first
-    record["metadata"] = _with_own(known, root, ordered, mapper)
+        values = (one.metadata.get(name) for one in ordered)
+        if name not in metadata and (first := next(filter(None, values), None)) is not None:
+            metadata[name] = first
+    record["metadata"] = _with_own(metadata, root, ordered, mapper)
     record |= {key: value for key, value in root.fields.items() if value is not None}
     record["timestamp"] = served.of_any_unit(record.get("timestamp"))
     reference = root.beside.get("reference_outputs")
@@ -239,14 +239,14 @@ _OF_REQUEST = ("conversation_id", "user_id")
 
 
 def _with_own(
-    known: dict[str, Any], root: Span, ordered: list[Span], mapper: Mapper
+    metadata: dict[str, Any], root: Span, ordered: list[Span], mapper: Mapper
 ) -> dict[str, Any]:
     """The metadata of a request with what its makers wrote beside its first step; where they wrote
     nothing there, beside the first that is neither a retrieval nor a call of a model or tool. A
     name that is known stays what it is."""
     others = (one for one in ordered if one.kind == OTHER and one.own)
     own = root.own or next((one.own for one in others), {})
-    made = dict(known)
+    made = dict(metadata)
     for name, value in own.items():
         if value in (None, "", [], {}):
             continue
@@ -261,7 +261,7 @@ def _with_own(
     return made
 
 
-def _asked(root: Span, models: list[Span]) -> dict[str, float]:
+def _served(root: Span, models: list[Span]) -> dict[str, float]:
     """What the request took: as its first step says it, tokens and cost else of its model calls."""
     asked = dict(root.served)
     for name in ("input_tokens", "output_tokens", "cost"):
@@ -274,14 +274,14 @@ def _asked(root: Span, models: list[Span]) -> dict[str, float]:
 def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | None:
     """What the trace retrieved, best first: of the last reranking, else of all retrievals."""
     if mapper.span is not None:
-        named = [one for one in ordered if one.name == mapper.span]
-        if not named:
+        chosen = [one for one in ordered if one.name == mapper.span]
+        if not chosen:
             mapper.note(f"traces without a step {mapper.span!r}", "They have no passages.")
-        return _told(named, mapper) if named else None
+        return _documents_of(chosen, mapper) if chosen else None
     retrievals = [one for one in ordered if one.kind == RETRIEVAL]
     steps = [one for one in ordered if one.kind == OTHER and one.id != root.id]
-    found = [one for one in steps if retrieved.are_documents(one.outputs)]
-    retrievals = retrievals or [one for one in found if _has_found(one)]
+    with_documents = [one for one in steps if retrieved.are_documents(one.outputs)]
+    retrievals = retrievals or [one for one in with_documents if _retrieves(one)]
     retrieving = {one.id for one in retrievals}
     steps = [one for one in ordered if one.kind == RERANK or one.id in retrieving]
     outer = _outermost(steps, ordered, mapper)
@@ -298,18 +298,18 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
             "Nothing counts as retrieved. --passages-from tools (passages_from='tools') makes "
             "passages of what the tools gave.",
         )
-    passages = _told(used, mapper, reranked=bool(reranked))
+    passages = _documents_of(used, mapper, reranked=bool(reranked))
     if (
         passages is None
-        and (passages := said.passages(root.outputs, root.inputs)) is None
-        and found
+        and (passages := step_contents.passages(root.outputs, root.inputs)) is None
+        and with_documents
     ):
-        name = found[0].name
+        name = with_documents[0].name
         mapper.note(
             f"traces whose step {name!r} gave what may be documents",
             f"They were not read; --passages-from {shlex.quote(f'span:{name}')} "
             f"(passages_from='span:{name}') reads them.",
-            found[0].line,
+            with_documents[0].line,
         )
     return passages
 
@@ -322,28 +322,28 @@ def _outermost(steps: list[Span], ordered: list[Span], mapper: Mapper) -> list[S
     within = {one.id: set(_above(one.id, parents)) for one in steps}
     listing = {one.id for one in steps if _lists_documents(one)}
     around = set().union(*within.values())
-    kept = [
+    outermost = [
         one
         for one in steps
         if not listing & within[one.id] and (one.id in listing or one.id not in around)
     ]
-    for outer in kept:
+    for outer in outermost:
         inner = [one for one in steps if outer.id in within[one.id] and one.id not in around]
         _note_other_documents(outer, [one for one in inner if _documents(one) is not None], mapper)
-    return kept or steps  # steps may contain each other
+    return outermost or steps  # steps may contain each other
 
 
 def _lists_documents(one: Span) -> bool:
     """Whether a step gave documents one by one, or none of them; what it made one text of them may
     be told apart by a step within it."""
-    given = retrieved.unwrapped(_documents(one))
-    return isinstance(given, list) or retrieved.within(given) is not None
+    documents = retrieved.unwrapped(_documents(one))
+    return isinstance(documents, list) or retrieved.within(documents) is not None
 
 
 def _note_other_documents(outer: Span, inner: list[Span], mapper: Mapper) -> None:
     """Says where steps within a retrieval gave other documents than it, or another order."""
-    given = [retrieved.text_and_id(one) for one in retrieved.documents(_documents(outer))]
-    if not inner or given == [retrieved.text_and_id(one) for one in _joined(inner)]:
+    documents = [retrieved.text_and_id(one) for one in retrieved.documents(_documents(outer))]
+    if not inner or documents == [retrieved.text_and_id(one) for one in _joined(inner)]:
         return
     names = list(dict.fromkeys(one.name for one in inner if one.name != outer.name))
     choices = " or ".join(shlex.quote(f"span:{name}") for name in names if name)
@@ -356,27 +356,27 @@ def _note_other_documents(outer: Span, inner: list[Span], mapper: Mapper) -> Non
     )
 
 
-def _told(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
+def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
     """The documents of these steps, one after the other and each once; ``None`` where none says
     them."""
-    told = [one for one in used if _documents(one) is not None]
-    if len(told) < len(used):
+    documented = [one for one in used if _documents(one) is not None]
+    if len(documented) < len(used):
         mapper.note(
             "retrieval steps without their documents",
             "They say nothing about what was retrieved. Export the traces with their content.",
         )
         # A reranking without documents hides what it left of the retrieval.
-        told = [] if reranked else told
-    return _joined(told) if told else None
+        documented = [] if reranked else documented
+    return _joined(documented) if documented else None
 
 
 def _joined(steps: list[Span]) -> list[Any]:
     """The documents of steps, one after the other and each once."""
-    found: list[Any] = []
+    documents: list[Any] = []
     for one in steps:
-        before = list(found)
-        found += (doc for doc in retrieved.documents(_documents(one)) if doc not in before)
-    return found
+        before = list(documents)
+        documents += (doc for doc in retrieved.documents(_documents(one)) if doc not in before)
+    return documents
 
 
 _RETRIEVAL = frozenset(
@@ -398,7 +398,7 @@ def _says_retrieval(name: str) -> bool:
     return any(word in _RETRIEVAL or word.startswith("retriev") for word in words)
 
 
-def _has_found(one: Span) -> bool:
+def _retrieves(one: Span) -> bool:
     """Whether a step of no known kind retrieves, by its name and by what it gave."""
     return _says_retrieval(one.name) and retrieved.are_documents(one.outputs)
 
@@ -406,5 +406,5 @@ def _has_found(one: Span) -> bool:
 def _documents(one: Span) -> Any:
     """What a step says that it retrieved; ``None`` where it does not say it: tools may hide or drop
     what steps gave."""
-    given = retrieved.unwrapped(one.outputs) if one.documents is None else one.documents
-    return None if given in ("", {}) else given
+    documents = retrieved.unwrapped(one.outputs) if one.documents is None else one.documents
+    return None if documents in ("", {}) else documents

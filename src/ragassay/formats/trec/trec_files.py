@@ -255,7 +255,7 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
     n_columns = first_line.count(separator) + 1
     if n_columns < len(layout.columns) or separator != (layout.separator or separator):
         return None
-    kept = {*layout.kept, aside}
+    wanted = {*layout.kept, aside}
     types = {layout.number: _number_type(layout), aside: pl.Int32()}
     names = [*layout.columns, *(f"_{i}" for i in range(len(layout.columns), n_columns))]
     try:
@@ -265,7 +265,7 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
             has_header=False,
             skip_rows=int(layout.header),
             quote_char=None,
-            columns=[at for at, name in enumerate(layout.columns) if name in kept],
+            columns=[at for at, name in enumerate(layout.columns) if name in wanted],
             schema={name: types.get(name, pl.String()) for name in names},
             truncate_ragged_lines=True,
             glob=False,

@@ -74,13 +74,13 @@ def statements_in(cell: Any) -> Any:
     if type(cell) is not str or not _STATED.match(cell):
         return None
     with suppress(InputError):
-        found = unpack(cell, "")
-        if isinstance(found, dict) and found.keys() == {"text", "statements"}:
-            return found
-        if isinstance(found, list) and all(
-            isinstance(one, dict) and one.keys() == {"text", "citations"} for one in found
+        parsed = unpack(cell, "")
+        if isinstance(parsed, dict) and parsed.keys() == {"text", "statements"}:
+            return parsed
+        if isinstance(parsed, list) and all(
+            isinstance(one, dict) and one.keys() == {"text", "citations"} for one in parsed
         ):
-            return found
+            return parsed
     return None
 
 

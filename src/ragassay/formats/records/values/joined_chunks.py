@@ -165,6 +165,6 @@ def _between(pattern: re.Pattern[str], text: str) -> str | None:
 def _forms(separator: str) -> list[str]:
     """A separator as it is written, and with its escapes replaced."""
     read = separator
-    for written, meant in _ESCAPES.items():
-        read = read.replace(written, meant)
+    for written, escaped in _ESCAPES.items():
+        read = read.replace(written, escaped)
     return list(dict.fromkeys((separator, read)))

@@ -79,10 +79,10 @@ def conversation(value: Any, field: str) -> Conversation:
             results.append(content)
             steps += 1
             continue
-        words, given, calls = _parts(content, f"{field}.{text_key or 'content'}")
+        words, tool_results, calls = _parts(content, f"{field}.{text_key or 'content'}")
         calls = calls or bool(message[calls_key] if calls_key else None)
-        results += given
-        if speaker == "step" or (speaker == "agent" and calls) or (words is None and given):
+        results += tool_results
+        if speaker == "step" or (speaker == "agent" and calls) or (words is None and tool_results):
             steps += 1
         elif words is None:
             raise InputError("a turn has no text", field=field, hint=_WHO)
@@ -115,9 +115,9 @@ def are_pairs(value: list[Any]) -> bool:
 def _turns_of(pairs: list[Any]) -> list[dict[str, str]]:
     """The turns in pairs of texts."""
     if all(str(first).casefold() in _SPEAKERS for first, _ in pairs):
-        return [{"speaker": speaker, "text": said} for speaker, said in pairs]
+        return [{"speaker": speaker, "text": words} for speaker, words in pairs]
     turns = [zip(("user", "agent"), pair, strict=True) for pair in pairs]
-    return [{"speaker": speaker, "text": said} for turn in turns for speaker, said in turn]
+    return [{"speaker": speaker, "text": words} for turn in turns for speaker, words in turn]
 
 
 def _unwrapped(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -140,21 +140,21 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
         if not isinstance(part, dict):
             words += filter(None, [text(part, field)])
             continue
-        what = str(part.get("type") or "text")
-        if what in _PICTURES or what in _FILES or part.get("image_url") is not None:
-            called = "an image" if what not in _FILES else f"a part of the type {what!r}"
+        kind = str(part.get("type") or "text")
+        if kind in _PICTURES or kind in _FILES or part.get("image_url") is not None:
+            called = "an image" if kind not in _FILES else f"a part of the type {kind!r}"
             raise InputError(
                 f"a message holds {called}, and ragassay reads text only",
                 field=field,
                 hint="Leave the record out, or put a description of it into the message as text.",
             )
-        if what in _RESULTS:
+        if kind in _RESULTS:
             results.append(part.get("content", part.get("response")))
-        elif what in _STEPS:
-            calls = calls or what in ("tool_use", "tool_call")
+        elif kind in _STEPS:
+            calls = calls or kind in ("tool_use", "tool_call")
         else:
-            said = next((part[k] for k in ("text", "content", "refusal") if part.get(k)), "")
-            words += filter(None, [text(said, field)])
+            content = next((part[k] for k in ("text", "content", "refusal") if part.get(k)), "")
+            words += filter(None, [text(content, field)])
     return "\n".join(words) if words or not (results or calls) else None, results, calls
 
 

@@ -60,7 +60,7 @@ def with_lists(
         if key is None or type(value := record[key]) is not str:
             continue
         try:
-            found = field_values.unpack(value, key)
+            parsed = field_values.unpack(value, key)
         except InputError:
             note(
                 f"texts of {key!r} that begin like a list and are none",
@@ -68,7 +68,7 @@ def with_lists(
                 line,
             )
             continue
-        if found is value or not _is_list_of(field, found):
+        if parsed is value or not _is_list_of(field, parsed):
             continue
         answer = record.get(plan.keys.get("answer", ""))
         if "references" in field and str(answer).lstrip()[:1] == "[":
@@ -79,7 +79,7 @@ def with_lists(
                 line,
             )
         else:
-            opened[key] = found
+            opened[key] = parsed
             note(
                 f"texts of {key!r} that hold a list",
                 "They are read as lists, as in cells of tables.",
@@ -88,11 +88,11 @@ def with_lists(
     return {**record, **opened} if opened else record
 
 
-def _is_list_of(field: str, found: Any) -> bool:
+def _is_list_of(field: str, parsed: Any) -> bool:
     """Whether what a text in JSON holds is read as a field's list. A reference may be an object or
     numbers (``[1, 2]``) in a text: a system may be asked for such."""
     if "ids" in field:
         return True
-    if isinstance(found, dict):
+    if isinstance(parsed, dict):
         return field in ("passages", "gold")
-    return all(isinstance(one, str | dict | list) for one in found)
+    return all(isinstance(one, str | dict | list) for one in parsed)

@@ -197,15 +197,15 @@ def gold_with_ids(
         return _joined(listed, gold(ids, field) or (), ("id", "text", "grade"), _CALLED, field)
     listed_ids = ids if isinstance(ids, list) else [ids]
     rows = [one if isinstance(one, list) else [one] for one in listed_ids]
-    named = [GoldPassage(id=needed_identifier(item, field)) for row in rows for item in row]
-    return _joined(listed, named, ("id",), _CALLED, field)
+    from_ids = [GoldPassage(id=needed_identifier(item, field)) for row in rows for item in row]
+    return _joined(listed, from_ids, ("id",), _CALLED, field)
 
 
 _CALLED = "gold passage"
 
 
 def _joined(
-    listed: tuple[P, ...] | None, named: Sequence[P], parts: Sequence[str], called: str, field: str
+    listed: tuple[P, ...] | None, others: Sequence[P], parts: Sequence[str], called: str, field: str
 ) -> tuple[P, ...]:
     """The passages of one column with those parts that another column has for them, one by one.
 
@@ -213,16 +213,16 @@ def _joined(
         InputError: the numbers differ, or a passage has another value of its own.
     """
     if listed is None:
-        return tuple(named)
-    if len(listed) != len(named):
+        return tuple(others)
+    if len(listed) != len(others):
         raise InputError(
-            f"there {either(len(named), 'is', 'are')} {plural(len(named), 'id')} for "
+            f"there {either(len(others), 'is', 'are')} {plural(len(others), 'id')} for "
             f"{plural(len(listed), called)}",
             field=field,
             hint=f"Give one id for each {called}.",
         )
     joined: list[P] = []
-    for passage, other in zip(listed, named, strict=True):
+    for passage, other in zip(listed, others, strict=True):
         values = {part: getattr(other, part) for part in parts}
         for part, value in values.items():
             own = getattr(passage, part)
@@ -264,7 +264,7 @@ def _is_one(value: Mapping[str, Any]) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _found(
+def _entries(
     keys: tuple[str, ...], wanted: frozenset[str], field: str
 ) -> tuple[tuple[str, str, Read, str], ...]:
     """The parts that an object has: each with its key, how it is read, and the name of the value
@@ -282,8 +282,8 @@ def _found(
 
 
 def _parts(item: Mapping[str, Any], wanted: frozenset[str], field: str) -> dict[str, Any]:
-    found = _found(tuple(item), wanted, field)
-    return {part: read(item[key], where) for part, key, read, where in found}
+    entries = _entries(tuple(item), wanted, field)
+    return {part: read(item[key], where) for part, key, read, where in entries}
 
 
 def _passage(item: Any, field: str) -> Passage:
@@ -292,14 +292,14 @@ def _passage(item: Any, field: str) -> Passage:
     if not isinstance(item, dict):
         raise unexpected(item, "a passage", field)
     parts = _parts(item, _PASSAGE, field)
-    named = "text" in parts or "id" in parts
-    if named and parts.get("text", "") is None:  # another name may hold it
-        given = {key: part for key, part in item.items() if part is not None}
-        parts["text"] = _parts(given, frozenset({"text"}), field).get("text")
+    has_name = "text" in parts or "id" in parts
+    if has_name and parts.get("text", "") is None:  # another name may hold it
+        others = {key: part for key, part in item.items() if part is not None}
+        parts["text"] = _parts(others, frozenset({"text"}), field).get("text")
     if isinstance(item.get("metadata"), dict):
         lacking = _NESTED.difference(part for part in parts if parts[part] is not None)
         parts |= _parts(item["metadata"], lacking, f"{field}.metadata")
-    if not named and parts.get("id") is None and parts.get("document") is None:
+    if not has_name and parts.get("id") is None and parts.get("document") is None:
         raise InputError(
             f"a passage has neither text nor id; it has {', '.join(map(repr, item)) or 'no keys'}",
             field=field,
