@@ -236,8 +236,6 @@ def _tell_unsaved(
 
 def _checked(cells: tuple[Any, ...], path: Path, line: int) -> list[str]:
     names = ["" if cell is None else str(cell).strip() for cell in cells[:_MOST_COLUMNS]]
-    while names and not names[-1]:
-        names.pop()
     hint = "The first row names the columns."
     delimited.refuse_repeated([*filter(None, names)], path, line, hint)
     return names

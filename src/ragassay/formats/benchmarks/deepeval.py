@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +61,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 def _texts(cell: str) -> list[Any]:
     """The texts of a context in CSV; a cell that others wrote may hold a list."""
-    with suppress(InputError):  # a text may begin like a list
-        listed = field_values.unpack(cell, "")
-        if isinstance(listed, list):
-            return listed
-    return cell.split("|")
+    listed = field_values.opened(cell)
+    return listed if isinstance(listed, list) else cell.split("|")
 
 
 def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:

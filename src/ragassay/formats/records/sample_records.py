@@ -213,10 +213,10 @@ class Mapper(SourceNotes):
                 earlier record of the file.
         """
         field_keys = self._plans.of(record, chosen)
-        if field_keys.contested and None in map(record.get, field_keys.contested):
-            empty = {key for key in field_keys.contested if record[key] is None}
-            return self.plan({key: record[key] for key in record if key not in empty}, chosen)
-        return field_keys
+        empty = [key for key in field_keys.contested if record[key] is None]
+        if not empty:
+            return field_keys
+        return self.plan({key: record[key] for key in record if key not in empty}, chosen)
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
         """An id for a record that has none.

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, unpacked
+from ragassay.formats.records import Mapper, field_values, unpacked
 from ragassay.formats.traces import served, step_contents, trace_spans as spans
-from ragassay.formats.traces.span_rows import first_of, listed_cell
+from ragassay.formats.traces.span_rows import first_of
 from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
 
 
@@ -61,7 +61,7 @@ def _own(row: Mapping[str, Any]) -> dict[str, Any]:
     written = unpacked(row.get("metadata"))
     entries = written if isinstance(written, Mapping) else {"metadata": written}
     own = {key: value for key, value in entries.items() if not _is_internal(key)}
-    beside = {"tags": listed_cell(row.get("tags")), "environment": row.get("environment")}
+    beside = {"tags": field_values.opened(row.get("tags")), "environment": row.get("environment")}
     beside = {key: value for key, value in beside.items() if value not in (None, "", [], "default")}
     return {**beside, **{key: value for key, value in own.items() if value not in (None, "")}}
 

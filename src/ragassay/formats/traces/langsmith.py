@@ -9,10 +9,9 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
-from ragassay.formats.sources import kind
+from ragassay.formats.records import FIELD_OF, Mapper, field_values, folded, unpacked
+from ragassay.formats.sources import kind, placed
 from ragassay.formats.traces import python_cells, served, step_contents, trace_spans as spans
-from ragassay.formats.traces.span_rows import listed_cell
 from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
 
 
@@ -98,7 +97,7 @@ def _own(
         for key, value in metadata.items()
         if key != used and not key.casefold().startswith(_INTERNAL) and key not in _INTERNALS
     }
-    tags = listed_cell(row.get("tags"))
+    tags = field_values.opened(row.get("tags"))
     return {**({"tags": tags} if tags else {}), **others}
 
 
@@ -228,7 +227,7 @@ def _example(row: Mapping[str, Any], mapper: Mapper, retrieved: bool) -> dict[st
         if key and key not in _NO_SCORES and (number := served.number(value)) is not None
     }
     spent = _used(row)
-    own, tags = row.get("metadata"), listed_cell(row.get("tags"))
+    own, tags = row.get("metadata"), field_values.opened(row.get("tags"))
     references = _references(reference)
     if (
         reference not in (None, {}, "")
@@ -307,7 +306,8 @@ def _is_table(head: Head) -> bool:
     if head.container != "table" or not inputs or own or _OTHERS & names.keys():
         return False
     cell = head.record.get(inputs[0]) or ""
-    first = python_cells.opened(cell[:_MOST_LOOKED_AT], head.path, 2, inputs[0])
+    with placed(head.path, 2):
+        first = python_cells.opened(cell[:_MOST_LOOKED_AT], inputs[0])
     return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(names)
 
 

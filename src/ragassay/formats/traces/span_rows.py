@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
-from ragassay.formats.records import Mapper, field_values
+from ragassay.formats.records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
-from ragassay.formats.traces.python_cells import opened
+from ragassay.formats.traces import python_cells
 
 UNREAD = frozenset({"events", "serialized", "tags", "links", "child_run_ids", "parent_run_ids"})
 """Columns that no format reads, so that whatever they hold is no error."""
@@ -37,18 +35,9 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
     else:
         for line, row in delimited.rows(path, mapper.encoding):
             read = {name: cell for name, cell in row.items() if name not in UNREAD}
-            yield line, row | {name: opened(one, path, line, name) for name, one in read.items()}
-
-
-def listed_cell(value: Any) -> Any:
-    """What a column that is not opened (`UNREAD`) holds: the list in its text, where there is one.
-
-    Args:
-        value: what a record holds.
-    """
-    with suppress(InputError):
-        return field_values.unpack(value, "")
-    return value
+            with opening.placed(path, line):
+                opened = {name: python_cells.opened(cell, name) for name, cell in read.items()}
+            yield line, row | opened
 
 
 def first_of(row: Mapping[str, Any], *names: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from ragassay.errors import InputError
@@ -13,8 +12,8 @@ from ragassay.formats.records.values.field_values import (
     is_number,
     needed_identifier,
     not_a_list,
+    opened,
     text,
-    unpack,
 )
 from ragassay.formats.sources import kind, unexpected
 from ragassay.samples import Answer, Answerability, Statement
@@ -73,14 +72,13 @@ def statements_in(cell: Any) -> Any:
     """
     if type(cell) is not str or not _STATED.match(cell):
         return None
-    with suppress(InputError):
-        parsed = unpack(cell, "")
-        if isinstance(parsed, dict) and parsed.keys() == {"text", "statements"}:
-            return parsed
-        if isinstance(parsed, list) and all(
-            isinstance(one, dict) and one.keys() == {"text", "citations"} for one in parsed
-        ):
-            return parsed
+    parsed = opened(cell)
+    if isinstance(parsed, dict) and parsed.keys() == {"text", "statements"}:
+        return parsed
+    if isinstance(parsed, list) and all(
+        isinstance(one, dict) and one.keys() == {"text", "citations"} for one in parsed
+    ):
+        return parsed
     return None
 
 

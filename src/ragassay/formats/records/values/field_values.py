@@ -218,6 +218,18 @@ def unpack(value: Any, field: str) -> Any:
     )
 
 
+def opened(value: Any) -> Any:
+    """The list or object in a text, as `unpack` finds it; any other value unchanged, also a text
+    that only begins like one.
+
+    Args:
+        value: what the record holds.
+    """
+    with suppress(InputError):
+        return unpack(value, "")
+    return value
+
+
 def refuse_printed(value: Any, field: str) -> None:
     """Refuses a text that is wholly what numpy or Python prints for an array or a tuple: it would
     count as one passage, or as one id.
