@@ -114,14 +114,10 @@ def _records(path: Path) -> list[dict[str, Any]]:
             return polars.read_parquet(path).to_dicts()
         content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
-        hint = (
-            "Correct 'path' in the parameter file."
-            if isinstance(error, FileNotFoundError)
-            else None
-        )
-        raise InputError(
-            f"cannot be read ({system_problem(error)})", path=path, hint=hint
-        ) from error
+        is_missing = isinstance(error, FileNotFoundError)
+        hint = "Correct 'path' in the parameter file." if is_missing else None
+        problem = f"cannot be read ({system_problem(error)})"
+        raise InputError(problem, path=path, hint=hint) from error
     except Exception as error:  # polars has many
         raise InputError(f"is not Parquet ({error})", path=path) from error
     if suffix == ".jsonl":

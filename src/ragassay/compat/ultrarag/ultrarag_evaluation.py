@@ -69,20 +69,14 @@ def evaluate(
     """
     chosen = _chosen(METRICS if metrics is None else metrics, METRICS)
     _check_answers(pred_ls, gt_ls)
-    result = (
-        evaluate_samples(
-            [
-                {"query_id": str(at), "query": "", "answer": answer, "references": list(golds)}
-                for at, (answer, golds) in enumerate(zip(pred_ls, gt_ls, strict=True))
-            ],
-            metrics=chosen,
-        )
-        if pred_ls
-        else None
-    )
+    rows = [
+        {"query_id": str(at), "query": "", "answer": answer, "references": list(golds)}
+        for at, (answer, golds) in enumerate(zip(pred_ls, gt_ls, strict=True))
+    ]
+    table = evaluate_samples(rows, metrics=chosen).to_polars() if rows else None
     body: dict[str, Any] = {}
     for name in chosen:
-        values = [] if result is None else result.to_polars()[name].to_list()
+        values = [] if table is None else table[name].to_list()
         body[name] = [
             0.0 if value is None and answer is not None and not golds else value
             for value, answer, golds in zip(values, pred_ls, gt_ls, strict=True)

@@ -13,7 +13,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, field_values
-from ragassay.formats.sources import Row, delimited
+from ragassay.formats.sources import Row, delimited, placed
 from ragassay.samples import Answer, Passage, Sample
 
 _COLUMNS = ("query", "passage_id", "passage", "generated_answer")
@@ -68,7 +68,7 @@ def _group_key(numbered: Numbered) -> _Key:
 
 def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
     line, first = rows[0]
-    try:
+    with placed(mapper.path, line):
         for other, row in rows[1:]:
             if row["query"] != first["query"]:
                 raise InputError(
@@ -99,8 +99,6 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
             failure=failure,
             metadata=_metadata(first, no_answer=answer == "", failed=failure is not None),
         )
-    except InputError as error:
-        raise error.at(path=mapper.path, line=line) from None
     mapper.claim(sample, line)
     return sample
 

@@ -24,6 +24,7 @@ from ragassay.formats.records.values import (
     passages,
     retrieved,
 )
+from ragassay.formats.sources import placed
 from ragassay.samples import Answer, Sample, Turn
 
 if TYPE_CHECKING:
@@ -152,10 +153,8 @@ class Mapper(SourceNotes):
         Raises:
             InputError: an earlier line has the same id, system and repeat.
         """
-        try:
+        with placed(self.path, line):
             self._identities.claim(sample, (self.path, line) if self._several else line)
-        except InputError as error:
-            raise error.at(path=self.path, line=line) from None
 
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed.

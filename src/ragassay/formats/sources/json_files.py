@@ -217,10 +217,8 @@ def _within(
         around = [repr(key) for key, one in outer.items() if key != name and one is not None]
         words = f"objects with {', '.join(around)} around a list of records" if around else ""
         return outer[name], words
-    try:
+    with placed(path):
         table = column_wise.rows(outer)
-    except InputError as error:
-        raise error.at(path=path) from None
     if table is not None:
         return table, ""
     way = nested_lists.path_to_records(outer) if nested and around_list else None

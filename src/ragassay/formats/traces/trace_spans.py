@@ -299,11 +299,9 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
             "passages of what the tools gave.",
         )
     passages = _documents_of(used, mapper, reranked=bool(reranked))
-    if (
-        passages is None
-        and (passages := step_contents.passages(root.outputs, root.inputs)) is None
-        and with_documents
-    ):
+    if passages is None:
+        passages = step_contents.passages(root.outputs, root.inputs)
+    if passages is None and with_documents:
         name = with_documents[0].name
         mapper.note(
             f"traces whose step {name!r} gave what may be documents",

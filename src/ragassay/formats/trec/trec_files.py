@@ -227,9 +227,9 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
     frame = _read_fast(path, layout, layout.aside) if layout.aside else None
     if frame is None or frame[layout.aside].has_nulls():
         frame = _read_fast(path, layout)
-    if frame is not None and not any(frame.null_count().row(0)):
-        number = frame[layout.number]
-        if layout.whole_numbers or bool(number.is_finite().all()):
+    if frame is not None:
+        is_complete = not any(frame.null_count().row(0))
+        if is_complete and frame[layout.number].is_finite().all():
             return frame
     rows: list[list[str | int | float]] = []
     for line, fields in fields_of(path, layout):
