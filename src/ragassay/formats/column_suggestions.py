@@ -23,11 +23,11 @@ _LONG = 60
 _WORDS = 3
 """Words from which a text in a list of objects is rather a passage than a label."""
 
-_SAID = r"(?:messages?|history|turns|choices|candidates|generations)"
-_OF_MESSAGES = re.compile(_SAID + r"\[\*\][^\[]*$")
-"""Paths to the items of a list of what was said."""
+_MESSAGE_LISTS = r"(?:messages?|history|turns|choices|candidates|generations)"
+_OF_MESSAGES = re.compile(_MESSAGE_LISTS + r"\[\*\][^\[]*$")
+"""Paths to the items of a list of messages."""
 
-_OF_FIRST_REPLY = re.compile(_SAID + r"\[0\]")
+_OF_FIRST_REPLY = re.compile(_MESSAGE_LISTS + r"\[0\]")
 """Paths into the first of several replies or messages."""
 
 _TEXTS = ("query", "answer", "references")
@@ -104,7 +104,7 @@ def _give(
     suggested: dict[str, str],
     tied: dict[str, tuple[str, ...]],
 ) -> None:
-    """Suggests for a field that of these paths which is free; several of them tie."""
+    """Suggests for a field the one of these paths that no field has yet; several such paths tie."""
     options = tuple(path for path in free if path in paths)
     if len(options) == 1:
         suggested[wanted] = options[0]
@@ -157,7 +157,7 @@ _SHORT = {
     "query": ("ask", "asked", "frage"),
     "answer": ("reply", "said", "antwort"),
 }
-"""Names that are too short or too common to be taken for a field unasked."""
+"""Names that are only suggested: too short or too common to be read as a field by themselves."""
 
 _EXPECTED = frozenset(
     {"gold", "golden", "correct", "expected", "true", "truth", "ideal", "reference", "ground"}
@@ -205,8 +205,7 @@ def _is_expected(path: str) -> bool:
 
 
 def _is_never(path: str, wanted: str) -> bool:
-    """Whether a column or path says by its name that it does not hold a field, whatever it is
-    like."""
+    """Whether the name of a column or path rules out that it holds a field."""
     words = set(_words(path))
     if words & _WRONG:
         return True

@@ -192,7 +192,7 @@ class Looked:
             excused: fields that the record may lack.
         """
         chosen = ChosenColumns(columns)
-        fields = chosen.held(record)
+        fields = chosen.fields_in(record)
         held = {field: names for field, names in canonical(columns).items() if field in fields}
         return cls(name, tuple(record), held, dict(chosen.missing(record, excused)))
 

@@ -38,7 +38,7 @@ class GivenValues:
                 self._forgotten.add("conditional_idk")
 
     def of(self, sample: Sample) -> Sample:
-        """The sample with what counts."""
+        """The sample with those of its given values that count."""
         values, why = sample.given, sample.given_unscored
         if self._forgotten:
             values = {name: one for name, one in values.items() if name not in self._forgotten}
@@ -68,8 +68,8 @@ def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str)
         label: of the judge who is asked.
 
     Returns:
-        A label; empty where there is no judge that it could name; ``None`` where what the record
-        says of it stays.
+        The label; empty where no judge gave the value; ``None`` where the record's own entry
+        stays.
     """
     if isinstance(metric, JudgedMetric):
         if outcome.evidence:
@@ -84,8 +84,8 @@ def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str)
     return "" if who == RECORD else who
 
 
-class Kept:
-    """Judged values that a step kept as the records bring them, by who gave them and field."""
+class KeptValues:
+    """Judged values that a step took from the records, counted by their judge and field."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = {}

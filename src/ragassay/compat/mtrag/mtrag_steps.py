@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ragassay import strict, suites
-from ragassay.compat.mtrag.given_values import GivenValues, Kept, judge_of_field
+from ragassay.compat.mtrag.given_values import GivenValues, KeptValues, judge_of_field
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
 from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
 from ragassay.engine.config import make_config, with_options
@@ -59,7 +59,8 @@ class StepOptions:
         options: parameters for every metric that has them; ``given=False`` asks the judge, and
             runs the model, also where a record brings its value.
         refresh: ask the judge also for what the records bring of judges.
-        named: whether the user named the judge, who then is told what is kept of others.
+        named: whether the user named the judge; the notes then tell which values of other judges
+            were kept.
         models: where neural models are, and how they run.
     """
 
@@ -209,7 +210,7 @@ def run_steps(
     conditions = options.steps == (CONDITION,)
     used = Asker(UnavailableJudge(CONDITION)) if conditions else asker or offline_asker()
     collected.judge = used.judge.label if options.asks else ""
-    kept_values = Kept()
+    kept_values = KeptValues()
     records = _records(options.input, tasks)
     models = Models(options.models)
     with (

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
-from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked
+from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, judge_keywords
 from ragassay.compat.open_rag_eval.metric_classes import (
     AutoNuggetMetric,
     CitationMetric,
@@ -74,7 +74,7 @@ class Evaluator:
             samples_of(data, options.get("columns")),
             self._suites,
             save=save,
-            **({} if self.model is None else asked(self.model)),
+            **({} if self.model is None else judge_keywords(self.model)),
             **{**self._values, **options, "models": models},
         )
 

@@ -200,8 +200,8 @@ def likeness(name: str, field: str) -> float:
 
 
 def mistyped(keys: Keys, rest: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Each key that holds no field and is called nearly like one that the record lacks, in as many
-    words; with that field.
+    """The keys that hold no field and resemble the name of a field that the record lacks, each with
+    that field. Only names of as many words are compared.
 
     Args:
         keys: the key of each field that the record has.
@@ -233,7 +233,8 @@ PAIRS: Mapping[str, tuple[str, str]] = {
     "answer": ("answer", "references"),
     "context": ("passages", "gold"),
 }
-"""Names that mean one field alone, and another one beside other names of the first."""
+"""Names that mean the first field where they stand alone, and the second one where the record has
+another name of the first."""
 
 
 def _settle_pair(

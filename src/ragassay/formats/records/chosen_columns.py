@@ -75,8 +75,7 @@ class JoinedColumns:
         return cls(tuple(re.compile(re.escape(name).replace(r"\*", "(.*)")) for name in names))
 
     def among(self, names: Iterable[str]) -> list[str]:
-        """The columns that are meant, those of one pattern by the numbers in their names (2 before
-        10)."""
+        """The names that match, those of one pattern by the numbers in them (2 before 10)."""
         listed = list(names)
         matching: dict[str, None] = {}
         for pattern in self.patterns:
@@ -131,10 +130,11 @@ class ChosenColumns:
         return bool(self._candidates)
 
     def resolve(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-        """The record with what paths lead to at its top, and the key of each chosen field.
+        """The record with the values of chosen paths at its top, and the key of each chosen field.
 
-        What a path leads to stands under the path's text, and no longer where it was. A field that
-        the record lacks has the key that was named first, which the record does not have then.
+        The key of such a value is the text of its path; the value is removed from where it was. A
+        field of which the record has no column has its first candidate as its key, which then is
+        not in the record.
 
         Args:
             record: plain values; a path goes on into a text that holds an object or a list.
@@ -163,7 +163,7 @@ class ChosenColumns:
                 self._take_out(resolved, self._paths[name].steps)
         return resolved, keys
 
-    def held(self, record: Mapping[str, Any]) -> set[str]:
+    def fields_in(self, record: Mapping[str, Any]) -> set[str]:
         """The fields whose columns are in a record."""
         resolved, keys = self.resolve(record)
         return {field for field, key in keys.items() if key in resolved}
@@ -185,14 +185,14 @@ class ChosenColumns:
         return field if field and field not in self else None
 
     def joined(self, names: Iterable[str]) -> set[str]:
-        """Those of a record's names that make a list together with others."""
+        """The names among these whose columns together make a list that the user chose."""
         listed = list(names)
         return {name for joined in self._joined.values() for name in joined.among(listed)}
 
     def excused(self, record: Mapping[str, Any], *, made: bool) -> frozenset[str]:
-        """The fields whose columns a record lacks without showing that the file lacks them: what
-        systems give, where this one failed; and what a path into fields of ours leads to, where a
-        format made the record and found nothing for them.
+        """The fields whose columns a record may lack although the file has them. These are the
+        outputs of a system, where the record says that it failed; and the fields of paths that
+        begin in a field of ours which a format left out, because it found no value for it.
 
         Args:
             record: as `resolve` takes it.
@@ -210,14 +210,14 @@ class ChosenColumns:
         return frozenset(
             field
             for field, names in lacking.items()
-            if (failed and field in _GIVEN)
+            if (failed and field in _OUTPUTS)
             or (made and all(self._lacks_start(name, record) for name in _alternatives(names)))
         )
 
     def _lacks_start(self, name: str, record: Mapping[str, Any]) -> bool:
         """Whether a path begins in a field of ours that a record does not have."""
         path = self._paths.get(name)
-        if path is None or path.steps[0] not in _GIVEN:
+        if path is None or path.steps[0] not in _OUTPUTS:
             return False
         return record.get(str(path.steps[0])) is None
 
@@ -270,7 +270,7 @@ class ChosenColumns:
         return error.but(hint=hint) if hint else error
 
     def _texts_near(self, name: str, record: Mapping[str, Any]) -> str:
-        """A hint with the texts in the column into which a path that leads nowhere begins."""
+        """A hint with the texts in the column in which a path begins that leads nowhere."""
         path = self._paths.get(name)
         if path is None or (first := str(path.steps[0])) not in record:
             return ""
@@ -288,8 +288,8 @@ class ChosenColumns:
             return NOTHING
 
     def _take_out(self, record: dict[str, Any], steps: Sequence[str | int]) -> None:
-        """Takes out what a path led to, down to its first step into a list, and the objects that
-        are empty then. A list that is itself a field of ours (``messages``) stays."""
+        """Removes the value of a path from a record, or the list into which the path goes, and the
+        objects that are empty then. A list that is itself a field of ours (``messages``) stays."""
         keys: list[str] = []
         for step in steps:
             if isinstance(step, int):
@@ -302,8 +302,8 @@ class ChosenColumns:
             _without(record, keys)
 
 
-_GIVEN = frozenset({"answer", "passages", "passage_ids", "passage_embeddings"})
-"""Fields that hold what a system gave."""
+_OUTPUTS = frozenset({"answer", "passages", "passage_ids", "passage_embeddings"})
+"""Fields that hold the output of a system."""
 
 
 def _alternatives(names: Sequence[str]) -> list[str]:

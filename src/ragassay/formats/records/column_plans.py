@@ -76,7 +76,7 @@ class ColumnPlans:
             )
 
     def _tell_mistyped(self, plan: FieldKeys, record: Mapping[str, Any]) -> None:
-        """Notes columns that hold no field and are called nearly like one that is not there."""
+        """Notes columns that hold no field and resemble the name of one that the record lacks."""
         for key, field in aliases.mistyped(plan.keys, plan.rest):
             fits = field not in ("query", "answer") or isinstance(record[key], str)
             if fits and (key, field) not in self._mistyped:

@@ -50,26 +50,27 @@ class MapperOptions(TypedDict, total=False):
 
 
 class Mapper(SourceNotes):
-    """Makes the samples of one source: knows the user's columns, and what was read so far.
+    """Makes the samples of one source, by the user's columns and by what was read so far.
 
     Args:
         path: where the records come from, for errors; ``None`` for records in memory.
         columns: field -> key, path, or several of them, for names that are not known.
         separator, single_chunk, refuse_joined: see `Joined`, which cuts texts of several passages.
         system: the name of the system where a record gives none.
-        encoding: of the text of files, where it is not UTF-8 and no byte order mark names it.
-        sheet: of workbooks, in place of the first one with records.
-        passages_from: ``tools`` makes passages also of what tools gave, in conversations and
-            traces; ``span:NAME`` makes them of what those steps of traces gave that are called so.
-        words: how errors name these options; by default as a run has them.
+        encoding: the encoding of text files, where it is not UTF-8 and there is no byte order mark.
+        sheet: the sheet of workbooks that is read, in place of the first one with records.
+        passages_from: ``tools`` also makes passages of the results of tools, in conversations and
+            traces; ``span:NAME`` makes them of the outputs of those steps of traces whose name is
+            NAME.
+        words: how errors name these options; by default as the options of a run.
         notes: collects remarks about the data; without it they are warnings, once all is read.
-        queries_alone: whether judged queries are wanted that no system was asked (BEIR folders).
+        queries_alone: whether judged queries without a run are wanted (BEIR folders).
         cells: whether lists may be text in a cell (CSV, frames), where broken ones are errors.
             JSON has lists of its own.
 
     Attributes:
-        from_tools: whether what tools gave becomes passages.
-        span: the name of the steps of traces that the user named as those that retrieve.
+        from_tools: whether the results of tools become passages.
+        span: the name of the steps of traces whose outputs become passages.
 
     Raises:
         UsageError: an unknown field or source of passages, or ``single_chunk`` beside a separator.
@@ -110,7 +111,8 @@ class Mapper(SourceNotes):
         Args:
             record: plain values; a missing value is ``None``.
             line: 1-based line or record number.
-            beside: what only chosen columns may reach into, however it is called.
+            beside: values that only chosen columns may read, such as the inputs and outputs of a
+                trace as its tool wrote them.
 
         Raises:
             InputError: the record cannot be read as a sample, or repeats an earlier one.
@@ -131,7 +133,7 @@ class Mapper(SourceNotes):
 
         Args:
             files: each with its format.
-            several: whether there are others beside these.
+            several: whether the caller reads further files.
 
         Raises:
             InputError: a file cannot be read, or two samples have one identity.
@@ -182,13 +184,15 @@ class Mapper(SourceNotes):
         }
 
     def reaches_into(self, record: Record) -> bool:
-        """Whether columns that the user chose for a query, an answer, passages or the like are in a
-        record.
+        """Whether a record has a column that the user chose for a query, an answer, passages or the
+        like.
 
         Args:
             record: plain values.
         """
-        return bool(self.columns) and not self.columns.held(record).isdisjoint(aliases.SUBSTANCE)
+        return bool(self.columns) and not self.columns.fields_in(record).isdisjoint(
+            aliases.SUBSTANCE
+        )
 
     def finish(self, about: object) -> None:
         """Adds what is known after the last record, and issues all remarks as warnings where the
@@ -336,7 +340,7 @@ class Mapper(SourceNotes):
                     "The record's own is kept.",
                     line,
                 )
-            if self.is_kept(key, record[key], line):
+            if self.fits_metadata(key, record[key], line):
                 metadata[key] = record[key]
         return metadata
 

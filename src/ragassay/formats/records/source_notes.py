@@ -93,7 +93,7 @@ class SourceNotes:
             line,
         )
 
-    def is_kept(self, key: str, value: Any, line: int) -> bool:
+    def fits_metadata(self, key: str, value: Any, line: int) -> bool:
         """Whether the value of an unknown field stays in the metadata; notes where it does not.
 
         Args:

@@ -84,7 +84,7 @@ def unread(value: Any, texts: set[str]) -> Any:
     """What is left of a value without the texts that were read from it; ``None`` where no text is.
 
     Args:
-        value: what a system was given, or gave.
+        value: inputs or outputs of a system.
         texts: those that were read.
     """
     if isinstance(value, str):

@@ -249,7 +249,7 @@ def _list_name(record: Mapping[str, Any], path: Path) -> str | None:
             path=path,
             hint="Keep one list in a file.",
         )
-    return None if nested_lists.holds_what_was_found(record, names[0]) else names[0]
+    return None if nested_lists.holds_passages(record, names[0]) else names[0]
 
 
 def inner_record(record: Mapping[str, Any]) -> dict[str, Any] | None:

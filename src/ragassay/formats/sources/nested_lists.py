@@ -52,9 +52,10 @@ def path_to_records(outer: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 
 def list_in(outer: Mapping[str, Any]) -> str | None:
-    """The name of the only list of objects at the top of an object that says nothing itself: beside
-    it stand no texts but of what describes a file, and no lists. Unlike `path_to_records` it may
-    have any name, and objects under names of ours may stand beside it, so it is only a guess.
+    """The name of the only list of objects at the top of an object that is no record itself: beside
+    the list stand no other lists, and no texts but those that describe a file. Unlike that of
+    `path_to_records` the list may have any name, and objects under names of ours may stand beside
+    it, so it is only a guess.
 
     Args:
         outer: a JSON object.
@@ -71,9 +72,9 @@ _FOUND = frozenset({"id", "passages", "passage_ids", "gold", "gold_ids"})
 """Fields of an item that is rather a passage than a record."""
 
 
-def holds_what_was_found(outer: Mapping[str, Any], name: str) -> bool:
-    """Whether a list in an object is rather of what was retrieved for it than of records: its items
-    have no texts but ids and passages, and beside it stands a text of a record.
+def holds_passages(outer: Mapping[str, Any], name: str) -> bool:
+    """Whether a list in an object holds what was retrieved for that object, and no records: its
+    items have no other texts than ids and passages, and beside it stands a text of a record.
 
     Args:
         outer: a JSON object.
@@ -117,7 +118,7 @@ def _are_objects(value: Any) -> bool:
 
 
 def _is_around(value: Any, path: tuple[str, ...]) -> bool:
-    """Whether what stands beside a path says nothing that a record says."""
+    """Whether nothing beside the lists of a path looks like a part of a record."""
     for key in path:
         if any(FIELD_OF.get(folded(name)) in SUBSTANCE for name in value):
             return False

@@ -30,7 +30,7 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
 
     Args:
         path: the file.
-        encoding: of its text; by its byte order mark, else UTF-8, where left out.
+        encoding: the encoding of its text; where left out, that of its byte order mark, else UTF-8.
 
     Raises:
         InputError: it is missing, a folder, a pipe, empty, unreadable, not UTF-8 by its first
@@ -162,11 +162,11 @@ def read_all(path: Path, encoding: str | None = None) -> bytes:
 
 @contextmanager
 def by_polars(path: Path, what: str) -> Iterator[None]:
-    """Names a file in each error of polars, which reads it within.
+    """Turns the errors of polars that are raised within into an `InputError` about a file.
 
     Args:
         path: the file.
-        what: of the file, in errors: ``Parquet``.
+        what: the kind of the file, for errors: ``Parquet``.
 
     Raises:
         InputError: see `opened`; or it is no file of that kind.
@@ -221,8 +221,8 @@ def demand_text(start: bytes, path: Path) -> None:
 
 @contextmanager
 def shaped(tool: str, path: Path | None, line: int) -> Iterator[None]:
-    """Makes an `InputError` of what goes wrong where a record has another shape than a tool writes:
-    a number in place of an object, and the like.
+    """Turns the errors of Python that a record of an unexpected shape causes (a number in place of
+    an object, for example) into an `InputError`.
 
     Args:
         tool: the tool's name.
@@ -243,8 +243,8 @@ def shaped(tool: str, path: Path | None, line: int) -> Iterator[None]:
 
 @contextmanager
 def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
-    """Names the file, and the line, in each `InputError` from within that does not name its own; a
-    byte that is not UTF-8 becomes one.
+    """Adds the file and the line to each `InputError` that is raised within and names none. A
+    `UnicodeDecodeError` becomes an `InputError`.
 
     Args:
         path: the file.

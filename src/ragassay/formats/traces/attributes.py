@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay.formats.records import unpacked
 from ragassay.formats.traces import served
-from ragassay.formats.traces.trace_spans import Span, kind_of
+from ragassay.formats.traces.request_spans import Span, kind_of
 
 _KIND = (
     *("openinference.span.kind", "mlflow.spanType", "traceloop.span.kind"),
@@ -68,7 +68,7 @@ def span(
         attributes: by dotted names, or nested, or both.
         kind: of the span, where the attributes do not say it.
         begun, ended: when, as seconds since 1970 or in ISO 8601.
-        known: what stands outside the attributes, by the names of `Span`.
+        known: what the record tells outside the attributes, by the names of `Span`.
     """
     nested = _nested(attributes)
     of_request = {name: _first(nested, places) for name, places in _OF_REQUEST.items()}
@@ -89,7 +89,7 @@ def span(
 
 
 def _own(nested: Any) -> dict[str, Any]:
-    """What the makers of a system wrote into the metadata and the tags of a span."""
+    """The metadata and tags that the makers of a system gave a span."""
     own = {"tags": _first(nested, _TAGS), "environment": _at(nested, "langfuse.environment")}
     for place in reversed(_METADATA):
         written = _at(nested, place)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, field_values, unpacked
-from ragassay.formats.traces import served, step_contents, trace_spans as spans
+from ragassay.formats.traces import request_spans as spans, served, step_contents
 from ragassay.formats.traces.span_rows import first_of
 from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
 
@@ -52,12 +52,12 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
 
 
 _INTERNALS = frozenset({"attributes", "resourceAttributes", "scope"})
-"""What Langfuse writes into the metadata itself of what came by OpenTelemetry."""
+"""Keys that Langfuse adds to the metadata of traces that came by OpenTelemetry."""
 
 
 def _own(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What the makers of a system wrote into the metadata and the tags of a trace or observation; a
-    text or list in place of the metadata stands under ``metadata``."""
+    """The metadata and tags that the makers of a system gave a trace or observation; a text or list
+    in place of the metadata stands under ``metadata``."""
     written = unpacked(row.get("metadata"))
     entries = written if isinstance(written, Mapping) else {"metadata": written}
     own = {key: value for key, value in entries.items() if not _is_internal(key)}

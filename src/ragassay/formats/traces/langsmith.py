@@ -11,15 +11,16 @@ from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, field_values, folded, unpacked
 from ragassay.formats.sources import kind, placed
-from ragassay.formats.traces import python_cells, served, step_contents, trace_spans as spans
+from ragassay.formats.traces import python_cells, request_spans as spans, served, step_contents
 from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
+from ragassay.formats.traces.trace_spans import tell_unread_reference
 
 
 def _records(first: Row, mapper: Mapper) -> Making | None:
     """What makes a sample of each example or result; ``None`` where a file holds runs."""
     if "run_type" in first:
         return None
-    # What is expected holds no documents: a system retrieved them.
+    # Outputs with documents come from a system: what is expected holds none.
     retrieved = step_contents.passages(_grouped(first).get("outputs")) is not None
 
     def result(row: Mapping[str, Any]) -> Made:
@@ -90,8 +91,8 @@ _INTERNALS = frozenset({"revision_id", "runtime", "batch_size", "created_by"})
 def _own(
     metadata: Mapping[str, Any], row: Mapping[str, Any], used: str | None = None
 ) -> dict[str, Any]:
-    """What the makers of a system wrote into the metadata and the tags of a run; ``used`` is the
-    key that is read already."""
+    """The metadata and tags that the makers of a system gave a run, without the key that is used
+    elsewhere."""
     others = {
         key: value
         for key, value in metadata.items()
@@ -119,7 +120,7 @@ def _object(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _scores(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What people and evaluators said: the means of a run's feedback."""
+    """The means of a run's feedback from people and evaluators."""
     stats = _object(row, "feedback_stats")
     return {f"score.{name}": _object(stats, name).get("avg") for name in stats}
 
@@ -194,15 +195,15 @@ _MEASURED: Mapping[str, tuple[str, float]] = {
     **dict.fromkeys(("total_tokens", "tokens"), ("total_tokens", 1)),
     **dict.fromkeys(("total_cost", "cost", "cost_($)", "cost_(usd)"), ("cost", 1)),
 }
-"""Columns that tell what a run took: what of it, and by how much their numbers are multiplied. Of
-several for one thing the first that holds a number counts."""
+"""Columns that tell what a run took: the name of the measure, and the factor of its numbers. Of
+several columns for one measure the first that holds a number counts."""
 
 _NO_SCORES = frozenset({*_MEASURED, "run_id", "example_id", "dataset_id", "id"})
 """Columns with numbers that are no scores."""
 
 
 def _used(row: Mapping[str, Any]) -> dict[str, float]:
-    """What the columns of a row tell of what a run took."""
+    """What a run took, by the columns of its row."""
     numbers: dict[str, float] = {}
     for column, (name, factor) in _MEASURED.items():
         value = row.get(column)
@@ -235,7 +236,7 @@ def _example(row: Mapping[str, Any], mapper: Mapper, retrieved: bool) -> dict[st
         and "references" not in mapper.columns
     ):
         column = "outputs" if row.get("reference") is None else "reference_outputs"
-        spans.tell_unread_reference(mapper, column)
+        tell_unread_reference(mapper, column)
     failed, detail = step_contents.failure(row.get("error"))
     metadata = {
         **({"tags": tags} if isinstance(tags, list) and tags else {}),

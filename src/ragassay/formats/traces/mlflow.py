@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
-from ragassay.formats.traces import otel_records, step_contents, trace_spans as spans
+from ragassay.formats.traces import otel_records, request_spans as spans, step_contents
 from ragassay.formats.traces.tool_exports import Making, Row, reader
 
 
@@ -44,7 +44,7 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         values = unpacked(one.get("attributes")) or {}
         values = {key: unpacked(value) for key, value in values.items() if value != "null"}
         made = otel_records.span(one, values, line=line, trace=trace, fields={})
-        if made.parent is None:  # what is told of the trace counts before what its first span tells
+        if made.parent is None:  # values of the trace count before those of its first span
             made = replace(
                 made,
                 error=made.error or ("error" if failed else None),
@@ -57,8 +57,8 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
 
 
 def _of_trace(row: Row, info: Row) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is told of a trace as a whole: its session and user, and the tags and metadata that its
-    makers gave it. MLflow's own begin with ``mlflow.``."""
+    """The session and user of a trace, and the tags and metadata that its makers gave it. Those of
+    MLflow itself begin with ``mlflow.``."""
     entries: dict[str, Any] = {}
     for place in ("request_metadata", "trace_metadata", "tags"):
         written = unpacked(info.get(place, row.get(place)))

@@ -8,8 +8,8 @@ from typing import Any
 
 from ragassay.formats.records import unpacked
 from ragassay.formats.traces import attributes, served
+from ragassay.formats.traces.request_spans import Span
 from ragassay.formats.traces.span_rows import first_of
-from ragassay.formats.traces.trace_spans import Span
 
 _ID = ("spanId", "span_id", "context.span_id", "id")
 _PARENT = ("parentSpanId", "parent_span_id", "parent_id")

@@ -1,4 +1,4 @@
-"""How a system served a query, as traces tell it: in the words of ``metadata["asked"]``, which the
+"""What a request took (time, tokens, cost), under the names in ``metadata["asked"]`` that the
 metrics of the suite ``serving`` read."""
 
 from __future__ import annotations

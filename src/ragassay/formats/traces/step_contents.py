@@ -1,4 +1,4 @@
-"""The question, the answer and the passages in what a step was given and what it gave."""
+"""The question, the answer and the passages in the inputs and outputs of a step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def asked(value: Any) -> dict[str, Any]:
     ``query`` and, where they stand beside it, the turns before it (``chat_history``).
 
     Args:
-        value: what it was given, also as JSON in a text.
+        value: its inputs, also as JSON in a text.
     """
     content = _content(value, _QUESTION, _messages)
     if isinstance(content, list):
@@ -45,11 +45,11 @@ def _turns(value: Any) -> list[Any] | None:
 
 
 def answer(value: Any) -> str | None:
-    """The answer in what a system gave: a text, or a number where there is none; ``None`` where
-    none is found.
+    """The answer in the outputs of a system: a text, else a number as a text; ``None`` where there
+    is neither.
 
     Args:
-        value: what it gave, also as JSON in a text.
+        value: its outputs, also as JSON in a text.
     """
     content = _content(value, _ANSWER, _last_agent)
     if content is None:

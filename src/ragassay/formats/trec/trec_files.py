@@ -47,8 +47,8 @@ class Layout:
         whole_numbers: whether they are whole numbers.
         separator: what separates them; ``None`` stands for any blanks.
         header: whether the first line names the columns.
-        aside: a column left out that is read all the same where it holds whole numbers and the file
-            is plain enough to be read at once.
+        aside: one of the columns that are left out, which is read all the same where it holds whole
+            numbers and polars reads the file at once.
     """
 
     what: str
@@ -99,8 +99,7 @@ def read_run(path: Path) -> TrecRun:
 
 
 def _n_contradicted(run: pl.DataFrame) -> int:
-    """The number of queries in which a document with a higher score also has a higher rank
-    number."""
+    """In how many queries a document with a higher score also has a higher rank number."""
     import polars as pl
 
     ranked = run.select(pl.col("query").rle_id(), "score", "_rank")
@@ -152,16 +151,14 @@ def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
 
 
 def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
-    """The error for a document that occurs twice for one query in a run or qrels file.
+    """The error for a document that occurs twice for one query in a run or qrels file, with the
+    line of the second occurrence.
 
     Args:
         path: the file.
         query: the query's id.
         document: the document's id.
         run: whether the file is a run; else it is qrels.
-
-    Returns:
-        The error, with the line of the second occurrence.
     """
     if not run and path.is_dir():
         path = _beir_file(path)
@@ -343,11 +340,7 @@ def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _checked_row(fields: list[bytes], layout: Layout) -> list[str | int | float]:
-    """The kept fields of a line.
-
-    Raises:
-        InputError: it is faulty.
-    """
+    """The kept fields of a line, which is checked."""
     names = ", ".join(name.lstrip("_") for name in layout.columns)
     if len(fields) < len(layout.columns):
         raise InputError(

@@ -179,8 +179,7 @@ def unpack(value: Any, field: str) -> Any:
     """A list or object that a single cell holds as JSON, or as Python prints it.
 
     A text is parsed only where it begins like a list of texts, objects, lists, whole numbers or
-    missing values;
-    ``[1] Paris is ...`` stays a text.
+    missing values; ``[1] Paris is ...`` stays a text.
 
     Args:
         value: what the cell holds.
@@ -295,7 +294,7 @@ _NO_FAILURE = frozenset({"", "none", "null", "nan", "false"})
 
 
 def says_failure(value: Any) -> bool:
-    """Whether what stands where failures are told tells of one.
+    """Whether the value of a field for failures says that the system failed.
 
     Args:
         value: what a record holds.

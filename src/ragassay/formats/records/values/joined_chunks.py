@@ -52,11 +52,11 @@ class Joined:
         separator: what stands between the chunks. A written ``\\n`` or ``\\t`` in it, as a shell
             hands it on, matches a line end or tab, and also the two characters themselves.
         single: each text is one chunk, whatever it holds.
-        refused: a text that seems to hold several chunks and is not cut is an error, because
-            metrics that count chunks would count wrongly. Else it is a note, and none where only
-            blank lines speak for it.
+        refused: whether a text that seems to hold several chunks and is not cut is an error,
+            because metrics that count chunks would count wrongly. Otherwise it is a note; a text
+            with blank lines alone causes none.
         notes: collects remarks about the contexts.
-        words: for what mends a text that seems to hold several chunks.
+        words: how errors name the options that say how such a text is read.
 
     Raises:
         UsageError: a separator, and ``single``.

@@ -1,4 +1,4 @@
-"""What retrieval steps and tools gave, as passages: documents in the shapes that traces hold."""
+"""The outputs of retrieval steps and tools, as passages: documents in the shapes of traces."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def unpacked(value: Any) -> Any:
 
 
 def unwrapped(value: Any) -> Any:
-    """What a step gave, without the object ``{"output": ...}`` that LangSmith puts around what is
-    none.
+    """The output of a step, without the object ``{"output": ...}`` that LangSmith puts around an
+    output that is no object.
 
     Args:
         value: an output, also as JSON in a text.
@@ -106,7 +106,7 @@ def name_of_list(value: Any) -> str | None:
 
 
 def text_and_id(document: Any) -> tuple[Any, Any]:
-    """What tells a document from others, whatever score it has.
+    """The text and the id of a document, which tell it from others; its score does not.
 
     Args:
         document: one of `documents`.
