@@ -106,16 +106,11 @@ class NuggetBank(Mapping[str, QueryNuggets]):
         Raises:
             InputError: the entry is about another query (white space and case do not matter).
         """
-        entry = self._entries.get(name)
-        if (
-            entry is None
-            or not entry.query
-            or not query
-            or folded_text(entry.query) == folded_text(query)
-        ):
+        own = self._entries[name].query if name in self._entries else None
+        if not own or not query or folded_text(own) == folded_text(query):
             return
         raise InputError(
-            f"the bank's query {name!r} is {entry.query!r}, and that of the data is {query!r}",
+            f"the bank's query {name!r} is {own!r}, and that of the data is {query!r}",
             path=self.path,
             line=self._lines.get(name),
             field="query",

@@ -25,9 +25,7 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         "user_id": first_of(row, "userId", "user_id"),
         "version": first_of(row, "version", "release"),
         **{
-            f"score.{one['name']}": first_of(one, "stringValue", "string_value")
-            if one.get("value") is None
-            else one["value"]
+            f"score.{one['name']}": first_of(one, "value", "stringValue", "string_value")
             for one in _objects(row, "scores")
             if "name" in one
         },

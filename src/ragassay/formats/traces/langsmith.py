@@ -230,11 +230,7 @@ def _example(row: Mapping[str, Any], mapper: Mapper, retrieved: bool) -> dict[st
     spent = _used(row)
     own, tags = row.get("metadata"), field_values.opened(row.get("tags"))
     references = _references(reference)
-    if (
-        reference not in (None, {}, "")
-        and references is None
-        and "references" not in mapper.columns
-    ):
+    if references is None and reference not in (None, {}, ""):
         column = "outputs" if row.get("reference") is None else "reference_outputs"
         tell_unread_reference(mapper, column)
     failed, detail = step_contents.failure(row.get("error"))

@@ -148,24 +148,26 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     record |= {key: value for key, value in root.fields.items() if value is not None}
     record["timestamp"] = served.of_any_unit(record.get("timestamp"))
     reference = root.beside.get("reference_outputs")
-    if reference and "references" not in record and "references" not in mapper.columns:
+    if reference and "references" not in record:
         tell_unread_reference(mapper, "reference_outputs", root.line)
     return mapper.unchosen(record)
 
 
 def tell_unread_reference(mapper: Mapper, column: str, line: int | None = None) -> None:
-    """Notes that a column of expected outputs holds no reference under a known name.
+    """Notes that a column of expected outputs holds no reference under a known name, unless the
+    user chose a column for references.
 
     Args:
         mapper: takes the note.
         column: its name.
         line: where it stands.
     """
-    mapper.note(
-        f"records whose {column} hold no reference under a name that is known",
-        f"They have none. Name the key that holds it: --columns references={column}.KEY.",
-        line,
-    )
+    if "references" not in mapper.columns:
+        mapper.note(
+            f"records whose {column} hold no reference under a name that is known",
+            f"They have none. Name the key that holds it: --columns references={column}.KEY.",
+            line,
+        )
 
 
 _OF_REQUEST = ("conversation_id", "user_id")
