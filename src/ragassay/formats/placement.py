@@ -158,10 +158,10 @@ class PlacingMapper(Mapper):
     def plan(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
         """Where the fields of a record are, which is kept. Arguments as of `Mapper.plan`."""
         try:
-            found = super().plan(record, chosen)
+            field_keys = super().plan(record, chosen)
         except InputError:  # what is clear nevertheless
             self.placed = {**clear_keys(record), **self.placed}
             raise
-        labels = {"answerability": found.labels[0]} if found.labels else {}
-        self.placed = {**found.keys, **labels, **self.placed}
-        return found
+        labels = {"answerability": field_keys.labels[0]} if field_keys.labels else {}
+        self.placed = {**field_keys.keys, **labels, **self.placed}
+        return field_keys

@@ -179,7 +179,7 @@ class _Texts:
     def __init__(self, header: Iterable[str], mapper: Mapper) -> None:
         self._note = mapper.note
         self._columns = {name for name in header if mapper.columns.field_of(name) in _TEXTS}
-        self._then: dict[str, str] = {}
+        self._consequences: dict[str, str] = {}
 
     def read(self, cell: Any, name: str, line: int) -> Any:
         """The value of a cell: a date without a time as a date, and in columns of texts a
@@ -203,12 +203,14 @@ class _Texts:
                 value = f"{value * 100:.{places}f}{percent['blank']}%"
         elif not isinstance(value, date | time | timedelta):
             return value
-        then = self._then.setdefault(
+        consequence = self._consequences.setdefault(
             name,
             f"The first one is read as '{value}'. Where the sheet shows anything else, format the "
             "cells as text and write what you mean.",
         )
-        self._note(f"cells of {name!r} that hold a number or a date, and no text", then, line)
+        self._note(
+            f"cells of {name!r} that hold a number or a date, and no text", consequence, line
+        )
         return value
 
 

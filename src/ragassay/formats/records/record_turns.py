@@ -46,6 +46,8 @@ def asked_in(record: Mapping[str, Any], keys: Keys, metadata: dict[str, Any]) ->
         InputError: there are two conversations, or one that cannot be read.
     """
     query = record[keys["query"]] if "query" in keys else None
+    if type(query) is str and "history" not in keys:
+        return Asked(query)
     conversation = record[keys["history"]] if "history" in keys else None
     if isinstance(query, list):
         if conversation is not None:

@@ -24,7 +24,6 @@ from ragassay.formats.records.values import (
     passages,
     retrieved,
 )
-from ragassay.formats.sources import placed
 from ragassay.samples import Answer, Sample, Turn
 
 if TYPE_CHECKING:
@@ -155,8 +154,10 @@ class Mapper(SourceNotes):
         Raises:
             InputError: an earlier line has the same id, system and repeat.
         """
-        with placed(self.path, line):
+        try:
             self._identities.claim(sample, (self.path, line) if self._several else line)
+        except InputError as error:
+            raise error.at(path=self.path, line=line) from None
 
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed.

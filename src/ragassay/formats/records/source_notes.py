@@ -39,16 +39,16 @@ class SourceNotes:
         self._several = False
         self.nothing_known: InputError | None = None
 
-    def note(self, what: str, then: str, line: int | None = None, *, count: int = 1) -> None:
+    def note(self, fact: str, consequence: str, line: int | None = None, *, count: int = 1) -> None:
         """Adds a remark (see `Notes.add`). Of several files no line is told.
 
         Args:
-            what: what occurs, in the plural.
-            then: the consequence, as a sentence.
+            fact: what occurs, in the plural.
+            consequence: what follows, as a sentence.
             line: where it occurs.
             count: how often it occurs.
         """
-        self._notes.add(what, then, line=None if self._several else line, count=count)
+        self._notes.add(fact, consequence, line=None if self._several else line, count=count)
 
     def warn(self, about: object) -> None:
         """Issues all remarks as warnings, where the caller gave no notes of their own.
@@ -125,11 +125,11 @@ class SourceNotes:
             "passages": [one.text for one in parts.get("passages") or ()],
             "gold passages": [one.text for one in parts.get("gold") or ()],
         }
-        for called, texts in texts_of.items():
+        for subject, texts in texts_of.items():
             for text in texts:
                 if text and len(text) < _LONGEST_MISSING and text.strip().casefold() in _MISSING:
                     self.note(
-                        f"{called} that say only 'nan', 'N/A', 'None' or the like",
+                        f"{subject} that say only 'nan', 'N/A', 'None' or the like",
                         "They count as texts. Where nothing was given, leave the cell empty (null "
                         "in JSON).",
                         line,

@@ -135,7 +135,7 @@ Note = Callable[[str, str], None]
 
 def json_records(
     path: Path,
-    note: Note = lambda what, then: None,
+    note: Note = lambda fact, consequence: None,
     encoding: str | None = None,
     *,
     nested: bool = False,

@@ -161,12 +161,12 @@ def read_all(path: Path, encoding: str | None = None) -> bytes:
 
 
 @contextmanager
-def by_polars(path: Path, what: str) -> Iterator[None]:
+def by_polars(path: Path, kind: str) -> Iterator[None]:
     """Turns the errors of polars that are raised within into an `InputError` about a file.
 
     Args:
         path: the file.
-        what: the kind of the file, for errors: ``Parquet``.
+        kind: of the file, for errors: ``Parquet``.
 
     Raises:
         InputError: see `opened`; or it is no file of that kind.
@@ -180,7 +180,7 @@ def by_polars(path: Path, what: str) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         # A panic is no Exception, and its traceback is on standard error by now.
         problem = first_line(error)
-        raise InputError(f"this is no readable {what} file ({problem})", path=path) from None
+        raise InputError(f"this is no readable {kind} file ({problem})", path=path) from None
 
 
 def not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> InputError:

@@ -227,7 +227,7 @@ def _example(row: Mapping[str, Any], mapper: Mapper, retrieved: bool) -> dict[st
         for key, value in row.items()
         if key and key not in _NO_SCORES and (number := served.number(value)) is not None
     }
-    spent = _used(row)
+    used = _used(row)
     own, tags = row.get("metadata"), field_values.opened(row.get("tags"))
     references = _references(reference)
     if references is None and reference not in (None, {}, ""):
@@ -238,7 +238,7 @@ def _example(row: Mapping[str, Any], mapper: Mapper, retrieved: bool) -> dict[st
         **({"tags": tags} if isinstance(tags, list) and tags else {}),
         **(own if isinstance(own, Mapping) else {}),
         **scores,
-        **({"asked": spent} if spent else {}),
+        **({"asked": used} if used else {}),
         **({"failure_detail": detail} if detail else {}),
     }
     return mapper.unchosen(

@@ -45,10 +45,10 @@ def measured(
         for name, moment in (("latency", ended), ("first_token", answered)):
             if moment is not None and values.get(name) is None:
                 values[name] = round(moment - began, 6)
-    spent = {name: value for name, value in values.items() if value is not None and value >= 0}
-    if {"input_tokens", "output_tokens"} <= spent.keys():
-        spent.pop("total_tokens", None)
-    return spent
+    known = {name: value for name, value in values.items() if value is not None and value >= 0}
+    if {"input_tokens", "output_tokens"} <= known.keys():
+        known.pop("total_tokens", None)
+    return known
 
 
 def _seconds(value: Any) -> float | None:

@@ -60,8 +60,8 @@ class Layout:
     aside: str = ""
 
     @property
-    def kept(self) -> list[str]:
-        """The columns that are not left out."""
+    def results(self) -> list[str]:
+        """The columns that are read into the result."""
         return [name for name in self.columns if not name.startswith("_")]
 
 
@@ -234,7 +234,7 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
             rows.append(_checked_row(fields, layout))
     if not rows:
         raise InputError(f"the {layout.what} has no lines but comments", path=path)
-    types = {name: pl.String() for name in layout.kept} | {layout.number: _number_type(layout)}
+    types = {name: pl.String() for name in layout.results} | {layout.number: _number_type(layout)}
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
@@ -252,7 +252,7 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
     n_columns = first_line.count(separator) + 1
     if n_columns < len(layout.columns) or separator != (layout.separator or separator):
         return None
-    wanted = {*layout.kept, aside}
+    wanted = {*layout.results, aside}
     types = {layout.number: _number_type(layout), aside: pl.Int32()}
     names = [*layout.columns, *(f"_{i}" for i in range(len(layout.columns), n_columns))]
     try:
