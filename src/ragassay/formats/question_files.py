@@ -352,11 +352,10 @@ def _begins_with_question(file: tuple[Format, Path], options: MapperOptions) -> 
     reader, path = file
     if path.is_dir():
         return False
-    try:
+    with suppress(InputError):  # whoever reads all of the file tells it
         first = next(iter(reader.read(path, Mapper(path, **options))), None)
-    except InputError:
-        return False  # whoever reads all of the file tells it
-    return first is not None and is_question(first)
+        return first is not None and is_question(first)
+    return False
 
 
 def _questions(file: tuple[Format, Path], options: MapperOptions) -> Questions | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -324,11 +325,10 @@ def _without(record: dict[str, Any], keys: Sequence[str]) -> None:
 
 def _parsed(name: str) -> JsonPath | None:
     """The path that a name writes; ``None`` where it can only be a name."""
-    try:
+    with suppress(ValueError):
         path = JsonPath.parse(name)
-    except ValueError:
-        return None
-    return path if path.optional or len(path.steps) > 1 else None
+        return path if path.optional or len(path.steps) > 1 else None
+    return None
 
 
 def _opened(value: Any) -> Any:

@@ -96,9 +96,9 @@ def _are_rows_of_passages(earlier: Sample | None, sample: Sample) -> bool:
     agree in all but the passages, or but texts of several words in unknown columns."""
     if earlier is None or sample.query is None:
         return False
-    for part in ("query", "history", "answer", "references"):
-        if getattr(earlier, part) != getattr(sample, part):
-            return False
+    parts = ("query", "history", "answer", "references")
+    if any(getattr(earlier, part) != getattr(sample, part) for part in parts):
+        return False
     one, other = earlier.passages or (), sample.passages or ()
     if one or other:
         return one != other and len(one) <= 1 and len(other) <= 1

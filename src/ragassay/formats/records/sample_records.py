@@ -259,17 +259,8 @@ class Mapper(SourceNotes):
     def _map(self, record: Record, line: int, beside: Record, *, made: bool = False) -> Sample:
         record = record_parts.with_dotted(record)
         chosen: Keys = {}
-        excused: frozenset[str] = frozenset()
         if self.columns:
-            record = {**record, **beside}
-            if not self._has_begun:
-                excused = self.columns.excused(record, made=made)
-                for _, error in self.columns.missing(record, excused):
-                    raise error
-            record, chosen = self.columns.resolve(record)
-            read = set(chosen.values())
-            record = {k: v for k, v in record.items() if k not in beside or k in read}
-        self._has_begun = self._has_begun or not excused  # else the next record shows its columns
+            record, chosen = self._with_chosen(record, beside, made=made)
         plan = self.plan(record, chosen)
         if self.cells:
             record = packed_lists.unpacked(record, plan)
@@ -323,6 +314,22 @@ class Mapper(SourceNotes):
         parts |= {"query": asked.query, "answer": answer}
         self.tell_missing_words(parts, line)
         return Sample(id=own_id or self.made_id(asked.query, asked.history, line), **parts)
+
+    def _with_chosen(self, record: Record, beside: Record, *, made: bool) -> tuple[Record, Keys]:
+        """The record with the values of chosen columns, and the key of each chosen field.
+
+        Raises:
+            InputError: the file lacks a column, as far as its first record shows that.
+        """
+        record = {**record, **beside}
+        if not self._has_begun:
+            excused = self.columns.excused(record, made=made)
+            for _, error in self.columns.missing(record, excused):
+                raise error
+            self._has_begun = not excused  # else the next record shows its columns
+        record, chosen = self.columns.resolve(record)
+        read = set(chosen.values())
+        return {key: one for key, one in record.items() if key not in beside or key in read}, chosen
 
     def _metadata(self, record: Record, plan: FieldKeys, line: int) -> dict[str, Any]:
         key = plan.keys.get("metadata", "")

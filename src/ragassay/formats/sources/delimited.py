@@ -95,14 +95,10 @@ def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
 
 def header(path: Path, encoding: str | None = None) -> tuple[str, ...]:
     """The names in a table's header; empty where the first line is no header."""
-    lines = opening.text_lines(path, encoding)
-    try:
+    with suppress(InputError, csv.Error), closing(opening.text_lines(path, encoding)) as lines:
         first, declared = _opening(lines)
         return tuple(next(csv.reader([first], delimiter=declared or _delimiter(first)), []))
-    except (InputError, csv.Error):
-        return ()
-    finally:
-        lines.close()
+    return ()
 
 
 def first_row(path: Path, encoding: str | None = None) -> Row:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial, reduce
 from itertools import chain, count
 from pathlib import Path
@@ -193,18 +193,14 @@ def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
 
     Empty when there is none. Reads little of a JSON Lines file or a list.
     """
-    stream = lines(path, encoding)
-    try:
+    with suppress(InputError), closing(lines(path, encoding)) as stream:
         _, raw = next(stream, (0, b""))
         if raw.lstrip()[:1] == b"[":
             record = _first_of_list(path, encoding)
         else:
             record = parse_json(read_all(path, encoding) if _is_document(raw) else raw)
-    except InputError:
-        return {}
-    finally:
-        stream.close()
-    return record if isinstance(record, dict) else {}
+        return record if isinstance(record, dict) else {}
+    return {}
 
 
 def _within(

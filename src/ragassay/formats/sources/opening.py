@@ -7,7 +7,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
@@ -261,8 +261,7 @@ def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
 def _nearby(path: Path) -> str:
     if not path.parent.is_dir():
         return f"There is no folder {path.parent} either."
-    try:
+    with suppress(OSError):
         names = [entry.name for entry in path.parent.iterdir()]
         return did_you_mean(path.name, names, at_least=0.8)
-    except OSError:
-        return ""
+    return ""

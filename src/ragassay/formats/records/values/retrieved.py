@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -21,10 +22,8 @@ _TEXTS = ("text", "content", "page_content", "pageContent", "passage", "chunk", 
 def unpacked(value: Any) -> Any:
     """The JSON that a text holds; any other value unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
-        try:
+        with suppress(orjson.JSONDecodeError):
             return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
     return value
 
 
