@@ -160,7 +160,7 @@ def is_question(sample: Sample) -> bool:
 
 
 @dataclass(frozen=True)
-class Looked:
+class SourceColumns:
     """Which of the chosen columns a source has, by its first record.
 
     Attributes:
@@ -182,7 +182,7 @@ class Looked:
         record: Mapping[str, Any],
         columns: Columns,
         excused: Collection[str] = (),
-    ) -> Looked:
+    ) -> SourceColumns:
         """What a record shows.
 
         Args:
@@ -216,7 +216,7 @@ class _LookingMapper(Mapper):
         raise InputError("one record is enough")
 
 
-def look(file: tuple[Format, Path], options: MapperOptions) -> Looked:
+def source_columns(file: tuple[Format, Path], options: MapperOptions) -> SourceColumns:
     """Which of the chosen columns a file has. Faults in it are no error here.
 
     Args:
@@ -229,22 +229,22 @@ def look(file: tuple[Format, Path], options: MapperOptions) -> Looked:
     reader, path = file
     columns = options.get("columns")
     if not columns or path.is_dir():
-        return Looked(path)
+        return SourceColumns(path)
     quiet: MapperOptions = {**options, "notes": Notes()}
     mapper = _LookingMapper(path, **quiet)
     with suppress(RagassayError):  # whoever reads all of the file tells it
         deque(islice(reader.read(path, mapper), _MOST_FAILED), maxlen=0)
     if mapper.first is None:
-        return Looked(path)
-    return Looked.at_record(path, mapper.first, columns, mapper.excused)
+        return SourceColumns(path)
+    return SourceColumns.at_record(path, mapper.first, columns, mapper.excused)
 
 
 _MOST_FAILED = 10_000
-"""Records of a system that failed after which no other is looked for."""
+"""Records of a system that failed after which the reading ends."""
 
 
 def columns_of_data(
-    columns: Columns, data: Sequence[Looked], questions: Sequence[Looked]
+    columns: Columns, data: Sequence[SourceColumns], questions: Sequence[SourceColumns]
 ) -> dict[str, Sequence[str]]:
     """The chosen columns without those that only the files of questions have.
 
@@ -299,10 +299,10 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
     if len(files) < 2:
         yield from mapper.of_files(files)
         return
-    looked = [look(file, options) for file in files]
+    sources = [source_columns(file, options) for file in files]
     # A system that is named for all is none of a file of questions.
     quiet: MapperOptions = {**options, "notes": Notes(), "system": None}
-    own: list[MapperOptions] = [{**quiet, "columns": dict(one.held)} for one in looked]
+    own: list[MapperOptions] = [{**quiet, "columns": dict(one.held)} for one in sources]
     asked = [at for at, file in enumerate(files) if _begins_with_question(file, own[at])]
     rest = [at for at in range(len(files)) if at not in asked]
     questions = [_questions(files[at], own[at]) for at in asked] if rest else []
@@ -311,10 +311,10 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
         try:
             yield from mapper.of_files(files)
         except InputError as error:
-            raise _with_other_files(error, looked) from None
+            raise _with_other_files(error, sources) from None
         return
     if columns := options.get("columns"):
-        data, others = [looked[at] for at in rest], [looked[at] for at in asked]
+        data, others = [sources[at] for at in rest], [sources[at] for at in asked]
         mapper.columns = ChosenColumns(columns_of_data(columns, data, others))
     for sample in mapper.of_files([files[at] for at in rest], several=True):
         for one in expected:
@@ -328,17 +328,17 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
             yield from mapper.of_files([files[at]], several=True)
 
 
-def _with_other_files(error: InputError, looked: Sequence[Looked]) -> InputError:
+def _with_other_files(error: InputError, sources: Sequence[SourceColumns]) -> InputError:
     """An error about a column of one of several files, with what to do where the others are files
     of questions."""
     words = OptionWords().columns("references", "<your column>")
     if error.problem.startswith("no column is known"):
         more = f"Of a file of questions, name the column of what is expected, too: {words}."
         return error.but(hint=f"{error.hint or ''} {more}".strip())
-    missing = {one for source in looked for one in source.missing}
+    missing = {one for source in sources for one in source.missing}
     for one in sorted(missing):
-        having = [source.name for source in looked if one in source.held]
-        names = {wrong.field for source in looked if (wrong := source.missing.get(one))}
+        having = [source.name for source in sources if one in source.held]
+        names = {wrong.field for source in sources if (wrong := source.missing.get(one))}
         if having and error.field in names:
             more = (
                 f"{having[0]} has it. If that is a file of questions, name the column of what is "

@@ -150,7 +150,7 @@ def _rows(
             continue
         if header is None:
             header, at = _checked(cells, path, line), line
-            texts = _Texts(header, mapper)
+            texts = _ShownTexts(header, mapper)
             continue
         _tell_unsaved(row, line, header, formulas, mapper)
         with placed(path, line):
@@ -167,7 +167,7 @@ def _rows(
         yield line, values
 
 
-class _Texts:
+class _ShownTexts:
     """Reads cells as the sheet shows them, as far as their format tells that without a language.
 
     Args:

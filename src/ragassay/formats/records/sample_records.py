@@ -17,7 +17,7 @@ from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.record_turns import agreed, asked_in
 from ragassay.formats.records.source_notes import SourceNotes
 from ragassay.formats.records.values import (
-    Joined,
+    ContextSplitter,
     answer_values,
     field_values,
     packed_lists,
@@ -54,7 +54,8 @@ class Mapper(SourceNotes):
     Args:
         path: where the records come from, for errors; ``None`` for records in memory.
         columns: field -> key, path, or several of them, for names that are not known.
-        separator, single_chunk, refuse_joined: see `Joined`, which cuts texts of several passages.
+        separator, single_chunk, refuse_joined: see `ContextSplitter`, which cuts texts of several
+            passages.
         system: the name of the system where a record gives none.
         encoding: the encoding of text files, where it is not UTF-8 and there is no byte order mark.
         sheet: the sheet of workbooks that is read, in place of the first one with records.
@@ -92,7 +93,7 @@ class Mapper(SourceNotes):
             )
         self.columns = ChosenColumns(options.get("columns"))
         self.system = options.get("system") or ""
-        self.joined = Joined(
+        self.splitter = ContextSplitter(
             options.get("separator"),
             self._notes,
             single=options.get("single_chunk", False),
@@ -202,7 +203,7 @@ class Mapper(SourceNotes):
         Args:
             about: the source, for the warnings.
         """
-        self.joined.finish()
+        self.splitter.finish()
         self.warn(about)
 
     def plan(self, record: Record, chosen: Keys) -> FieldKeys:
@@ -383,7 +384,7 @@ class Mapper(SourceNotes):
             field_values.refuse_printed(value, key)
             if isinstance(value, str):
                 cut = field == "passages"
-                value = self.joined.cut(value, key, line) if cut else self.joined.pieces(value)
+                value = self.splitter.cut(value, key, line) if cut else self.splitter.pieces(value)
             listed = read(value, key)
         if (key := keys.get(ids)) is not None:
             field_values.refuse_printed(record[key], key)

@@ -13,5 +13,5 @@ from .field_values import (
     texts_of as texts_of,
     timestamp as timestamp,
 )
-from .joined_chunks import Joined as Joined
+from .joined_chunks import ContextSplitter as ContextSplitter
 from .retrieved import LISTS as LISTS, are_names as are_names, unpacked as unpacked

@@ -45,7 +45,7 @@ _BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
 _ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t"}
 
 
-class Joined:
+class ContextSplitter:
     """Cuts the contexts of one source.
 
     Args:
