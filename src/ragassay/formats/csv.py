@@ -1,4 +1,4 @@
-"""CSV with a header, through the aliases."""
+"""CSV with a header and known column names."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 
 def chosen_split(names: Collection[str], path: Path | None, mapper: Mapper) -> str:
-    """The split that is read: the only one, or ``test``, which the notes tell.
+    """The split that is read: the only one, or ``test``; a note says so.
 
     Args:
         names: of the splits.

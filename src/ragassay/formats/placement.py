@@ -84,7 +84,7 @@ def place(
     reader = reading.get(format) if format else reading.detect(file, options.get("encoding"))
     options["notes"] = Notes()
     mapper = PlacingMapper(file, **options)
-    with suppress(InputError):  # whoever reads all of the file tells it
+    with suppress(InputError):  # reading all of the file raises it
         list(islice(reader.read(file, mapper), _LOOKED_AT))
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
     used = set(mapper.placed.values()) | mapper.columns.joined(columns)

@@ -148,7 +148,7 @@ _BLANK = Sample(id="none")
 
 
 def is_question(sample: Sample) -> bool:
-    """Whether a sample is of no system and has nothing that one gave, and something is expected.
+    """Whether a sample has no system and no outputs of one, but references, gold or a label.
 
     Args:
         sample: any.
@@ -232,7 +232,7 @@ def source_columns(file: tuple[Format, Path], options: MapperOptions) -> SourceC
         return SourceColumns(path)
     quiet: MapperOptions = {**options, "notes": Notes()}
     mapper = _LookingMapper(path, **quiet)
-    with suppress(RagassayError):  # whoever reads all of the file tells it
+    with suppress(RagassayError):  # reading all of the file raises it
         deque(islice(reader.read(path, mapper), _MOST_FAILED), maxlen=0)
     if mapper.first is None:
         return SourceColumns(path)
@@ -284,9 +284,9 @@ Files = Sequence[tuple[Format, Path]]
 
 def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterator[Sample]:
     """The samples of several files. Where some hold only questions with what is expected, and
-    others what systems gave, the questions are joined to the samples of the others. Where none of
-    them belongs to a sample, they follow as samples of their own. Chosen columns count in the files
-    that have them.
+    others the outputs of systems, the questions are joined to the samples of the others. Questions
+    of a file that match no sample at all follow as samples of their own. Chosen columns count in
+    the files that have them.
 
     Args:
         files: each with its format.
@@ -352,7 +352,7 @@ def _begins_with_question(file: tuple[Format, Path], options: MapperOptions) -> 
     reader, path = file
     if path.is_dir():
         return False
-    with suppress(InputError):  # whoever reads all of the file tells it
+    with suppress(InputError):  # reading all of the file raises it
         first = next(iter(reader.read(path, Mapper(path, **options))), None)
         return first is not None and is_question(first)
     return False

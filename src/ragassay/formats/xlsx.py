@@ -1,4 +1,4 @@
-"""Excel workbooks: the first sheet, through the aliases. Needs the extra ``excel``."""
+"""Excel workbooks: the first sheet, by known column names. Needs the extra ``excel``."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _rows(
 
 
 class _ShownTexts:
-    """Reads cells as the sheet shows them, as far as their format tells that without a language.
+    """Reads cells as the sheet shows them, as far as their format does not depend on a language.
 
     Args:
         header: the names of the columns.

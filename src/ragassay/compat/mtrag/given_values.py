@@ -1,4 +1,4 @@
-"""The judged values of a record that a step of MT-RAG keeps, and who gave them."""
+"""Which judged values of a record a step of MT-RAG keeps, and which judge gave them."""
 
 from __future__ import annotations
 

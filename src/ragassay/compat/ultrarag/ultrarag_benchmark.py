@@ -146,7 +146,7 @@ def _parsed(content: bytes, path: Path, line: int | None) -> Any:
 
 
 def _check_field(records: list[dict[str, Any]], column: str, field: str, path: Path) -> None:
-    """Refuses a field that no record has, and tells of records without it."""
+    """Refuses a field that no record has, and warns of records without it."""
     without = [at for at, record in enumerate(records) if record.get(field) is None]
     if len(without) == len(records):
         present = list(dict.fromkeys(name for record in records for name in record))

@@ -246,7 +246,7 @@ def _check_n(n_resamples: int) -> None:
 
 
 def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The known names that are meant, each once.
+    """The known names for these names, each once.
 
     Raises:
         ArgumentError: no name, one text in place of a list, or an unknown name.

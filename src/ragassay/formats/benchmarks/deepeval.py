@@ -108,11 +108,11 @@ def _record(case: Mapping[str, Any], ids: frozenset[str]) -> dict[str, Any]:
 
 
 _METADATA = ("metadata", "additionalMetadata", "additional_metadata")
-"""Names of what the makers of a test case wrote beside it, the later ones older."""
+"""Names of the metadata of a test case; the later ones are of older versions."""
 
 
 def _metadata(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What was written beside a test case, and the scores that deepeval gave it, by their names as
+    """The metadata of a test case, and the scores that deepeval gave it, by their names as
     ``score.NAME``."""
     made: dict[str, Any] = {}
     for name in reversed(_METADATA):
@@ -135,13 +135,13 @@ def _with(metadata: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, A
 
 
 def _beside(case: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record no longer has by the name that its case gave it, for chosen columns."""
+    """The values of a case that its record no longer has by their names, for chosen columns."""
     return {key: case[key] for key in ("name", *_METADATA) if key in case and key not in record}
 
 
 def _with_context(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What a case says. Its context is gold, also where nothing was retrieved: by the name of what
-    was retrieved beside it, that is known."""
+    """A case without its nulls. Its ``context`` is gold only beside ``retrieval_context``, which is
+    therefore added where nothing was retrieved."""
     record = {key: value for key, value in case.items() if value is not None}
     if "context" in record and record.keys().isdisjoint(_RETRIEVED):
         record["retrieval_context"] = None

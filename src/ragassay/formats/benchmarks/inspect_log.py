@@ -74,7 +74,7 @@ def _record(
     asked, turns = one.get("input"), one.get("messages")
     used_tools = isinstance(turns, list) and any(turn.get("role") == "tool" for turn in turns)
     if mapper.from_tools and used_tools:
-        asked = turns  # what tools gave stands only there
+        asked = turns  # only they hold the results of tools
         del record["answer"]
     elif used_tools:
         mapper.tell_tools(line)

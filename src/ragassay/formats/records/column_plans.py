@@ -21,7 +21,7 @@ class ColumnPlans:
 
     Args:
         words: how errors name options.
-        notes: is told of names that may be mistyped.
+        notes: collects the names that may be mistyped.
     """
 
     def __init__(self, words: OptionWords, notes: Notes) -> None:

@@ -1,5 +1,5 @@
-"""The identity of samples: ids of records that have none, and the error for an identity that comes
-again."""
+"""The identity of samples: ids for records that have none, and the error for a repeated
+identity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remarks about the data that a reader makes and then reads on: counted, and shown once."""
+"""Remarks about the data that do not stop the reading: counted, and shown once."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Asked(NamedTuple):
         answer: what the agent said after it, in the same conversation.
         label: of answerability, inside its turn.
         steps: how many messages of tools, or that call tools, the conversation has.
-        results: what tools gave after the last user turn.
+        results: the results of tools after the last user turn.
         key: of the conversation; empty where there is none.
     """
 

@@ -40,7 +40,7 @@ class SourceNotes:
         self.nothing_known: InputError | None = None
 
     def note(self, fact: str, consequence: str, line: int | None = None, *, count: int = 1) -> None:
-        """Adds a remark (see `Notes.add`). Of several files no line is told.
+        """Adds a remark (see `Notes.add`), without its line where the source is several files.
 
         Args:
             fact: what occurs, in the plural.
@@ -63,7 +63,7 @@ class SourceNotes:
         """Notes that a request was left out, because no column of it is known.
 
         Args:
-            beside: what the system was given, and what it gave.
+            beside: the inputs and outputs of the system.
             line: where it stands.
         """
         if self.nothing_known is None:

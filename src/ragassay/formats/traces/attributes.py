@@ -51,7 +51,7 @@ _USED = {
     ),
     "first_token": ("langfuse.observation.completion_start_time",),
 }
-"""Where the attributes tell what a step used."""
+"""The attributes that hold what a step used."""
 
 
 def span(

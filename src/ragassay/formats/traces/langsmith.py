@@ -184,7 +184,7 @@ def _groups_of(row: Row, mapper: Mapper, retrieved: bool) -> tuple[Any, Any, Any
 
 
 _EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
-"""What an example of a data set has: nothing tells of a run."""
+"""The keys of an example of a data set, none of which is of a run."""
 
 _MEASURED: Mapping[str, tuple[str, float]] = {
     **dict.fromkeys(("latency", "latency_(s)", "latency_s", "execution_time"), ("latency", 1)),
@@ -292,7 +292,7 @@ _OTHERS = frozenset({"expectations", "expected_output", "observations", "session
 
 
 _NAMED_SO = frozenset({"id", "error", "metadata", "tags"})
-"""Our names that LangSmith has, too. With other ones a table is somebody's own."""
+"""Our names that LangSmith's tables have, too. A table with others of ours is the user's own."""
 
 
 def _is_table(head: Head) -> bool:

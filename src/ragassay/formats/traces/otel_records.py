@@ -1,5 +1,5 @@
-"""Records of spans as OpenTelemetry, Phoenix and MLflow write them: ids, times and status stand
-under one of a few names, whichever tool wrote them."""
+"""Records of spans as OpenTelemetry, Phoenix and MLflow write them. All of these use one of a few
+names for ids, times and status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def span(record: Mapping[str, Any], given: Mapping[str, Any], **known: Any) -> S
     Args:
         record: the record.
         given: its attributes, by dotted names, or nested, or both.
-        known: what the tool tells elsewhere, as of `attributes.span`; it counts before the record.
+        known: values from elsewhere in the export, as of `attributes.span`; they win over those of
+            the record.
     """
     record = {**record, **_context(record)}
     started = _moment(record, _START)

@@ -1,4 +1,4 @@
-"""What a span of a trace says: one step of a request."""
+"""One span of a trace: a step of a request, whichever tool recorded it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Span:
         line: 1-based line or record number in the file.
         id: of the step.
         parent: id of the step that it is part of; ``None`` for the request itself.
-        trace: id of the request; empty where only ``parent`` tells.
+        trace: id of the request; empty where only ``parent`` says which one it is.
         kind: one of `RETRIEVAL`, `RERANK`, `TOOL`, `MODEL`, `OTHER`.
         name: what it is called.
         start: when it began, as the tool writes it.

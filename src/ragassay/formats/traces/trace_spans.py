@@ -171,7 +171,7 @@ def tell_unread_reference(mapper: Mapper, column: str, line: int | None = None) 
 
 
 _OF_REQUEST = ("conversation_id", "user_id")
-"""Metadata that is of the whole request, whichever of its steps tells it."""
+"""Metadata of the whole request, whichever of its steps has it."""
 
 
 def _with_own(
@@ -333,7 +333,7 @@ def _says_retrieval(name: str) -> bool:
 
 
 def _retrieves(one: Span) -> bool:
-    """Whether a step of no known kind retrieves, by its name and by what it gave."""
+    """Whether a step of no known kind retrieves, by its name and its output."""
     return _says_retrieval(one.name) and retrieved.are_documents(one.outputs)
 
 

@@ -38,7 +38,7 @@ class Conversation(NamedTuple):
     Attributes:
         turns: of users and agents, oldest first; messages that only call tools are none.
         rules: texts of system messages.
-        results: what tools gave after the last user turn.
+        results: the results of tools after the last user turn.
         steps: how many messages of tools, or that call tools, there are.
     """
 
@@ -194,7 +194,7 @@ def split_at_query(
 
 
 def enrichments(value: Any) -> Mapping[str, Any]:
-    """What MT-RAG says about the query inside its turn; empty where it says nothing."""
+    """MT-RAG's labels of the query, which are in its turn; empty where there are none."""
     for item in reversed(value):
         if isinstance(item, dict) and item.get("speaker") == "user":
             enrichments = item.get("enrichments")

@@ -51,7 +51,7 @@ def with_lists(
     Args:
         record: of JSON.
         plan: the keys of its fields.
-        note: is told what occurs, the consequence and the line.
+        note: takes a remark: what occurs, the consequence and the line.
         line: 1-based line or record number.
     """
     opened: dict[str, Any] = {}

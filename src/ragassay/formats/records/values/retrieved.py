@@ -105,7 +105,7 @@ def name_of_list(value: Any) -> str | None:
 
 
 def text_and_id(document: Any) -> tuple[Any, Any]:
-    """The text and the id of a document, which tell it from others; its score does not.
+    """The text and the id of a document, by which it is compared with others.
 
     Args:
         document: one of `documents`.
