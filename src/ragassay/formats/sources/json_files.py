@@ -56,6 +56,22 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
     return value
 
 
+def whole_object(path: Path, encoding: str | None = None) -> dict[str, Any]:
+    """The JSON object that a file holds.
+
+    Args:
+        path: the file.
+        encoding: of the file, where it is not UTF-8.
+
+    Raises:
+        InputError: it cannot be read, or holds anything else.
+    """
+    value = parse_json(read_all(path, encoding), path)
+    if not isinstance(value, dict):
+        raise InputError("the file holds no object", path=path)
+    return value
+
+
 def refuse_repeats(raw: bytes, value: Any) -> None:
     """Refuses an object that names a key twice; JSON readers silently keep the last value.
 
