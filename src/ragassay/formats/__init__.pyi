@@ -15,10 +15,10 @@ from .nugget_bank_file import (
 )
 from .placement import Placement as Placement, PlacingMapper as PlacingMapper, place as place
 from .question_files import (
-    Looked as Looked,
     Questions as Questions,
+    SourceColumns as SourceColumns,
     columns_of_data as columns_of_data,
-    look as look,
+    source_columns as source_columns,
 )
 from .reading import (
     Paths as Paths,

@@ -1,4 +1,4 @@
-"""CSV with a header, through the aliases."""
+"""CSV with a header and known column names."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 
 def _sniff(head: Head) -> int:
-    known = head.suffix == ".csv" or any(folded(name) in FIELD_OF for name in head.columns)
-    return CONTAINER if head.container == "table" and known else NO
+    fits = head.suffix == ".csv" or any(folded(name) in FIELD_OF for name in head.columns)
+    return CONTAINER if head.container == "table" and fits else NO
 
 
 FORMAT = Format(

@@ -83,7 +83,7 @@ def head(path: Path, encoding: str | None = None) -> Head:
 
 
 def _columns(path: Path) -> tuple[str, ...]:
-    """The columns of a Parquet file; none where it cannot be read, which its reader tells."""
+    """The columns of a Parquet file; none where it cannot be read: its reader gives the error."""
     import polars as pl
 
     with suppress(pl.exceptions.PolarsError, OSError):

@@ -52,10 +52,9 @@ def _each(records: Any) -> Iterator[Any]:
     if hasattr(records, "iter_rows"):  # polars
         yield from records.iter_rows(named=True)
     elif hasattr(records, "iloc") and hasattr(records, "columns"):  # pandas
-        names = _distinct([str(name) for name in records.columns])
-        if any(name is not None for name in records.index.names):
-            # It is often the id.
-            _distinct([*(str(name) for name in records.index.names if name is not None), *names])
+        index = [name for name in records.index.names if name is not None]
+        names = _distinct([str(name) for name in (*index, *records.columns)])
+        if index:  # it is often the id
             yield from _each(records.reset_index())
             return
         for start in range(0, len(records), _SLICE):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from ragassay.errors import InputError
 from ragassay.formats import frames
@@ -31,9 +31,9 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
     mapper.cells = True
     if (path / _SPLITS).is_file():
-        listed = _json(path / _SPLITS).get("splits")
-        given = listed if isinstance(listed, list) else []
-        names = [one for one in given if isinstance(one, str) and Path(one).name == one]
+        listed = json_files.whole_object(path / _SPLITS).get("splits")
+        splits = listed if isinstance(listed, list) else []
+        names = [one for one in splits if isinstance(one, str) and Path(one).name == one]
         path = path / chosen_split(names, path, mapper)
     before = 0
     for file in _files(path):
@@ -45,7 +45,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 
 def chosen_split(names: Collection[str], path: Path | None, mapper: Mapper) -> str:
-    """The split that is read: the only one, or ``test``, which the notes tell.
+    """The split that is read: the only one, or ``test``; a note says so.
 
     Args:
         names: of the splits.
@@ -70,7 +70,7 @@ def chosen_split(names: Collection[str], path: Path | None, mapper: Mapper) -> s
 
 
 def _files(path: Path) -> list[Path]:
-    listed = _json(path / _STATE).get("_data_files")
+    listed = json_files.whole_object(path / _STATE).get("_data_files")
     names = [one.get("filename") for one in listed or () if isinstance(one, dict)]
     if not names or not all(isinstance(name, str) and Path(name).name == name for name in names):
         raise InputError(
@@ -80,13 +80,6 @@ def _files(path: Path) -> list[Path]:
             hint="Save it again with save_to_disk.",
         )
     return [path / str(name) for name in names]
-
-
-def _json(path: Path) -> dict[str, Any]:
-    value = json_files.parse_json(opening.read_all(path), path)
-    if not isinstance(value, dict):
-        raise InputError("the file holds no object", path=path)
-    return value
 
 
 def _sniff(head: Head) -> int:

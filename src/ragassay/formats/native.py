@@ -1,6 +1,6 @@
 """ragassay's own format: JSON Lines, one sample a line (docs/formats.md, schema/).
 
-The reader also takes what others write in JSON, through the aliases.
+The reader also takes the JSON of others, by known names of their fields.
 """
 
 from __future__ import annotations
@@ -53,11 +53,8 @@ def _with_list_within(error: InputError, record: Mapping[str, Any]) -> InputErro
     name = nested_lists.list_in(record)
     if name is None:
         return error
-    path = (
-        f".{name}"
-        if name.isidentifier() and name.isascii()
-        else f".[{orjson.dumps(name).decode()}]"
-    )
+    is_plain = name.isidentifier() and name.isascii()
+    path = f".{name}" if is_plain else f".[{orjson.dumps(name).decode()}]"
     command = f"jq {shlex.quote(path)} {shlex.quote(str(error.path))} > records.json"
     return error.but(
         hint=f"The object holds a list of objects in {name!r}. If these are the records, write "

@@ -20,7 +20,7 @@ from typing import Any, Literal, cast
 
 from ragassay.errors import InputError
 from ragassay.files import atomic
-from ragassay.formats.records import field_values, pick
+from ragassay.formats.records import field_values, folded_text, pick
 from ragassay.formats.sources import json_files, opening, unexpected
 from ragassay.scores import Reason, Unscored
 from ragassay.strict import dumps
@@ -106,11 +106,11 @@ class NuggetBank(Mapping[str, QueryNuggets]):
         Raises:
             InputError: the entry is about another query (white space and case do not matter).
         """
-        entry = self._entries.get(name)
-        if entry is None or not entry.query or not query or _plain(entry.query) == _plain(query):
+        own = self._entries[name].query if name in self._entries else None
+        if not own or not query or folded_text(own) == folded_text(query):
             return
         raise InputError(
-            f"the bank's query {name!r} is {entry.query!r}, and that of the data is {query!r}",
+            f"the bank's query {name!r} is {own!r}, and that of the data is {query!r}",
             path=self.path,
             line=self._lines.get(name),
             field="query",
@@ -176,10 +176,6 @@ def _entry(record: dict[str, Any]) -> QueryNuggets:
         seen.add(one.text.casefold())
     query = field_values.text(record[query_key], query_key) if query_key else None
     return QueryNuggets(name, query, nuggets, _failure(record.get("failure")))
-
-
-def _plain(query: str) -> str:
-    return " ".join(query.split()).casefold()
 
 
 def _nugget(item: Any) -> Nugget:

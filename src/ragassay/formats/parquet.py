@@ -1,4 +1,4 @@
-"""Parquet, through the aliases, in slices that fit in memory."""
+"""Parquet with known column names, in slices that fit in memory."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""Which columns of a file hold which fields, and what the others may be: by their names, and by
-what they hold."""
+"""Which columns of a file hold which fields, and which hold none."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,9 +11,8 @@ from typing import Any, Unpack
 
 from ragassay.errors import InputError
 from ragassay.formats import reading
+from ragassay.formats.column_suggestions import of_every, suggest
 from ragassay.formats.records import (
-    ALIKE,
-    LIST_FIELDS,
     ChosenColumns,
     Columns,
     FieldKeys,
@@ -26,9 +22,6 @@ from ragassay.formats.records import (
     all_texts,
     clear_keys,
     folded,
-    is_list_of_texts,
-    likeness,
-    names_of,
     text_paths,
     unread,
 )
@@ -39,23 +32,6 @@ _LOOKED_AT = 100
 
 _MOST_PATHS = 20
 """Paths into one column that are listed."""
-
-_LONG = 60
-"""Characters from which a text is rather a passage or an answer than a word."""
-
-_WORDS = 3
-"""Words from which a text in a list of objects is rather a passage than a label."""
-
-_SAID = r"(?:messages?|history|turns|choices|candidates|generations)"
-_OF_MESSAGES = re.compile(_SAID + r"\[\*\][^\[]*$")
-"""Paths to the items of a list of what was said."""
-
-_OF_FIRST_REPLY = re.compile(_SAID + r"\[0\]")
-"""Paths into the first of several replies or messages."""
-
-_TEXTS = ("query", "answer", "references")
-_LISTS = ("passages", "gold")
-_NUMBERED = re.compile(r"(?P<before>[^*+|\[]*?\D)\d+(?P<after>\D[^*+|\[]*)?")
 
 
 @dataclass(frozen=True)
@@ -83,8 +59,8 @@ class Placement:
             columns: field -> column, as they are chosen.
         """
         chosen = ChosenColumns(columns)
-        taken = chosen.names() | chosen.joined(self.unplaced)
-        return [one for one in self.unplaced if one not in taken]
+        used = chosen.names() | chosen.joined(self.unplaced)
+        return [one for one in self.unplaced if one not in used]
 
 
 def place(
@@ -108,29 +84,24 @@ def place(
     reader = reading.get(format) if format else reading.detect(file, options.get("encoding"))
     options["notes"] = Notes()
     mapper = PlacingMapper(file, **options)
-    with suppress(InputError):  # whoever reads all of the file tells it
+    with suppress(InputError):  # reading all of the file raises it
         list(islice(reader.read(file, mapper), _LOOKED_AT))
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
-    taken = set(mapper.placed.values()) | mapper.columns.joined(columns)
-    unplaced = [key for key in columns if key not in taken]
+    used = set(mapper.placed.values()) | mapper.columns.joined(columns)
+    unplaced = [key for key in columns if key not in used]
     suggested, tied = suggest(mapper.rows, mapper.placed, unplaced)
-    shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, taken))
+    shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, used))
     return Placement(reader.name, mapper.placed, shown, suggested, tied)
 
 
-def _paths(rows: Sequence[Mapping[str, Any]], key: str, taken: Collection[str]) -> list[str]:
+def _paths(rows: Sequence[Mapping[str, Any]], key: str, used: Collection[str]) -> list[str]:
     """A column that holds no field, or the paths to the texts in it that hold none."""
-    held = [row.get(key) for row in rows]
-    paths = list(text_paths(held, key))
-    if not any(isinstance(value, dict) for value in held) and paths in ([], [key]):
+    values = [row.get(key) for row in rows]
+    paths = list(text_paths(values, key))
+    if not any(isinstance(value, dict) for value in values) and paths in ([], [key]):
         return [key]
-    read = {_of_every(path) for path in taken}
-    return [path for path in paths if _of_every(path) not in read][:_MOST_PATHS]
-
-
-def _of_every(path: str) -> str:
-    """A path that takes every item of the lists of whose first item it took something."""
-    return path.replace("[0]", "[*]")
+    read = {of_every(path) for path in used}
+    return [path for path in paths if of_every(path) not in read][:_MOST_PATHS]
 
 
 class PlacingMapper(Mapper):
@@ -157,13 +128,13 @@ class PlacingMapper(Mapper):
     ) -> Sample:
         """The sample of a record, or `unread`. Arguments: as of `Mapper.sample`."""
         texts = set(all_texts(record))
-        given: dict[str, Any] = {}
+        new: dict[str, Any] = {}
         for key, value in (beside or {}).items():
-            twice = any(value == given[one] for one in given if folded(one) == folded(key))
+            twice = any(value == new[one] for one in new if folded(one) == folded(key))
             if key not in record and not twice:  # a format may give a column by its own name, too
-                given[key] = value
-        left = {key: unread(value, texts) for key, value in given.items()}
-        nested = {key: one for key, one in left.items() if isinstance(one, dict | list)}
+                new[key] = value
+        unread_values = {key: unread(value, texts) for key, value in new.items()}
+        nested = {key: one for key, one in unread_values.items() if isinstance(one, dict | list)}
         self.rows.append({**record, **nested})
         try:
             return super().sample(record, line, beside)
@@ -187,236 +158,10 @@ class PlacingMapper(Mapper):
     def plan(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
         """Where the fields of a record are, which is kept. Arguments as of `Mapper.plan`."""
         try:
-            found = super().plan(record, chosen)
+            field_keys = super().plan(record, chosen)
         except InputError:  # what is clear nevertheless
             self.placed = {**clear_keys(record), **self.placed}
             raise
-        labels = {"answerability": found.labels[0]} if found.labels else {}
-        self.placed = {**found.keys, **labels, **self.placed}
-        return found
-
-
-def suggest(
-    rows: Sequence[Mapping[str, Any]], placed: Mapping[str, str], unplaced: Sequence[str]
-) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """Which columns or paths may hold fields: by the nearest name, else by what they hold.
-
-    Args:
-        rows: some records.
-        placed: the fields that have a column.
-        unplaced: the columns that hold no field.
-
-    Returns:
-        Field -> the column, and field -> the columns, where several may equally well hold it.
-    """
-    wanted = [one for one in (*_TEXTS, *_LISTS) if one not in placed]
-    found: dict[str, str] = {}
-    if "id" not in placed and (own := _id_among(rows, unplaced)) is not None:
-        found["id"] = own
-    if "passage_ids" in placed and "passages" in wanted:
-        wanted.remove("passages")
-    leaves: dict[str, list[Any]] = {}
-    for pattern, keys in _numbered(unplaced).items():
-        held = [[row[key] for key in keys if row.get(key) not in (None, "")] for row in rows]
-        if all(is_list_of_texts(texts) for texts in held if texts):
-            leaves[pattern] = [texts for texts in held if texts]
-            unplaced = [key for key in unplaced if key not in keys]
-    for key in unplaced:
-        if key not in found.values():
-            values = [row.get(key) for row in rows]
-            leaves |= text_paths(values, key) | text_paths(values, key, listed=True)
-    leaves = {path: values for path, values in leaves.items() if path not in placed.values()}
-    ranked = sorted(
-        ((_likeness(path, one), one, path) for path in leaves for one in wanted), reverse=True
-    )
-    ranked = [(a, one, path) for a, one, path in ranked if a >= ALIKE and _fits(one, leaves[path])]
-    tied: dict[str, tuple[str, ...]] = {}
-    free = dict.fromkeys(leaves)
-    for alike, one, path in ranked:
-        if path in free and one not in found and one not in tied:
-            _give(one, [p for a, o, p in ranked if (a, o) == (alike, one)], free, found, tied)
-    for one in wanted:
-        if one in found or one in tied or (one == "answer" and "query" not in {**placed, **found}):
-            continue
-        weights = {path: _weight(one, path, leaves[path]) for path in free}
-        best = max(weights.values(), default=0.0)
-        if best > 0:
-            _give(one, [path for path in free if weights[path] == best], free, found, tied)
-    if not {"query", "answer"} & {*placed, *found}:  # a list may hold the records themselves
-        found = {one: path for one, path in found.items() if "[" not in path}
-        tied = {}
-    return found, tied
-
-
-def _give(
-    wanted: str,
-    paths: Sequence[str],
-    free: dict[str, None],
-    found: dict[str, str],
-    tied: dict[str, tuple[str, ...]],
-) -> None:
-    """Suggests for a field that of these paths which is free; several of them tie."""
-    left = tuple(path for path in free if path in paths)
-    if len(left) == 1:
-        found[wanted] = left[0]
-    else:
-        tied[wanted] = left
-    given = {_of_every(path) for path in left}
-    for path in [path for path in free if _of_every(path) in given]:
-        del free[path]
-
-
-_IDS = re.compile(r"(?:[a-z]|sample|record|row|item|case|test|question|query)?_?id")
-"""Names of columns that number the records, folded."""
-
-
-def _id_among(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str | None:
-    """The column that may hold the ids of the records: it is called so, and its values differ."""
-    for name in columns:
-        values = [row.get(name) for row in rows]
-        plain = all(isinstance(one, str | int) and not isinstance(one, bool) for one in values)
-        if plain and len(set(values)) == len(values) and _IDS.fullmatch(folded(name)):
-            return name
-    return None
-
-
-def _numbered(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Columns whose names differ by a number only (``passage_1``, ``passage_2``), by the pattern
-    that they make (``passage_*``)."""
-    found: dict[str, list[str]] = {}
-    for name in columns:
-        if (match := _NUMBERED.fullmatch(name)) is not None:
-            found.setdefault(f"{match['before']}*{match['after'] or ''}", []).append(name)
-    return {pattern: names for pattern, names in found.items() if len(names) > 1}
-
-
-_SHORT = {
-    "references": (
-        "gt",
-        "gts",
-        "ref",
-        "refs",
-        "truth",
-        "truths",
-        "correct",
-        "ideal",
-        "gold_answer",
-        "best_answer",
-        "chosen",
-        "preferred",
-    ),
-    "query": ("ask", "asked", "frage"),
-    "answer": ("reply", "said", "antwort"),
-}
-"""Names that are too short or too common to be taken for a field unasked."""
-
-_EXPECTED = frozenset(
-    {"gold", "golden", "correct", "expected", "true", "truth", "ideal", "reference", "ground"}
-)
-_EXPECTED_BEGIN = ("erwartet", "soll", "muster", "richtig")
-"""Words, and beginnings of words, in the names of columns that hold what should be answered: as an
-answer it would be scored against itself."""
-
-_WRONG = frozenset(
-    {"incorrect", "wrong", "rejected", "bad", "worst", "false", "negative", "negatives"}
-    | {"hallucinated", "hallucination", "distractor", "distractors", "falsch", "falsche"}
-)
-"""Words of columns that hold what is wrong on purpose: no field that is suggested holds that."""
-
-_CHOSEN = frozenset({"chosen", "preferred", "best"})
-"""Words of columns that hold the better one of several answers: it is none of the system's."""
-
-_GOLD = _EXPECTED | {"oracle", "positive", "positives", "relevant", "supporting"}
-"""Words of columns that hold what should be retrieved: as passages it would be scored against
-itself."""
-
-_NO_ANSWER = re.compile(
-    r"(?:contexts?|ctxs?|passages?|chunks?|docs?|documents?|sources?|evidence|kontext|ids?|scores?|is|was"
-    r"|ratings?|grades?|labels?|counts?|questions?|frage|query)"
-)
-"""Words of columns that hold no answer, even where it is said to be expected."""
-
-
-def _words(path: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+", folded(path))
-
-
-def _last(path: str) -> str:
-    """The last key of a path."""
-    return path.replace("]", "").replace('"', "").replace("[", ".").split(".")[-1]
-
-
-def _is_no_answer(path: str) -> bool:
-    return any(map(_NO_ANSWER.fullmatch, _words(path)))
-
-
-def _is_expected(path: str) -> bool:
-    """Whether the name of a column says that it holds what is expected, not what was answered."""
-    return any(one in _EXPECTED or one.startswith(_EXPECTED_BEGIN) for one in _words(path))
-
-
-def _is_never(path: str, wanted: str) -> bool:
-    """Whether a column or path says by its name that it does not hold a field, whatever it is
-    like."""
-    words = set(_words(path))
-    if words & _WRONG:
-        return True
-    if "[0]" in path and wanted in LIST_FIELDS:  # other records may have longer lists
-        return True
-    if wanted in _LISTS and _OF_MESSAGES.search(path):
-        return True
-    if wanted == "answer":
-        return _is_expected(path) or bool(words & _CHOSEN)
-    return wanted == "passages" and bool(words & _GOLD) and "retrieved" not in words
-
-
-def _likeness(path: str, wanted: str) -> float:
-    """How like the name of a column, or the last key of a path, is to a name of a field."""
-    if _is_never(path, wanted):
-        return 0.0
-    if _is_expected(path) and wanted == "references":
-        return 0.0 if _is_no_answer(path) else 0.9
-    own = folded(_last(path).replace("*", "").strip("_-. "))
-    if own in _SHORT.get(wanted, ()):
-        return 0.95
-    words = set(own.split("_"))
-    whole = [name for name in names_of(wanted) if name in words and len(name) > 3]
-    return 0.9 if whole else likeness(own, wanted)
-
-
-def _fits(wanted: str, values: Sequence[Any]) -> bool:
-    lists = sum(isinstance(value, list) for value in values)
-    if wanted in _LISTS:
-        return lists * 2 > len(values) or all(len(str(value)) > _LONG for value in values)
-    return lists == 0 or wanted == "references"
-
-
-def _weight(wanted: str, path: str, values: Sequence[Any]) -> float:
-    """How well what a column holds fits a field; 0 where it does not."""
-    if _is_never(path, wanted):
-        return 0.0
-    if wanted in _LISTS:
-        if wanted == "gold":
-            return 0.0  # nothing tells gold from what was retrieved
-        lists = [value for value in values if isinstance(value, list)]
-        texts = [one for value in lists for one in value]
-        share = sum(len(one) >= _LONG for one in texts) / max(1, len(texts))
-        if share == 0 and "[*]" in path:
-            # Objects in a list that hold sentences are rather passages than labels.
-            said = sum(len(one.split()) >= _WORDS for one in texts) / max(1, len(texts))
-            return said / 2 if said > 0.5 else 0.0
-        return share
-    if wanted == "answer" and _is_no_answer(_last(path)):
-        return 0.0
-    if "[0]" in path and not _OF_FIRST_REPLY.search(path):
-        return 0.0  # the texts of a list of objects are rather passages
-    texts = [value for value in values if isinstance(value, str)]
-    if len(texts) < len(values) or len(Counter(texts)) <= len(texts) // 2:
-        return 0.0
-    asked = sum(one.rstrip().endswith(("?", "？")) for one in texts) / max(1, len(texts))
-    if wanted == "query":
-        return asked if asked >= 0.5 else 0.0
-    if wanted == "answer":
-        said = sum(len(one) >= _LONG or " " in one.strip() for one in texts) / max(1, len(texts))
-        return said if asked < 0.5 <= said else 0.0
-    return 0.0
+        labels = {"answerability": field_keys.labels[0]} if field_keys.labels else {}
+        self.placed = {**field_keys.keys, **labels, **self.placed}
+        return field_keys

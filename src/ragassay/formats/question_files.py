@@ -20,6 +20,7 @@ from ragassay.formats.records import (
     Notes,
     OptionWords,
     canonical,
+    folded_text,
     has_made_id,
 )
 from ragassay.samples import Sample
@@ -49,7 +50,7 @@ class Questions:
         for one in samples:
             first = self._by_id.setdefault(one.id, one)
             if first is one and one.query is not None:
-                by_query.setdefault(_folded(one.query), []).append(one)
+                by_query.setdefault(folded_text(one.query), []).append(one)
             elif any(getattr(first, name) != getattr(one, name) for name in _EXPECTED):
                 raise InputError(
                     f"the question {one.id!r} stands in it twice, with different references, gold "
@@ -83,12 +84,12 @@ class Questions:
         Raises:
             InputError: the sample has the id of one question and the query of another one.
         """
-        question = named = self._by_id.get(sample.id)
-        asked = None if sample.query is None else _folded(sample.query)
+        question = by_name = self._by_id.get(sample.id)
+        asked = None if sample.query is None else folded_text(sample.query)
         same = None if asked is None else self._by_query.get(asked)
         if question is None:
             question = same
-        elif question.query is not None and asked not in (None, _folded(question.query)):
+        elif question.query is not None and asked not in (None, folded_text(question.query)):
             if same is not None:
                 raise InputError(
                     f"the sample {sample.id!r} has the query of the question {same.id!r} there, "
@@ -103,7 +104,7 @@ class Questions:
             self.n_unknown += 1
             return sample
         self._met.add(question.id)
-        by_id = named is not None and not has_made_id(sample)
+        by_id = by_name is not None and not has_made_id(sample)
         self.n_by_id += by_id
         self.n_by_query += not by_id
         if mapper is not None:
@@ -134,39 +135,32 @@ class Questions:
             mapper.note(f"questions in {self.path} without a sample", "They are left out.", count=n)
 
 
-def _folded(query: str) -> str:
-    return " ".join(query.split()).casefold()
-
-
 def _with_expected(sample: Sample, question: Sample) -> Sample:
     """A sample with those of the expected things that a question has."""
-    changed = replace(sample, query=sample.query or question.query)
+    values = {name: getattr(question, name) for name in _EXPECTED}
+    expected = {name: one for name, one in values.items() if one != getattr(_BLANK, name)}
     if question.references:
-        groups = question.reference_groups
-        changed = replace(changed, references=question.references, reference_groups=groups)
-    if question.negative_references:
-        changed = replace(changed, negative_references=question.negative_references)
-    if question.gold is not None:
-        changed = replace(changed, gold=question.gold)
-    if question.answerability is not None:
-        changed = replace(changed, answerability=question.answerability)
-    return changed
+        expected["reference_groups"] = question.reference_groups
+    return replace(sample, query=sample.query or question.query, **expected)
+
+
+_BLANK = Sample(id="none")
 
 
 def is_question(sample: Sample) -> bool:
-    """Whether a sample is of no system and has nothing that one gave, and something is expected.
+    """Whether a sample has no system and no outputs of one, but references, gold or a label.
 
     Args:
         sample: any.
     """
-    given = (sample.answer, sample.passages, sample.failure)
-    if sample.system or sample.runs or any(one is not None for one in given):
+    outputs = (sample.answer, sample.passages, sample.failure)
+    if sample.system or sample.runs or any(one is not None for one in outputs):
         return False
     return bool(sample.references or sample.gold or sample.answerability is not None)
 
 
 @dataclass(frozen=True)
-class Looked:
+class SourceColumns:
     """Which of the chosen columns a source has, by its first record.
 
     Attributes:
@@ -188,7 +182,7 @@ class Looked:
         record: Mapping[str, Any],
         columns: Columns,
         excused: Collection[str] = (),
-    ) -> Looked:
+    ) -> SourceColumns:
         """What a record shows.
 
         Args:
@@ -197,14 +191,10 @@ class Looked:
             columns: the user's choice.
             excused: fields that the record may lack.
         """
-        held, missing = {}, {}
-        for one, names in canonical(columns).items():
-            chosen = ChosenColumns({one: names})
-            if chosen.held(record):
-                held[one] = names
-            elif (wrong := chosen.missing(record, excused)) is not None:
-                missing[one] = wrong
-        return cls(name, tuple(record), held, missing)
+        chosen = ChosenColumns(columns)
+        fields = chosen.fields_in(record)
+        held = {field: names for field, names in canonical(columns).items() if field in fields}
+        return cls(name, tuple(record), held, dict(chosen.missing(record, excused)))
 
 
 class _LookingMapper(Mapper):
@@ -217,16 +207,16 @@ class _LookingMapper(Mapper):
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """Keeps the record. Arguments: as of `Mapper.sample`."""
-        whole = {**record, **(beside or {})}
-        excused = self.columns.excused(whole, made=beside is not None)
+        everything = {**record, **(beside or {})}
+        excused = self.columns.excused(everything, made=beside is not None)
         if self.first is None or not excused:
-            self.first, self.excused = whole, excused
+            self.first, self.excused = everything, excused
         if excused:
             return Sample(id="a record of a system that failed")
         raise InputError("one record is enough")
 
 
-def look(file: tuple[Format, Path], options: MapperOptions) -> Looked:
+def source_columns(file: tuple[Format, Path], options: MapperOptions) -> SourceColumns:
     """Which of the chosen columns a file has. Faults in it are no error here.
 
     Args:
@@ -239,22 +229,22 @@ def look(file: tuple[Format, Path], options: MapperOptions) -> Looked:
     reader, path = file
     columns = options.get("columns")
     if not columns or path.is_dir():
-        return Looked(path)
+        return SourceColumns(path)
     quiet: MapperOptions = {**options, "notes": Notes()}
     mapper = _LookingMapper(path, **quiet)
-    with suppress(RagassayError):  # whoever reads all of the file tells it
+    with suppress(RagassayError):  # reading all of the file raises it
         deque(islice(reader.read(path, mapper), _MOST_FAILED), maxlen=0)
     if mapper.first is None:
-        return Looked(path)
-    return Looked.at_record(path, mapper.first, columns, mapper.excused)
+        return SourceColumns(path)
+    return SourceColumns.at_record(path, mapper.first, columns, mapper.excused)
 
 
 _MOST_FAILED = 10_000
-"""Records of a system that failed after which no other is looked for."""
+"""Records of a system that failed after which the reading ends."""
 
 
 def columns_of_data(
-    columns: Columns, data: Sequence[Looked], questions: Sequence[Looked]
+    columns: Columns, data: Sequence[SourceColumns], questions: Sequence[SourceColumns]
 ) -> dict[str, Sequence[str]]:
     """The chosen columns without those that only the files of questions have.
 
@@ -275,7 +265,7 @@ def columns_of_data(
                 others = [source for source in questions if source.columns]
                 wrong = data[0].missing[one]
                 also = "".join(f", and none in {source.name}" for source in others)
-                found = "".join(
+                in_questions = "".join(
                     f" In {source.name}: {', '.join(source.columns)}. "
                     f"{did_you_mean(names[0], source.columns)}"
                     for source in others
@@ -283,7 +273,7 @@ def columns_of_data(
                 raise wrong.but(
                     problem=wrong.problem + also,
                     path=data[0].name,
-                    hint=f"{wrong.hint or ''}{found}",
+                    hint=f"{wrong.hint or ''}{in_questions}",
                 )
         own[one] = names
     return own
@@ -294,9 +284,9 @@ Files = Sequence[tuple[Format, Path]]
 
 def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterator[Sample]:
     """The samples of several files. Where some hold only questions with what is expected, and
-    others what systems gave, the questions are joined to the samples of the others. Where none of
-    them belongs to a sample, they follow as samples of their own. Chosen columns count in the files
-    that have them.
+    others the outputs of systems, the questions are joined to the samples of the others. Questions
+    of a file that match no sample at all follow as samples of their own. Chosen columns count in
+    the files that have them.
 
     Args:
         files: each with its format.
@@ -309,28 +299,28 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
     if len(files) < 2:
         yield from mapper.of_files(files)
         return
-    looked = [look(file, options) for file in files]
+    sources = [source_columns(file, options) for file in files]
     # A system that is named for all is none of a file of questions.
     quiet: MapperOptions = {**options, "notes": Notes(), "system": None}
-    own: list[MapperOptions] = [{**quiet, "columns": dict(one.held)} for one in looked]
+    own: list[MapperOptions] = [{**quiet, "columns": dict(one.held)} for one in sources]
     asked = [at for at, file in enumerate(files) if _begins_with_question(file, own[at])]
     rest = [at for at in range(len(files)) if at not in asked]
     questions = [_questions(files[at], own[at]) for at in asked] if rest else []
-    known = [one for one in questions if one is not None]
-    if not known or len(known) < len(asked):
+    expected = [one for one in questions if one is not None]
+    if not expected or len(expected) < len(asked):
         try:
             yield from mapper.of_files(files)
         except InputError as error:
-            raise _with_other_files(error, looked) from None
+            raise _with_other_files(error, sources) from None
         return
     if columns := options.get("columns"):
-        data, others = [looked[at] for at in rest], [looked[at] for at in asked]
+        data, others = [sources[at] for at in rest], [sources[at] for at in asked]
         mapper.columns = ChosenColumns(columns_of_data(columns, data, others))
     for sample in mapper.of_files([files[at] for at in rest], several=True):
-        for one in known:
+        for one in expected:
             sample = one.joined(sample, mapper)
         yield sample
-    for at, one in zip(asked, known, strict=True):
+    for at, one in zip(asked, expected, strict=True):
         if len(one.unmet) < len(one):
             one.tell_rest(mapper)
         else:
@@ -338,17 +328,17 @@ def joined_files(files: Files, mapper: Mapper, options: MapperOptions) -> Iterat
             yield from mapper.of_files([files[at]], several=True)
 
 
-def _with_other_files(error: InputError, looked: Sequence[Looked]) -> InputError:
+def _with_other_files(error: InputError, sources: Sequence[SourceColumns]) -> InputError:
     """An error about a column of one of several files, with what to do where the others are files
     of questions."""
     words = OptionWords().columns("references", "<your column>")
     if error.problem.startswith("no column is known"):
         more = f"Of a file of questions, name the column of what is expected, too: {words}."
         return error.but(hint=f"{error.hint or ''} {more}".strip())
-    missing = {one for source in looked for one in source.missing}
+    missing = {one for source in sources for one in source.missing}
     for one in sorted(missing):
-        having = [source.name for source in looked if one in source.held]
-        names = {wrong.field for source in looked if (wrong := source.missing.get(one))}
+        having = [source.name for source in sources if one in source.held]
+        names = {wrong.field for source in sources if (wrong := source.missing.get(one))}
         if having and error.field in names:
             more = (
                 f"{having[0]} has it. If that is a file of questions, name the column of what is "
@@ -362,15 +352,14 @@ def _begins_with_question(file: tuple[Format, Path], options: MapperOptions) -> 
     reader, path = file
     if path.is_dir():
         return False
-    try:
+    with suppress(InputError):  # reading all of the file raises it
         first = next(iter(reader.read(path, Mapper(path, **options))), None)
-    except InputError:
-        return False  # whoever reads all of the file tells it
-    return first is not None and is_question(first)
+        return first is not None and is_question(first)
+    return False
 
 
 def _questions(file: tuple[Format, Path], options: MapperOptions) -> Questions | None:
     """The questions of a file; ``None`` where a record has something of a system."""
     reader, path = file
-    found = list(reader.read(path, Mapper(path, **options)))
-    return Questions(path, found) if all(map(is_question, found)) else None
+    samples = list(reader.read(path, Mapper(path, **options)))
+    return Questions(path, samples) if all(map(is_question, samples)) else None

@@ -28,8 +28,8 @@ def known() -> Mapping[str, Format]:
     """Every format by name."""
     ours = [getattr(module, "FORMAT", None) for module in discovery.modules("ragassay.formats")]
     every = [*ours, *extensions.added("formats").values()]
-    named = ((one.name, one) for one in every if isinstance(one, Format))
-    return extensions.by_name("format", named)
+    by_name = ((one.name, one) for one in every if isinstance(one, Format))
+    return extensions.by_name("format", by_name)
 
 
 def get(name: str) -> Format:
@@ -71,19 +71,19 @@ def files_of(path: Paths) -> list[Path]:
     """
     if isinstance(path, str | os.PathLike):
         return _matching(Path(path))
-    found = [file for one in path for file in _matching(Path(one))]
-    if not found:
+    files = [file for one in path for file in _matching(Path(one))]
+    if not files:
         raise UsageError("No data is named. Give a file.")
-    return found
+    return files
 
 
 def _matching(path: Path) -> list[Path]:
     if path.exists() or not glob.has_magic(str(path)):
         return [path]
-    found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
-    if not found:
+    files = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
+    if not files:
         raise InputError("no file has a name of this pattern", path=path)
-    return found
+    return files
 
 
 def read(

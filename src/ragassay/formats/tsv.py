@@ -1,4 +1,4 @@
-"""Tab-separated text with a header, through the aliases."""
+"""Tab-separated text with a header and known column names."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Excel workbooks: the first sheet, through the aliases. Needs the extra ``excel``."""
+"""Excel workbooks: the first sheet, by known column names. Needs the extra ``excel``."""
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from itertools import islice, zip_longest
@@ -15,7 +15,7 @@ from ragassay.errors import InputError, did_you_mean, extra_needed
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.frames import plain
 from ragassay.formats.records import FIELD_OF, Mapper, folded
-from ragassay.formats.sources import opening, placed, standard_input
+from ragassay.formats.sources import delimited, opening, placed, standard_input
 from ragassay.samples import Sample
 
 _MOST_PACKED = 100
@@ -65,7 +65,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
         raise InputError(f"this is no readable XLSX file ({error})", path=path) from None
     # More than a header.
-    with_content = [one for one in book.worksheets if len(list(islice(_told(one), 2))) == 2]
+    with_content = [one for one in book.worksheets if len(list(islice(_filled_rows(one), 2))) == 2]
     if mapper.sheet is not None:
         with_content = [sheet for sheet in with_content if sheet.title == mapper.sheet]
         if not with_content:
@@ -85,10 +85,11 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
             "names another one.",
         )
 
-    def formulas() -> Iterator[tuple[Any, ...]]:
-        yield from opened(values=False)[chosen.title].iter_rows()
+    def formulas() -> Iterator[tuple[int, tuple[Any, ...]]]:
+        yield from enumerate(opened(values=False)[chosen.title].iter_rows(), 1)
 
-    yield from (mapper.sample(row, line) for line, row in _rows(chosen, path, mapper, formulas))
+    for line, row in _rows(chosen, path, mapper, formulas()):
+        yield mapper.sample(row, line)
 
 
 def _check_size(path: Path) -> None:
@@ -108,7 +109,7 @@ def _filled(cells: Iterable[Any]) -> list[Any]:
     return [cell for cell in cells if cell not in (None, "")]
 
 
-def _told(sheet: Any) -> Iterator[list[Any]]:
+def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
     """The cells that hold something, of each row with any."""
     return filter(None, map(_filled, sheet.iter_rows(values_only=True)))
 
@@ -116,7 +117,7 @@ def _told(sheet: Any) -> Iterator[list[Any]]:
 def _titles(sheet: Any) -> int:
     """How many rows with one cell, which names no field, stand above a row of several texts, which
     then is the header: a title, a date."""
-    for count, row in enumerate(islice(_told(sheet), _MOST_TITLES)):
+    for count, row in enumerate(islice(_filled_rows(sheet), _MOST_TITLES)):
         if len(row) > 1:
             return count if all(isinstance(cell, str) for cell in row) else 0
         if isinstance(row[0], str) and folded(row[0]) in FIELD_OF:
@@ -125,12 +126,13 @@ def _titles(sheet: Any) -> int:
 
 
 def _rows(
-    sheet: Any, path: Path, mapper: Mapper, formulas: Callable[[], Iterator[tuple[Any, ...]]]
+    sheet: Any, path: Path, mapper: Mapper, formulas: Iterator[tuple[int, tuple[Any, ...]]]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The number and the values of each row below the header.
 
     Args:
-        formulas: the rows of the sheet from its first one, with formulas in place of their values.
+        formulas: the rows of the sheet with their numbers, formulas in place of values; read only
+            where a cell may hold a formula whose value was not saved.
     """
     header: list[str] | None = None
     above, at = _titles(sheet), 1
@@ -148,10 +150,9 @@ def _rows(
             continue
         if header is None:
             header, at = _checked(cells, path, line), line
-            texts = _Texts(header, mapper)
-            unsaved = _Unsaved(header, mapper, formulas)
+            texts = _ShownTexts(header, mapper)
             continue
-        unsaved.tell(row, line)
+        _tell_unsaved(row, line, header, formulas, mapper)
         with placed(path, line):
             if _filled(cell for cell, name in zip_longest(cells, header) if not name):
                 raise InputError(
@@ -166,8 +167,8 @@ def _rows(
         yield line, values
 
 
-class _Texts:
-    """Reads cells as the sheet shows them, as far as their format tells that without a language.
+class _ShownTexts:
+    """Reads cells as the sheet shows them, as far as their format does not depend on a language.
 
     Args:
         header: the names of the columns.
@@ -178,7 +179,7 @@ class _Texts:
     def __init__(self, header: Iterable[str], mapper: Mapper) -> None:
         self._note = mapper.note
         self._columns = {name for name in header if mapper.columns.field_of(name) in _TEXTS}
-        self._then: dict[str, str] = {}
+        self._consequences: dict[str, str] = {}
 
     def read(self, cell: Any, name: str, line: int) -> Any:
         """The value of a cell: a date without a time as a date, and in columns of texts a
@@ -202,68 +203,43 @@ class _Texts:
                 value = f"{value * 100:.{places}f}{percent['blank']}%"
         elif not isinstance(value, date | time | timedelta):
             return value
-        then = self._then.setdefault(
+        consequence = self._consequences.setdefault(
             name,
             f"The first one is read as '{value}'. Where the sheet shows anything else, format the "
             "cells as text and write what you mean.",
         )
-        self._note(f"cells of {name!r} that hold a number or a date, and no text", then, line)
+        self._note(
+            f"cells of {name!r} that hold a number or a date, and no text", consequence, line
+        )
         return value
 
 
-class _Unsaved:
-    """Tells the formulas whose values were not saved: their cells look empty.
-
-    Args:
-        header: the names of the columns.
-        mapper: takes the notes.
-        formulas: as of `_rows`; only called where a cell may hold such a formula.
-    """
-
-    def __init__(
-        self,
-        header: Iterable[str],
-        mapper: Mapper,
-        formulas: Callable[[], Iterator[tuple[Any, ...]]],
-    ) -> None:
-        self._header, self._note = list(header), mapper.note
-        self._formulas = formulas
-        self._rows: Iterator[tuple[int, tuple[Any, ...]]] | None = None
-
-    def tell(self, row: tuple[Any, ...], line: int) -> None:
-        """Notes such formulas in a row.
-
-        Args:
-            row: its cells.
-            line: its number; they come in their order.
-        """
-        # A cell that was never written has no format.
-        if all(cell.value is not None or cell.number_format is None for cell in row):
-            return
-        if self._rows is None:
-            self._rows = enumerate(self._formulas(), 1)
-        written = next((cells for at, cells in self._rows if at == line), ())
-        for name, cell, formula in zip(self._header, row, written, strict=False):
-            if name and cell.value is None and formula.data_type == "f":
-                self._note(
-                    f"cells of {name!r} with a formula whose value was not saved",
-                    "They count as empty. Open the workbook in a spreadsheet program and save it.",
-                    line,
-                )
+def _tell_unsaved(
+    row: tuple[Any, ...],
+    line: int,
+    header: Sequence[str],
+    formulas: Iterator[tuple[int, tuple[Any, ...]]],
+    mapper: Mapper,
+) -> None:
+    """Notes the formulas in a row whose values were not saved: their cells look empty. Rows are
+    given in their order; ``formulas`` is as of `_rows`."""
+    # A cell that was never written has no format.
+    if all(cell.value is not None or cell.number_format is None for cell in row):
+        return
+    written = next((cells for at, cells in formulas if at == line), ())
+    for name, cell, formula in zip(header, row, written, strict=False):
+        if name and cell.value is None and formula.data_type == "f":
+            mapper.note(
+                f"cells of {name!r} with a formula whose value was not saved",
+                "They count as empty. Open the workbook in a spreadsheet program and save it.",
+                line,
+            )
 
 
 def _checked(cells: tuple[Any, ...], path: Path, line: int) -> list[str]:
     names = ["" if cell is None else str(cell).strip() for cell in cells[:_MOST_COLUMNS]]
-    while names and not names[-1]:
-        names.pop()
-    twice = sorted({name for name in names if name and names.count(name) > 1})
-    if twice:
-        raise InputError(
-            f"the header names {', '.join(map(repr, twice))} more than once",
-            path=path,
-            line=line,
-            hint="The first row names the columns.",
-        )
+    hint = "The first row names the columns."
+    delimited.refuse_repeated([*filter(None, names)], path, line, hint)
     return names
 
 

@@ -1,4 +1,4 @@
-"""The judged values of a record that a step of MT-RAG keeps, and who gave them."""
+"""Which judged values of a record a step of MT-RAG keeps, and which judge gave them."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class GivenValues:
                 self._forgotten.add("conditional_idk")
 
     def of(self, sample: Sample) -> Sample:
-        """The sample with what counts."""
-        given, why = sample.given, sample.given_unscored
+        """The sample with those of its given values that count."""
+        values, why = sample.given, sample.given_unscored
         if self._forgotten:
-            given = {name: one for name, one in given.items() if name not in self._forgotten}
+            values = {name: one for name, one in values.items() if name not in self._forgotten}
         if self._asks and why:
             why = {name: text for name, text in why.items() if _is_answer(text)}
-        if given is sample.given and why is sample.given_unscored:
+        if values is sample.given and why is sample.given_unscored:
             return sample
-        return replace(sample, given=given, given_unscored=why)
+        return replace(sample, given=values, given_unscored=why)
 
 
 def _is_answer(why: str) -> bool:
@@ -68,24 +68,24 @@ def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str)
         label: of the judge who is asked.
 
     Returns:
-        A label; empty where there is no judge that it could name; ``None`` where what the record
-        says of it stays.
+        The label; empty where no judge gave the value; ``None`` where the record's own entry
+        stays.
     """
     if isinstance(metric, JudgedMetric):
         if outcome.evidence:
             return label
-        known = isinstance(outcome, Score) or any(
+        is_explained = isinstance(outcome, Score) or any(
             explained(sample, name) is not None for name in _published(metric)
         )
-        return None if known else ""
+        return None if is_explained else ""
     if metric.kind != "judge":
         return None
     who = judges_of(outcome, label) if isinstance(outcome, Score) else ""
     return "" if who == RECORD else who
 
 
-class Kept:
-    """Judged values that a step kept as the records bring them, by who gave them and field."""
+class KeptValues:
+    """Judged values that a step took from the records, counted by their judge and field."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = {}

@@ -60,12 +60,12 @@ def _field(name: str, entry: Any, path: Path) -> str:
     func, target = str(entry.get("func")), str(entry.get("target"))
     field = _FIELD_OF.get((func, target))
     if field is None:
-        known = {f"{one} against {other}" for one, other in _FIELD_OF}
+        choices = {f"{one} against {other}" for one, other in _FIELD_OF}
         wrong = f"{func} against {target}"
         raise InputError(
             f"there is no metric {wrong}",
             path=path,
             field=name,
-            hint=f"{did_you_mean(wrong, known)} There are: {', '.join(sorted(known))}.",
+            hint=f"{did_you_mean(wrong, choices)} There are: {', '.join(sorted(choices))}.",
         )
     return field

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ragassay import strict, suites
-from ragassay.compat.mtrag.given_values import GivenValues, Kept, judge_of_field
+from ragassay.compat.mtrag.given_values import GivenValues, KeptValues, judge_of_field
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
 from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
 from ragassay.engine.config import make_config, with_options
@@ -59,7 +59,8 @@ class StepOptions:
         options: parameters for every metric that has them; ``given=False`` asks the judge, and
             runs the model, also where a record brings its value.
         refresh: ask the judge also for what the records bring of judges.
-        named: whether the user named the judge, who then is told what is kept of others.
+        named: whether the user named the judge; the notes then tell which values of other judges
+            were kept.
         models: where neural models are, and how they run.
     """
 
@@ -163,13 +164,13 @@ def run_step(
     """
     waiting: deque[Record] = deque()
     mapper = Mapper(path)
-    known = GivenValues(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
+    given_values = GivenValues(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
     label = asker.judge.label
 
     def samples() -> Iterator[Sample]:
         for line, record in records:
             waiting.append(record)
-            yield known.of(mapper.sample(record, line))
+            yield given_values.of(mapper.sample(record, line))
 
     for window, columns in score_stream(samples(), list(fields.values()), asker, models=models):
         for at, sample in enumerate(window):
@@ -209,7 +210,7 @@ def run_steps(
     conditions = options.steps == (CONDITION,)
     used = Asker(UnavailableJudge(CONDITION)) if conditions else asker or offline_asker()
     collected.judge = used.judge.label if options.asks else ""
-    kept = Kept()
+    kept_values = KeptValues()
     records = _records(options.input, tasks)
     models = Models(options.models)
     with (
@@ -223,18 +224,18 @@ def run_steps(
         for n, one in enumerate(evaluated, 1):
             stream.write(strict.dumps(one.written) + b"\n")
             collected.add([one.sample], [[one.outcomes[name]] for name in shown])
-            kept.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
+            kept_values.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
             if isinstance(used.judge, UnavailableJudge):
                 used.judge.add(one.outcomes.values())
             if progress is not None:
                 progress(n)
         if not collected.columns.identities:
             raise InputError("holds no records", path=options.input)
-        told = warned()
+        warnings = warned()
     asked = used if options.asks else None
-    notes = [*_notes(tasks), *told, *used.judge.remarks(), *models.remarks()]
+    notes = [*_notes(tasks), *warnings, *used.judge.remarks(), *models.remarks()]
     if asked is not None and options.named:
-        notes += kept.sentences(asked.judge.label)
+        notes += kept_values.sentences(asked.judge.label)
     if isinstance(used.judge, UnavailableJudge):
         collected.cause = used.judge.advice(len(collected.columns))
     return collected.summary(
@@ -254,7 +255,7 @@ def _tasks(options: StepOptions) -> Tasks | None:
 
 
 def _records(path: Path, tasks: Tasks | None) -> Iterator[tuple[int, Record]]:
-    for line, record in json_files.json_records(path, lambda what, then: None):
+    for line, record in json_files.json_records(path):
         yield line, record if tasks is None else tasks.join(record, path, line)
 
 

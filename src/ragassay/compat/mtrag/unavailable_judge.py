@@ -57,14 +57,10 @@ class UnavailableJudge(Judge):
         if not self._lacking:
             return ""
         steps = [step for step in dict.fromkeys(_STEP_OF.values()) if step in self._lacking]
-        named = " and ".join(filter(None, (", ".join(steps[:-1]), steps[-1])))
-        what = f"step{'s' if len(steps) > 1 else ''} {named}"
+        names = " and ".join(filter(None, (", ".join(steps[:-1]), steps[-1])))
+        missing = f"step{'s' if len(steps) > 1 else ''} {names}"
         return (
             f"{share(self._n_lacking, total, 'record')} "
-            f"{either(self._n_lacking, 'lacks', 'lack')} values of the {what}, and {self._step} "
-            f"asks no judge: run the {what} first, or the step all."
+            f"{either(self._n_lacking, 'lacks', 'lack')} values of the {missing}, and {self._step} "
+            f"asks no judge: run the {missing} first, or the step all."
         )
-
-    def leaves(self) -> tuple[Judge, ...]:
-        """No requests."""
-        return ()

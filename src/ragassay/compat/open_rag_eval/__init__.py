@@ -1,4 +1,4 @@
-"""Open RAG Eval's Python face: a skin over the suites ``trecrag``, ``consistency``, ``golden``.
+"""Open RAG Eval's Python classes, which run the suites ``trecrag``, ``consistency`` and ``golden``.
 
 >>> from ragassay import OpenAIModel, TRECEvaluator
 >>> evaluator = TRECEvaluator(OpenAIModel("gpt-4o"), {"k_values": [1, 3, 5]})  # doctest: +SKIP

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
-from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked
+from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, judge_keywords
 from ragassay.compat.open_rag_eval.metric_classes import (
     AutoNuggetMetric,
     CitationMetric,
@@ -74,7 +74,7 @@ class Evaluator:
             samples_of(data, options.get("columns")),
             self._suites,
             save=save,
-            **({} if self.model is None else asked(self.model)),
+            **({} if self.model is None else judge_keywords(self.model)),
             **{**self._values, **options, "models": models},
         )
 
@@ -101,23 +101,23 @@ class TRECEvaluator(Evaluator):
     ) -> None:
         from ragassay.models.classifiers import HHEM
 
-        given = dict(options or {})
-        if given.get("k_values") is not None:
-            cutoffs(given["k_values"])
-        values = translated("trecrag", given)
+        chosen = dict(options or {})
+        if chosen.get("k_values") is not None:
+            cutoffs(chosen["k_values"])
+        values = translated("trecrag", chosen)
         super().__init__(values.pop("suite"), values, model)
         self.k_values = tuple(values.get("ks", K_VALUES))
         self.options = values.get("options", {})
-        kwargs, given = given.get("model_kwargs"), self.options
-        self.retrieval_metric = UMBRELAMetric(model, kwargs, **_of(UMBRELAMetric, given))
-        self.generation_metric = AutoNuggetMetric(model, kwargs, **_of(AutoNuggetMetric, given))
-        self.citation_metric = CitationMetric(model, kwargs, **_of(CitationMetric, given))
+        kwargs, chosen = chosen.get("model_kwargs"), self.options
+        self.retrieval_metric = UMBRELAMetric(model, kwargs, **_of(UMBRELAMetric, chosen))
+        self.generation_metric = AutoNuggetMetric(model, kwargs, **_of(AutoNuggetMetric, chosen))
+        self.citation_metric = CitationMetric(model, kwargs, **_of(CitationMetric, chosen))
         self.hallucination_metric = HallucinationMetric(
-            values.get("models", {}).get(HHEM.name), **_of(HallucinationMetric, given)
+            values.get("models", {}).get(HHEM.name), **_of(HallucinationMetric, chosen)
         )
         self.no_answer_metric = NoAnswerMetric(model, kwargs)
         for metric in suites.get("trecrag").resolve():
-            with_options(metric, given)  # refuses impossible values now
+            with_options(metric, chosen)  # refuses impossible values now
 
     evaluate_batch = Evaluator.evaluate
 
@@ -165,10 +165,10 @@ class ConsistencyEvaluator(Evaluator):
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
         from ragassay.engine.published import Similarities
 
-        given = dict(options or {})
-        listed = given.get("metrics") or list(Similarities.model_fields)
-        given["metrics"] = listed if isinstance(listed, list | tuple) else [listed]
-        names = translated("consistency", given)["consistency_metrics"]
+        chosen = dict(options or {})
+        listed = chosen.get("metrics") or list(Similarities.model_fields)
+        chosen["metrics"] = listed if isinstance(listed, list | tuple) else [listed]
+        names = translated("consistency", chosen)["consistency_metrics"]
         super().__init__(["consistency"], {"consistency_metrics": names})
         self.metrics = tuple(names)
 

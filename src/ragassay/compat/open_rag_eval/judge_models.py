@@ -71,7 +71,7 @@ class TogetherModel(LLMJudgeModel):
     provider = "together"
 
 
-def asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
+def judge_keywords(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
     """The keywords of `ragassay.evaluate` for a judge. A key that was given is passed as part of
     the environment, and is kept nowhere else.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked
+from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, judge_keywords
 from ragassay.compat.open_rag_eval.options import K_VALUES, check, cutoffs, translated, with_options
 from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.samples import Sample
@@ -77,7 +77,7 @@ class Part:
         single = isinstance(data, Mapping | Sample)
         metrics = [with_options(naming.parse(name), self.parameters) for name in names]
         samples = samples_of(data)
-        result = evaluate(samples, metrics, **asked(self.model), **self.running)
+        result = evaluate(samples, metrics, **judge_keywords(self.model), **self.running)
         values = SpecValues(result)
         objects = []
         for _, rows in by_sample(result):
@@ -93,8 +93,8 @@ class Part:
     def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The published object from the columns of a results file."""
         if isinstance(self.columns, str):
-            found = columns[self.columns]
-            return {self.empty: None} if found is None else dict(found)
+            value = columns[self.columns]
+            return {self.empty: None} if value is None else dict(value)
         return {key: columns[name] for key, name in self.columns.items()}
 
 
@@ -176,8 +176,8 @@ class HallucinationMetric(Part):
         super().__init__(max_chars=max_chars, given=given)
         del detection_threshold
         check(running, "HallucinationMetric", _RUNNING)
-        named = translated("trecrag", {"hallucination_metric": {"model_name": model_name}})
-        folders = {**(running.get("models") or {}), **named.get("models", {})}
+        values = translated("trecrag", {"hallucination_metric": {"model_name": model_name}})
+        folders = {**(running.get("models") or {}), **values.get("models", {})}
         self.running = {**running, "models": folders}
 
 

@@ -71,7 +71,7 @@ def check(options: Iterable[str], who: str, known: Collection[str]) -> None:
         known: names that are allowed.
 
     Raises:
-        UsageError: one is not; it says which there are.
+        UsageError: one is not known; the message lists those that are.
     """
     for name in options:
         if name not in known:

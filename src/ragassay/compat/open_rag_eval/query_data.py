@@ -57,8 +57,8 @@ def _no_unknown(record: Mapping[str, Any], at: int, columns: Mapping[str, str]) 
     from ragassay.formats import FIELD_OF, folded
 
     roots = {name.partition(".")[0] for name in FIELD_OF} | {*map(folded, columns.values())}
-    there = {FIELD_OF.get(folded(str(key))) for key in record} | {*columns}
-    if {"passages", "answer"} <= there:
+    fields = {FIELD_OF.get(folded(str(key))) for key in record} | {*columns}
+    if {"passages", "answer"} <= fields:
         return
     for key, value in record.items():
         nested = value[0] if isinstance(value, list | tuple) and value else value

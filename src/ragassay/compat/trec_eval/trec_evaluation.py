@@ -136,12 +136,12 @@ def score(
         judged = judged.limited(depth)
     if judged_only:
         judged = judged.judged_only()
-    kept = np.ones(n_judged, np.bool_) if complete else ~missing
+    counted = np.ones(n_judged, np.bool_) if complete else ~missing
     if query is not None:
-        kept &= np.array(judged.queries) == query
-        if not kept.any():
+        counted &= np.array(judged.queries) == query
+        if not counted.any():
             raise UsageError(f"Query {query!r} is not among the queries to evaluate.")
-    judged, missing = judged.only(kept), missing[kept]
+    judged, missing = judged.only(counted), missing[counted]
     scores = TrecScores(
         tag,
         tuple(measures),

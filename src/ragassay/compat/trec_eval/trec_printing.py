@@ -67,11 +67,11 @@ def warnings(scores: TrecScores, run: str) -> list[str]:
     sentences = []
     if scores.n_missing:
         one = scores.n_missing == 1
-        what = "is left out; with -c it counts 0" if one else "are left out; with -c they count 0"
+        rest = "is left out; with -c it counts 0" if one else "are left out; with -c they count 0"
         if scores.complete:
-            what = "counts 0" if one else "count 0"
+            rest = "counts 0" if one else "count 0"
         missing = share(scores.n_missing, scores.n_judged, "judged query")
-        sentences.append(f"{run}: {missing} {'is' if one else 'are'} not in the run and {what}.")
+        sentences.append(f"{run}: {missing} {'is' if one else 'are'} not in the run and {rest}.")
     if scores.n_unjudged:
         sentences.append(
             f"{run}: {plural(scores.n_unjudged, 'query')} of the run "
@@ -99,25 +99,17 @@ def as_json(
         per_query: whether the values of each query are included.
         summary: whether the summary is included.
     """
-    body: dict[str, Any] = {
-        "qrels": qrels,
-        "run": run,
-        "tag": scores.tag,
-        **coverage(scores),
-        "measures": {
-            scores.label(measure): {
-                "metric": None if measure.metric is None else str(measure.metric)
-            }
-            for measure in scores.measures
-        },
+    measures: dict[str, dict[str, Any]] = {
+        scores.label(one): {"metric": None if one.metric is None else str(one.metric)}
+        for one in scores.measures
     }
-    measures = body["measures"]
     for measure, value in scores.summary() if summary else ():
         measures[scores.label(measure)]["all"] = value
     if per_query:
         for measure, query, value in scores.per_query():
             measures[scores.label(measure)].setdefault("queries", {})[query] = value
-    return body
+    about = {"qrels": qrels, "run": run, "tag": scores.tag}
+    return {**about, **coverage(scores), "measures": measures}
 
 
 def comparisons_as_json(comparisons: list[Comparison], scores: TrecScores) -> dict[str, Any]:

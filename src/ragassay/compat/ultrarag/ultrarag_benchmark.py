@@ -13,19 +13,11 @@ from typing import Any
 
 import orjson
 
+from ragassay.compat.ultrarag.row_warnings import warn_of_rows
 from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
-from ragassay.errors import (
-    ArgumentError,
-    CountedFact,
-    InputError,
-    json_problem,
-    meant_or_all,
-    system_problem,
-    warn_user,
-)
+from ragassay.errors import ArgumentError, InputError, json_problem, meant_or_all, system_problem
 
 KEYS = tuple(PARAMETERS["benchmark"]["benchmark"])
-_SHOWN = 5
 
 
 def get_data(benchmark: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -120,23 +112,19 @@ def _records(path: Path) -> list[dict[str, Any]]:
             import polars
 
             return polars.read_parquet(path).to_dicts()
-        content = path.read_bytes()
+        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
-        hint = (
-            "Correct 'path' in the parameter file."
-            if isinstance(error, FileNotFoundError)
-            else None
-        )
-        raise InputError(
-            f"cannot be read ({system_problem(error)})", path=path, hint=hint
-        ) from error
+        is_missing = isinstance(error, FileNotFoundError)
+        hint = "Correct 'path' in the parameter file." if is_missing else None
+        problem = f"cannot be read ({system_problem(error)})"
+        raise InputError(problem, path=path, hint=hint) from error
     except Exception as error:  # polars has many
         raise InputError(f"is not Parquet ({error})", path=path) from error
     if suffix == ".jsonl":
-        lines = enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1)
+        lines = enumerate(content.splitlines(), start=1)
         records = [(number, _parsed(line, path, number)) for number, line in lines if line.strip()]
     elif suffix == ".json":
-        body = _parsed(content.removeprefix(b"\xef\xbb\xbf"), path, None)
+        body = _parsed(content, path, None)
         records = list(enumerate(body if isinstance(body, list) else [body], start=1))
     else:
         raise InputError(
@@ -158,9 +146,9 @@ def _parsed(content: bytes, path: Path, line: int | None) -> Any:
 
 
 def _check_field(records: list[dict[str, Any]], column: str, field: str, path: Path) -> None:
-    """Refuses a field that no record has, and tells of records without it."""
+    """Refuses a field that no record has, and warns of records without it."""
     without = [at for at, record in enumerate(records) if record.get(field) is None]
-    if records and len(without) == len(records):
+    if len(without) == len(records):
         present = list(dict.fromkeys(name for record in records for name in record))
         raise InputError(
             f"no record has the field that key_map.{column} names",
@@ -168,10 +156,5 @@ def _check_field(records: list[dict[str, Any]], column: str, field: str, path: P
             field=field,
             hint=meant_or_all(field, present),
         )
-    if without:
-        named = ", ".join(map(str, without[:_SHOWN])) + (", ..." if len(without) > _SHOWN else "")
-        sentence = (
-            f"{{n}} {{record lacks|records lack}} the field {field!r} (counted from 0: {named}): "
-            f"{column} has null there."
-        )
-        warn_user(CountedFact(sentence, len(without)))
+    fact = f"{{n}} {{record lacks|records lack}} the field {field!r}"
+    warn_of_rows(without, fact, f": {column} has null there")

@@ -14,20 +14,13 @@ from typing import Any
 import numpy as np
 
 from ragassay.compat.trec_eval import trec_evaluation, trec_printing
+from ragassay.compat.ultrarag.row_warnings import warn_of_rows
 from ragassay.compat.ultrarag.ultrarag_servers import PARAMETERS
 from ragassay.counts import either
 from ragassay.engine import evaluate as evaluate_samples
 from ragassay.engine.comparison import compare_arrays
 from ragassay.engine.run import ranked_runs
-from ragassay.errors import (
-    ArgumentError,
-    CountedFact,
-    OptionError,
-    UsageError,
-    meant_or_all,
-    shown_value,
-    warn_user,
-)
+from ragassay.errors import ArgumentError, OptionError, UsageError, meant_or_all, shown_value
 from ragassay.files import atomic
 from ragassay.metrics.retrieval import TrecMeasure, trec_names
 
@@ -35,9 +28,6 @@ METRICS: tuple[str, ...] = tuple(PARAMETERS["evaluation"]["metrics"])
 """Metrics of short answers, by the names of UltraRAG's code."""
 
 _KS = (1, 5, 10, 20, 50, 100)
-_SHOWN = 5
-"""Rows that a message names."""
-
 _LONG = 60
 """Characters of a gold answer that a message does not repeat."""
 
@@ -79,27 +69,28 @@ def evaluate(
     """
     chosen = _chosen(METRICS if metrics is None else metrics, METRICS)
     _check_answers(pred_ls, gt_ls)
-    result = (
-        evaluate_samples(
-            [
-                {"query_id": str(at), "query": "", "answer": answer, "references": list(golds)}
-                for at, (answer, golds) in enumerate(zip(pred_ls, gt_ls, strict=True))
-            ],
-            metrics=chosen,
-        )
-        if pred_ls
-        else None
-    )
+    rows = [
+        {"query_id": str(at), "query": "", "answer": answer, "references": list(golds)}
+        for at, (answer, golds) in enumerate(zip(pred_ls, gt_ls, strict=True))
+    ]
+    table = evaluate_samples(rows, metrics=chosen).to_polars() if rows else None
     body: dict[str, Any] = {}
     for name in chosen:
-        values = [] if result is None else result.to_polars()[name].to_list()
+        values = [] if table is None else table[name].to_list()
         body[name] = [
             0.0 if value is None and answer is not None and not golds else value
             for value, answer, golds in zip(values, pred_ls, gt_ls, strict=True)
         ]
         scored = [value for value in body[name] if value is not None]
         body[f"avg_{name}"] = sum(scored) / len(scored) if scored else None
-    _tell(pred_ls, gt_ls)
+    warn_of_rows(
+        [at for at, answer in enumerate(pred_ls) if answer is None],
+        "{n} {row has|rows have} no answer and {is|are} in no mean",
+    )
+    warn_of_rows(
+        [at for at, golds in enumerate(gt_ls) if not golds],
+        "{n} {row has|rows have} no gold answer and {counts|count} 0, as in UltraRAG",
+    )
     return _saved(body, save_path)
 
 
@@ -255,7 +246,7 @@ def _check_n(n_resamples: int) -> None:
 
 
 def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The known names that are meant, each once.
+    """The known names for these names, each once.
 
     Raises:
         ArgumentError: no name, one text in place of a list, or an unknown name.
@@ -265,9 +256,9 @@ def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
     if not names:
         raise ArgumentError(f"metrics is empty. There are: {', '.join(known)}.")
     chosen = [name.casefold().replace("_", "-") for name in names]
-    for name, meant in zip(names, chosen, strict=True):
-        if meant not in known:
-            hint = meant_or_all(meant, known)
+    for name, wanted in zip(names, chosen, strict=True):
+        if wanted not in known:
+            hint = meant_or_all(wanted, known)
             raise ArgumentError(f"metrics names {name!r}, which is unknown. {hint}")
     return list(dict.fromkeys(chosen))
 
@@ -306,24 +297,6 @@ def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
             )
         if wrong := [gold for gold in golds if not isinstance(gold, str)]:
             raise ArgumentError(f"gt_ls[{at}] holds {shown_value(wrong[0])}, which is no text.")
-
-
-def _tell(pred_ls: Sequence[str | None], gt_ls: Sequence[Sequence[str]]) -> None:
-    """Warns of rows that are scored by what they lack."""
-    for rows, rest in (
-        (
-            [at for at, answer in enumerate(pred_ls) if answer is None],
-            "no answer and {is|are} in no mean",
-        ),
-        (
-            [at for at, golds in enumerate(gt_ls) if not golds],
-            "no gold answer and {counts|count} 0, as in UltraRAG",
-        ),
-    ):
-        if rows:
-            named = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
-            sentence = f"{{n}} {{row has|rows have}} {rest} (counted from 0: {named})."
-            warn_user(CountedFact(sentence, len(rows)))
 
 
 def _saved(body: dict[str, Any], save_path: str | None) -> Evaluated:

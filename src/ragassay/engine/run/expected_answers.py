@@ -83,7 +83,7 @@ _WHAT_IS_EXPECTED = frozenset(
 
 def columns_held(
     path: Path, columns: formats.Columns, encoding: str | None = None
-) -> formats.Looked:
+) -> formats.SourceColumns:
     """Which of the chosen columns a file of references has, of those that are read from it.
 
     Args:
@@ -97,7 +97,7 @@ def columns_held(
     """
     encoding = _encoding(path, encoding)
     options: formats.MapperOptions = {"columns": columns, "encoding": encoding}
-    looked = formats.look((formats.detect(path, encoding), path), options)
+    looked = formats.source_columns((formats.detect(path, encoding), path), options)
     wanted = _JOINING | _WHAT_IS_EXPECTED
     held = {one: names for one, names in looked.held.items() if one in wanted}
     return replace(looked, held=held)

@@ -152,9 +152,9 @@ def _columns(
         given = formats.get(config.format) if config.format else None
         for path in formats.files_of(named):
             reader = given or formats.detect(path, config.encoding)
-            looked.append(formats.look((reader, path), options))
+            looked.append(formats.source_columns((reader, path), options))
     elif (record := _record_of(data)) is not None:
-        looked.append(formats.Looked.at_record("the data", record, config.columns))
+        looked.append(formats.SourceColumns.at_record("the data", record, config.columns))
     return formats.columns_of_data(config.columns, looked, [asked]), asked.held
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,35 +41,28 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     if not opening.is_json(path, mapper.encoding):
         for line, row in delimited.rows(path, mapper.encoding):
             joined = {key: _texts(cell) for key in _JOINED if (cell := row.get(key)) is not None}
-            made = _told(_with(_metadata(row), {**row, **joined}))
+            made = _with_context(_with(_metadata(row), {**row, **joined}))
             yield mapper.sample(made, line, _beside(row, made))
         return
     seen: set[str] = set()
     for line, record in json_files.json_records(path, mapper.note, mapper.encoding, nested=True):
-        run = record.get("testRunData") or record.get("test_run_data") or record
-        lists = [run[name] for name in _CASES if isinstance(run.get(name), list)]
-        cases = [one for cases in lists for one in cases]
+        with opening.shaped("deepeval", path, line):
+            run = record.get("testRunData") or record.get("test_run_data") or record
+            lists = [run[name] for name in _CASES if isinstance(run.get(name), list)]
+        cases = [case for cases in lists for case in cases]
         ids = _ids(cases, seen)
-        if not lists:
-            with opening.shaped("deepeval", path, line):
-                made = _record(run)
-            yield mapper.sample(made, line, _beside(run, made))
-        for number, one in enumerate(cases, 1):
-            with opening.placed(path, number):
-                if not isinstance(one, dict):
-                    raise InputError("the test case is no object", field=_CASES[0])
+        for number, case in enumerate(cases, 1) if lists else ((line, run),):
             with opening.shaped("deepeval", path, number):
-                made = _record(one, ids)
-            yield mapper.sample(made, number, _beside(one, made))
+                if not isinstance(case, dict):
+                    raise InputError("the test case is no object", field=_CASES[0])
+                made = _record(case, ids)
+            yield mapper.sample(made, number, _beside(case, made))
 
 
 def _texts(cell: str) -> list[Any]:
     """The texts of a context in CSV; a cell that others wrote may hold a list."""
-    with suppress(InputError):  # a text may begin like a list
-        listed = field_values.unpack(cell, "")
-        if isinstance(listed, list):
-            return listed
-    return cell.split("|")
+    listed = field_values.opened(cell)
+    return listed if isinstance(listed, list) else cell.split("|")
 
 
 def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
@@ -84,8 +76,8 @@ def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
         cases: of one test run.
         seen: the names in earlier test runs, to which those of this one are added.
     """
-    named = [one.get("name") if isinstance(one, dict) else None for one in cases]
-    names = {one for one in named if isinstance(one, str) and one and not _NUMBERED.fullmatch(one)}
+    listed = [one.get("name") if isinstance(one, dict) else None for one in cases]
+    names = {one for one in listed if isinstance(one, str) and one and not _NUMBERED.fullmatch(one)}
     are_ids = len(names) == len(cases) and names.isdisjoint(seen)
     seen |= names
     return frozenset(names) if are_ids else frozenset()
@@ -95,7 +87,7 @@ _NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
 """Names that deepeval gives to test cases without one."""
 
 
-def _record(case: Mapping[str, Any], ids: frozenset[str] = frozenset()) -> dict[str, Any]:
+def _record(case: Mapping[str, Any], ids: frozenset[str]) -> dict[str, Any]:
     left_out = (
         *("metricsData", "metrics_data", "success", "order", "runDuration", "trace"),
         *("conversational", "multimodal", "index", "flaky"),
@@ -108,22 +100,19 @@ def _record(case: Mapping[str, Any], ids: frozenset[str] = frozenset()) -> dict[
         metadata.setdefault("name", name)
     record = _with(metadata, record)
     turns = record.get("turns")
-    if not isinstance(turns, list):
-        return _told(record)
+    turns = turns if isinstance(turns, list) else []
     answers = [one for one in turns if isinstance(one, dict) and one.get("role") == "assistant"]
     last = answers[-1] if answers else {}
-    found = last.get("retrievalContext", last.get("retrieval_context"))
-    if found is not None:
-        record["passages"] = found
-    return _told(record)
+    passages = last.get("retrievalContext", last.get("retrieval_context"))
+    return _with_context(record if passages is None else {**record, "passages": passages})
 
 
 _METADATA = ("metadata", "additionalMetadata", "additional_metadata")
-"""Names of what the makers of a test case wrote beside it, the later ones older."""
+"""Names of the metadata of a test case; the later ones are of older versions."""
 
 
 def _metadata(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What was written beside a test case, and the scores that deepeval gave it, by their names as
+    """The metadata of a test case, and the scores that deepeval gave it, by their names as
     ``score.NAME``."""
     made: dict[str, Any] = {}
     for name in reversed(_METADATA):
@@ -146,17 +135,17 @@ def _with(metadata: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, A
 
 
 def _beside(case: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record no longer has by the name that its case gave it, for chosen columns."""
+    """The values of a case that its record no longer has by their names, for chosen columns."""
     return {key: case[key] for key in ("name", *_METADATA) if key in case and key not in record}
 
 
-def _told(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What a case says. Its context is gold, also where nothing was retrieved: by the name of what
-    was retrieved beside it, that is known."""
-    told = {key: value for key, value in case.items() if value is not None}
-    if "context" in told and told.keys().isdisjoint(_RETRIEVED):
-        told["retrieval_context"] = None
-    return told
+def _with_context(case: Mapping[str, Any]) -> dict[str, Any]:
+    """A case without its nulls. Its ``context`` is gold only beside ``retrieval_context``, which is
+    therefore added where nothing was retrieved."""
+    record = {key: value for key, value in case.items() if value is not None}
+    if "context" in record and record.keys().isdisjoint(_RETRIEVED):
+        record["retrieval_context"] = None
+    return record
 
 
 def _sniff(head: Head) -> int:

@@ -53,7 +53,7 @@ def _record(
         answer = (choices[0].get("message") or {}).get("content")
     error = one.get("error")
     scores = one.get("scores") or {}
-    found = retrieved.name_of_list(metadata) or _name_of_text(metadata)
+    list_name = retrieved.name_of_list(metadata) or _name_of_text(metadata)
     limit = one.get("limit")
     if not error and not answer and isinstance(limit, dict):
         most = str(limit.get("limit")).removesuffix(".0")
@@ -65,16 +65,16 @@ def _record(
         "references": one.get("target") or None,
         "answer": None if error else answer,
         "failure": error.get("message") if isinstance(error, dict) else error,
-        "passages": None if found is None else retrieved.documents(metadata[found]),
+        "passages": None if list_name is None else retrieved.documents(metadata[list_name]),
         "metadata": {
-            **{key: value for key, value in metadata.items() if key != found},
+            **{key: value for key, value in metadata.items() if key != list_name},
             **{f"score.{name}": score.get("value") for name, score in scores.items()},
         },
     }
-    asked, said = one.get("input"), one.get("messages")
-    used_tools = isinstance(said, list) and any(turn.get("role") == "tool" for turn in said)
+    asked, turns = one.get("input"), one.get("messages")
+    used_tools = isinstance(turns, list) and any(turn.get("role") == "tool" for turn in turns)
     if mapper.from_tools and used_tools:
-        asked = said  # what tools gave stands only there
+        asked = turns  # only they hold the results of tools
         del record["answer"]
     elif used_tools:
         mapper.tell_tools(line)

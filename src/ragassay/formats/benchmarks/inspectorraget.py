@@ -34,10 +34,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     Raises:
         InputError: the file cannot be read, or an evaluation refers to a missing task or document.
     """
-    content = json_files.parse_json(opening.read_all(path, mapper.encoding), path)
+    content = json_files.whole_object(path, mapper.encoding)
     with opening.placed(path):
-        if not isinstance(content, dict):
-            raise InputError("the file holds no object")
         documents = _by(content, "documents", "document_id")
         tasks = _by(content, "tasks", "task_id")
         evaluations = _rows(content, "evaluations")

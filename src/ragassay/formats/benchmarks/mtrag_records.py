@@ -56,8 +56,8 @@ def extended(
         else:
             metrics[field] = list(outcome.parts.get("values") or [outcome.value])
     beside = {UNSCORED: unscored, JUDGE: {name: who for name, who in judges.items() if who}}
-    kept = {key: value for key, value in record.items() if key not in beside}
-    return {**kept, METRICS: metrics, **{key: value for key, value in beside.items() if value}}
+    others = {key: value for key, value in record.items() if key not in beside}
+    return {**others, METRICS: metrics, **{key: value for key, value in beside.items() if value}}
 
 
 def _object(record: Mapping[str, Any], key: str) -> Record:

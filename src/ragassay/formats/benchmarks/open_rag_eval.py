@@ -13,7 +13,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, field_values
-from ragassay.formats.sources import Row, delimited
+from ragassay.formats.sources import Row, delimited, placed
 from ragassay.samples import Answer, Passage, Sample
 
 _COLUMNS = ("query", "passage_id", "passage", "generated_answer")
@@ -68,7 +68,7 @@ def _group_key(numbered: Numbered) -> _Key:
 
 def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
     line, first = rows[0]
-    try:
+    with placed(mapper.path, line):
         for other, row in rows[1:]:
             if row["query"] != first["query"]:
                 raise InputError(
@@ -99,23 +99,21 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
             failure=failure,
             metadata=_metadata(first, no_answer=answer == "", failed=failure is not None),
         )
-    except InputError as error:
-        raise error.at(path=mapper.path, line=line) from None
     mapper.claim(sample, line)
     return sample
 
 
 def _answer_and_failure(rows: list[Numbered]) -> tuple[str | None, str | None]:
     """The answer ("" for NO_ANSWER, ``None`` where there is none) and the failure."""
-    given = {row["generated_answer"]: line for line, row in rows if row["generated_answer"]}
-    if len(given) > 1:
+    lines = {row["generated_answer"]: line for line, row in rows if row["generated_answer"]}
+    if len(lines) > 1:
         raise InputError(
             "the rows of one query and run hold different answers",
-            line=list(given.values())[1],
+            line=list(lines.values())[1],
             field="generated_answer",
             hint="Give each run of a query its own query_run.",
         )
-    answer = next(iter(given), None)
+    answer = next(iter(lines), None)
     if answer == _API_ERROR:
         return None, _API_ERROR
     return ("" if answer == _NO_ANSWER else answer), None

@@ -32,7 +32,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """
     seen: dict[tuple[Any, ...], int] = {}
     number = 0
-    for line, outer in json_files.json_records(path, lambda what, then: None, mapper.encoding):
+    for line, outer in json_files.json_records(path, encoding=mapper.encoding):
         results = _results(outer)
         if results is None:
             raise InputError(
@@ -51,7 +51,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
             with shaped("promptfoo", path, where):
                 record = _record(one, prompts, mapper)
                 # In the record a response would be an answer, and the answer the reference.
-                around = {"vars": _given(one), "response": one.get("response") or {}}
+                around = {"vars": _variables(one), "response": one.get("response") or {}}
             key = (str(record.get("id")), str(record.get("system")))
             repeat = seen[key] = seen.get(key, -1) + 1
             beside = around if mapper.columns else None
@@ -70,21 +70,21 @@ def _results(outer: Mapping[str, Any]) -> list[Any] | None:
 def _prompts(results: list[Any]) -> dict[str, dict[str, str]]:
     """Names of the prompts of those providers that were asked with several: provider -> index of
     the prompt -> its label, where each has a short one of its own, else ``2`` for the second."""
-    found: dict[str, dict[str, str]] = {}
+    labels: dict[str, dict[str, str]] = {}
     for one in results:
         if isinstance(one, dict):
-            given = one.get("prompt")
-            prompt = given if isinstance(given, dict) else {}
+            entry = one.get("prompt")
+            prompt = entry if isinstance(entry, dict) else {}
             label = str(prompt.get("label") or "")
             is_name = len(label) <= _LONGEST and "\n" not in label and label != prompt.get("raw")
-            named = found.setdefault(_provider(one), {})
-            named.setdefault(str(one.get("promptIdx")), label if is_name else "")
+            own_labels = labels.setdefault(_provider(one), {})
+            own_labels.setdefault(str(one.get("promptIdx")), label if is_name else "")
     return {
-        provider: named
-        if all(named.values()) and len({*named.values()}) == len(named)
-        else {index: str(number) for number, index in enumerate(named, 1)}
-        for provider, named in found.items()
-        if len(named) > 1
+        provider: own_labels
+        if all(own_labels.values()) and len({*own_labels.values()}) == len(own_labels)
+        else {index: str(number) for number, index in enumerate(own_labels, 1)}
+        for provider, own_labels in labels.items()
+        if len(own_labels) > 1
     }
 
 
@@ -102,38 +102,39 @@ def _provider(one: Mapping[str, Any]) -> str:
 def _record(
     one: Mapping[str, Any], prompts: Mapping[str, Mapping[str, str]], mapper: Mapper
 ) -> dict[str, Any]:
-    given = _given(one)
+    variables = _variables(one)
     response = one.get("response") or {}
     case = one.get("testCase") or {}
-    told = response.get("metadata") or one.get("metadata") or {}
+    details = response.get("metadata") or one.get("metadata") or {}
     system = _provider(one)
     prompt = one.get("prompt") or {}
     if system in prompts:
         system = f"{system}#{prompts[system][str(one.get('promptIdx'))]}"
     output = response.get("output")
-    keys = _keys(given, mapper)
-    fields = {field: given[name] for field, name in keys.items()}
+    keys = _keys(variables, mapper)
+    fields = {field: variables[name] for field, name in keys.items()}
     if isinstance(fields.get("passages"), str):
         fields["passages"] = [fields["passages"]]
-    failed = one.get("error") if output is None else None  # a failed assertion is no failure
+    # Beside an output an error is a failed assertion.
+    failure = None if output is not None else one.get("error") or response.get("error")
     record = {
         "id": str(one.get("testIdx", one.get("id", ""))) or None,
-        "query": next(iter(given.values()), None) if len(given) == 1 else None,
+        "query": next(iter(variables.values()), None) if len(variables) == 1 else None,
         **fields,
         "system": system or None,
         "answer": output,
-        "failure": failed or (response.get("error") if output is None else None),
+        "failure": failure,
         "references": fields.get("references") or _expected(case.get("assert")),
         "metadata": {
             **(case.get("metadata") or {}),
-            **{name: value for name, value in given.items() if name not in keys.values()},
+            **{name: value for name, value in variables.items() if name not in keys.values()},
             **{f"score.{name}": value for name, value in (one.get("namedScores") or {}).items()},
             "description": case.get("description"),
             "prompt": prompt.get("label"),
             "asked": _served(one, response) or None,
         },
     }
-    context = retrieved.within(told)
+    context = retrieved.within(details)
     if context is not None:
         record["passages"] = context
     if isinstance(output, dict):
@@ -153,7 +154,7 @@ def _served(one: Mapping[str, Any], response: Mapping[str, Any]) -> dict[str, fl
     used = response.get("tokenUsage") or {}
     if not (used.get("prompt") or used.get("completion")):  # zeros where nothing was counted
         used = {}
-    return served.told(
+    return served.measured(
         latency=milliseconds / 1000 if milliseconds else None,
         input_tokens=used.get("prompt"),
         output_tokens=used.get("completion"),
@@ -161,25 +162,25 @@ def _served(one: Mapping[str, Any], response: Mapping[str, Any]) -> dict[str, fl
     )
 
 
-def _given(one: Mapping[str, Any]) -> Mapping[str, Any]:
+def _variables(one: Mapping[str, Any]) -> Mapping[str, Any]:
     """The variables of a test."""
     return one.get("vars") or (one.get("testCase") or {}).get("vars") or {}
 
 
-_TAKEN = ("query", "history", "passages", "references", "gold", "id")
+_FIELDS = ("query", "history", "passages", "references", "gold", "id")
 _OUTPUTS = ("answer", "output", "response", "text", "content")
 
 
-def _keys(given: Mapping[str, Any], mapper: Mapper) -> dict[str, str]:
+def _keys(variables: Mapping[str, Any], mapper: Mapper) -> dict[str, str]:
     """The variable that holds each field, where its name is known and no column is chosen.
 
     Raises:
         InputError: two variables could be the same field.
     """
-    wanted = {field for field in _TAKEN if field not in mapper.columns}
-    taken = [name for name in given if FIELD_OF.get(folded(name)) in wanted]
-    found = aliases.plan(taken, {}, _VariableWords()).keys if taken else {}
-    return {field: name for field, name in found.items() if field in _TAKEN}
+    wanted = {field for field in _FIELDS if field not in mapper.columns}
+    names = [name for name in variables if FIELD_OF.get(folded(name)) in wanted]
+    keys = aliases.plan(names, {}, _VariableWords()).keys if names else {}
+    return {field: name for field, name in keys.items() if field in _FIELDS}
 
 
 class _VariableWords(OptionWords):

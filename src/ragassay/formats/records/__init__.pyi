@@ -1,11 +1,4 @@
-from . import (
-    aliases as aliases,
-    answer_values as answer_values,
-    field_values as field_values,
-    messages as messages,
-    passages as passages,
-    retrieved as retrieved,
-)
+from . import aliases as aliases
 from .aliases import (
     ALIKE as ALIKE,
     FIELD_OF as FIELD_OF,
@@ -23,15 +16,9 @@ from .chosen_columns import (
     Columns as Columns,
     canonical as canonical,
 )
-from .field_values import (
-    FIRST_TIME as FIRST_TIME,
-    LAST_TIME as LAST_TIME,
-    timestamp as timestamp,
-)
 from .identities import has_made_id as has_made_id
 from .notes import Notes as Notes
 from .option_words import BY_FLAGS as BY_FLAGS, OptionWords as OptionWords
-from .retrieved import LISTS as LISTS, are_names as are_names, unpacked as unpacked
 from .sample_records import (
     Mapper as Mapper,
     MapperOptions as MapperOptions,
@@ -42,4 +29,18 @@ from .texts_within import (
     is_list_of_texts as is_list_of_texts,
     text_paths as text_paths,
     unread as unread,
+)
+from .values import (
+    FIRST_TIME as FIRST_TIME,
+    LAST_TIME as LAST_TIME,
+    LISTS as LISTS,
+    answer_values as answer_values,
+    are_names as are_names,
+    field_values as field_values,
+    folded_text as folded_text,
+    messages as messages,
+    passages as passages,
+    retrieved as retrieved,
+    timestamp as timestamp,
+    unpacked as unpacked,
 )

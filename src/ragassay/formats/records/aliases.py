@@ -106,9 +106,9 @@ def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) ->
     """
     all_keys = list(keys)
     chosen = {field: key for field, key in columns.items() if key in all_keys}
-    taken = set(chosen.values())
-    by_field = _by_field(key for key in all_keys if key not in taken)
-    by_field = {field: found for field, found in by_field.items() if field not in columns}
+    chosen_keys = set(chosen.values())
+    by_field = _by_field(key for key in all_keys if key not in chosen_keys)
+    by_field = {field: names for field, names in by_field.items() if field not in columns}
     for word, (field, other) in PAIRS.items():
         _settle_pair(by_field, field, word, other, columns, words)
     labels = tuple(by_field.pop("answerability", ()))
@@ -164,16 +164,16 @@ def clear_keys(keys: Iterable[str]) -> dict[str, str]:
     Args:
         keys: the record's keys.
     """
-    return {field: found[0] for field, found in _by_field(keys).items() if len(found) == 1}
+    return {field: names[0] for field, names in _by_field(keys).items() if len(names) == 1}
 
 
 def _by_field(keys: Iterable[str]) -> dict[str, list[str]]:
     """The keys that are known, by their fields."""
-    found: dict[str, list[str]] = {}
+    by_field: dict[str, list[str]] = {}
     for key in keys:
         if (field := FIELD_OF.get(folded(key))) is not None:
-            found.setdefault(field, []).append(key)
-    return found
+            by_field.setdefault(field, []).append(key)
+    return by_field
 
 
 ALIKE = 0.8
@@ -200,19 +200,19 @@ def likeness(name: str, field: str) -> float:
 
 
 def mistyped(keys: Keys, rest: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Each key that holds no field and is called nearly like one that the record lacks, in as many
-    words; with that field.
+    """The keys that hold no field and resemble the name of a field that the record lacks, each with
+    that field. Only names of as many words are compared.
 
     Args:
         keys: the key of each field that the record has.
         rest: the keys left over.
     """
-    left = list(rest)
+    unread = list(rest)
     for field in ("query", "answer", "references", "passages", "gold"):
         if not keys.keys().isdisjoint((field, *_ELSEWHERE.get(field, ()))):
             continue
         names = names_of(field)
-        for key in left:
+        for key in unread:
             own = folded(key)
             same = [name for name in names if name.count("_") == own.count("_")]
             if any(SequenceMatcher(None, own, name).ratio() >= ALIKE for name in same):
@@ -233,7 +233,8 @@ PAIRS: Mapping[str, tuple[str, str]] = {
     "answer": ("answer", "references"),
     "context": ("passages", "gold"),
 }
-"""Names that mean one field alone, and another one beside other names of the first."""
+"""Names that mean the first field where they stand alone, and the second one where the record has
+another name of the first."""
 
 
 def _settle_pair(

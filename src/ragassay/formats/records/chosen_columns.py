@@ -4,14 +4,15 @@ several columns that make one list."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from ragassay.errors import InputError, UsageError, did_you_mean
-from ragassay.formats.records import field_values
 from ragassay.formats.records.aliases import ALIASES, FIELD_OF, KEY_MAP, folded
 from ragassay.formats.records.texts_within import text_paths
+from ragassay.formats.records.values import field_values
 from ragassay.json_paths import NOTHING, JsonPath, PathError
 
 Columns = Mapping[str, str | Sequence[str]]
@@ -75,14 +76,13 @@ class JoinedColumns:
         return cls(tuple(re.compile(re.escape(name).replace(r"\*", "(.*)")) for name in names))
 
     def among(self, names: Iterable[str]) -> list[str]:
-        """The columns that are meant, those of one pattern by the numbers in their names (2 before
-        10)."""
+        """The names that match, those of one pattern by the numbers in them (2 before 10)."""
         listed = list(names)
-        meant: dict[str, None] = {}
+        matching: dict[str, None] = {}
         for pattern in self.patterns:
-            found = {name: match for name in listed if (match := pattern.fullmatch(name))}
-            meant.update(dict.fromkeys(sorted(found, key=lambda name: _order(found[name]))))
-        return list(meant)
+            matches = {name: match for name in listed if (match := pattern.fullmatch(name))}
+            matching.update(dict.fromkeys(sorted(matches, key=lambda name: _order(matches[name]))))
+        return list(matching)
 
     def find(self, record: Mapping[str, Any]) -> Any:
         """Their values in a record, without those that are missing or empty; `NOTHING` where it has
@@ -112,17 +112,15 @@ class ChosenColumns:
 
     def __init__(self, columns: Columns | None) -> None:
         self._candidates = canonical(columns)
-        self._paths = {
-            name: path
-            for names in self._candidates.values()
-            for name in _alternatives(names)
-            if (path := _parsed(name)) is not None
-        }
+        self._fields: dict[str, str] = {}
+        for field, names in self._candidates.items():
+            for name in _alternatives(names):
+                self._fields.setdefault(name, field)
+        self._paths = {name: path for name in self._fields if (path := _parsed(name)) is not None}
         self._joined = {
             name: joined
-            for field in LIST_FIELDS & self._candidates.keys()
-            for name in _alternatives(self._candidates[field])
-            if (joined := JoinedColumns.parse(name)) is not None
+            for name, field in self._fields.items()
+            if field in LIST_FIELDS and (joined := JoinedColumns.parse(name)) is not None
         }
         self._plain = {field: names[0] for field, names in self._candidates.items()}
 
@@ -133,24 +131,25 @@ class ChosenColumns:
         return bool(self._candidates)
 
     def resolve(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-        """The record with what paths lead to at its top, and the key of each chosen field.
+        """The record with the values of chosen paths at its top, and the key of each chosen field.
 
-        What a path leads to stands under the path's text, and no longer where it was. A field that
-        the record lacks has the key that was named first, which the record does not have then.
+        The key of such a value is the text of its path; the value is removed from where it was. A
+        field of which the record has no column has its first candidate as its key, which then is
+        not in the record.
 
         Args:
             record: plain values; a path goes on into a text that holds an object or a list.
         """
         if all(record.get(name) is not None for name in self._plain.values()):
             return record, self._plain
-        keys, found = dict(self._plain), dict(record)
+        keys, resolved = dict(self._plain), dict(record)
         for field, names in self._candidates.items():
             # A candidate that is there and null comes after those that hold something.
             empty: str | None = None
             for name in (names[0], *_alternatives(names)):
                 value = self._value(name, record)
                 if value is not NOTHING:
-                    found[name] = value
+                    resolved[name] = value
                 if value is not NOTHING and value is not None:
                     keys[field] = name
                     break
@@ -158,21 +157,21 @@ class ChosenColumns:
             else:
                 keys[field] = empty or names[0]
         for name in set(keys.values()) - record.keys():
-            if name in self._joined and name in found:
+            if name in self._joined and name in resolved:
                 for column in self._joined[name].among(record):
-                    found.pop(column, None)
-            elif name in self._paths and name in found:
-                self._take_out(found, self._paths[name].steps)
-        return found, keys
+                    resolved.pop(column, None)
+            elif name in self._paths and name in resolved:
+                self._take_out(resolved, self._paths[name].steps)
+        return resolved, keys
 
-    def held(self, record: Mapping[str, Any]) -> set[str]:
+    def fields_in(self, record: Mapping[str, Any]) -> set[str]:
         """The fields whose columns are in a record."""
-        found, keys = self.resolve(record)
-        return {field for field, key in keys.items() if key in found}
+        resolved, keys = self.resolve(record)
+        return {field for field, key in keys.items() if key in resolved}
 
     def names(self) -> set[str]:
         """Every name and path that was chosen."""
-        return {name for names in self._candidates.values() for name in _alternatives(names)}
+        return {*self._fields}
 
     def field_of(self, column: str) -> str | None:
         """The field that a column holds: the one it was chosen for, else that of its name, unless
@@ -181,86 +180,82 @@ class ChosenColumns:
         Args:
             column: its name.
         """
-        for field, names in self._candidates.items():
-            if column in _alternatives(names):
-                return field
+        if column in self._fields:
+            return self._fields[column]
         field = FIELD_OF.get(folded(column), "")
         return field if field and field not in self else None
 
     def joined(self, names: Iterable[str]) -> set[str]:
-        """Those of a record's names that make a list together with others."""
+        """The names among these whose columns together make a list that the user chose."""
         listed = list(names)
         return {name for joined in self._joined.values() for name in joined.among(listed)}
 
     def excused(self, record: Mapping[str, Any], *, made: bool) -> frozenset[str]:
-        """The fields whose columns a record lacks without showing that the file lacks them: what
-        systems give, where this one failed; and what a path into fields of ours leads to, where a
-        format made the record and found nothing for them.
+        """The fields whose columns a record may lack although the file has them. These are the
+        outputs of a system, where the record says that it failed; and the fields of paths that
+        begin in a field of ours which a format left out, because it found no value for it.
 
         Args:
             record: as `resolve` takes it.
             made: whether a format made the record, with the names of our fields.
         """
-        found, keys = self.resolve(record)
+        resolved, keys = self.resolve(record)
         lacking = {
-            field: names for field, names in self._candidates.items() if keys[field] not in found
+            field: names for field, names in self._candidates.items() if keys[field] not in resolved
         }
         failed = any(
             (key == keys.get("failure") or FIELD_OF.get(folded(key)) == "failure")
-            and says_failure(value)
-            for key, value in found.items()
+            and field_values.says_failure(value)
+            for key, value in resolved.items()
         )
         return frozenset(
             field
             for field, names in lacking.items()
-            if (failed and field in _GIVEN)
+            if (failed and field in _OUTPUTS)
             or (made and all(self._lacks_start(name, record) for name in _alternatives(names)))
         )
 
     def _lacks_start(self, name: str, record: Mapping[str, Any]) -> bool:
         """Whether a path begins in a field of ours that a record does not have."""
         path = self._paths.get(name)
-        if path is None or path.steps[0] not in _GIVEN:
+        if path is None or path.steps[0] not in _OUTPUTS:
             return False
         return record.get(str(path.steps[0])) is None
 
     def missing(
         self, record: Mapping[str, Any], excused: Collection[str] = ()
-    ) -> InputError | None:
-        """The error for a field whose columns a record lacks; ``None`` where all are there, or may
-        be absent.
+    ) -> Iterator[tuple[str, InputError]]:
+        """Each field whose columns a record lacks, unless they may be absent, and the error for it.
 
         Args:
             record: the first record, as `resolve` takes it.
             excused: fields that it may lack (`excused`).
         """
-        found, keys = self.resolve(record)
+        resolved, keys = self.resolve(record)
         for field, names in self._candidates.items():
             if field in excused:
                 continue
-            paths = [self._paths.get(name) for name in _alternatives(names)]
-            if keys[field] in found or any(path is not None and path.optional for path in paths):
+            paths = [self._paths[name] for name in _alternatives(names) if name in self._paths]
+            if keys[field] in resolved or any(path.optional for path in paths):
                 continue
-            name, reason = names[0], ""
-            if len(path_of := [one for one in paths if one is not None]) == 1:
+            name, reason, may_lack = names[0], "", ""
+            if paths:
+                may_lack = f" A ? at its end ({paths[0].text}?) lets records lack it."
+            if len(paths) == 1:
                 try:
-                    if len(path_of[0].steps) > 1:
-                        path_of[0].find(record, _opened)
+                    paths[0].find(record, _opened)
                 except PathError as error:
                     reason = f": {error}"
-            may_lack = (
-                f" A ? at its end ({path_of[0].text}?) lets records lack it."
-                if path_of and len(path_of[0].steps) > 1
-                else ""
+            yield (
+                field,
+                InputError(
+                    f"there is no column {' or '.join(map(repr, _alternatives(names)))} "
+                    f"(wanted as {field}){reason}",
+                    field=name,
+                    hint=f"{self._texts_near(name, record) or did_you_mean(name, record)} "
+                    f"Found: {', '.join(record)}.{may_lack}".strip(),
+                ),
             )
-            return InputError(
-                f"there is no column {' or '.join(map(repr, _alternatives(names)))} "
-                f"(wanted as {field}){reason}",
-                field=name,
-                hint=f"{self._texts_near(name, record) or did_you_mean(name, record)} "
-                f"Found: {', '.join(record)}.{may_lack}".strip(),
-            )
-        return None
 
     def with_texts_below(self, error: InputError, record: Mapping[str, Any]) -> InputError:
         """An error about a chosen column, with the paths to the texts in it where it holds an
@@ -270,20 +265,17 @@ class ChosenColumns:
             error: about a field of the record.
             record: as `resolve` takes it.
         """
-        name = error.field
-        for field, names in self._candidates.items():
-            if name in _alternatives(names):
-                hint = _texts_below(field, self._value(name, record), name)
-                return error.but(hint=hint) if hint else error
-        return error
+        name = error.field or ""
+        field = self._fields.get(name)
+        hint = field and _texts_below(field, self._value(name, record), name)
+        return error.but(hint=hint) if hint else error
 
     def _texts_near(self, name: str, record: Mapping[str, Any]) -> str:
-        """A hint with the texts in the column into which a path that leads nowhere begins."""
+        """A hint with the texts in the column in which a path begins that leads nowhere."""
         path = self._paths.get(name)
         if path is None or (first := str(path.steps[0])) not in record:
             return ""
-        field = next(one for one, names in self._candidates.items() if name in _alternatives(names))
-        return _texts_below(field, record[first], first)
+        return _texts_below(self._fields[name], record[first], first)
 
     def _value(self, name: str, record: Mapping[str, Any]) -> Any:
         """What a column holds, or what a name that is no column's leads to; else `NOTHING`."""
@@ -297,8 +289,8 @@ class ChosenColumns:
             return NOTHING
 
     def _take_out(self, record: dict[str, Any], steps: Sequence[str | int]) -> None:
-        """Takes out what a path led to, down to its first step into a list, and the objects that
-        are empty then. A list that is itself a field of ours (``messages``) stays."""
+        """Removes the value of a path from a record, or the list into which the path goes, and the
+        objects that are empty then. A list that is itself a field of ours (``messages``) stays."""
         keys: list[str] = []
         for step in steps:
             if isinstance(step, int):
@@ -311,20 +303,8 @@ class ChosenColumns:
             _without(record, keys)
 
 
-_GIVEN = frozenset({"answer", "passages", "passage_ids", "passage_embeddings"})
-"""Fields that hold what a system gave."""
-
-_NO_FAILURE = frozenset({"", "none", "null", "nan", "false"})
-"""What programs write, or keep, where there was no error."""
-
-
-def says_failure(value: Any) -> bool:
-    """Whether what stands where failures are told tells of one.
-
-    Args:
-        value: what a record holds.
-    """
-    return value is not None and str(value).strip().casefold() not in _NO_FAILURE
+_OUTPUTS = frozenset({"answer", "passages", "passage_ids", "passage_embeddings"})
+"""Fields that hold the output of a system."""
 
 
 def _alternatives(names: Sequence[str]) -> list[str]:
@@ -345,11 +325,10 @@ def _without(record: dict[str, Any], keys: Sequence[str]) -> None:
 
 def _parsed(name: str) -> JsonPath | None:
     """The path that a name writes; ``None`` where it can only be a name."""
-    try:
+    with suppress(ValueError):
         path = JsonPath.parse(name)
-    except ValueError:
-        return None
-    return path if path.optional or len(path.steps) > 1 else None
+        return path if path.optional or len(path.steps) > 1 else None
+    return None
 
 
 def _opened(value: Any) -> Any:
@@ -359,9 +338,7 @@ def _opened(value: Any) -> Any:
 
 def _texts_below(field: str, value: Any, name: str) -> str:
     """A hint with the paths to the texts in what a column holds; empty where there are none."""
-    below = (
-        () if value is NOTHING else text_paths([_opened(value)], name, listed=field in LIST_FIELDS)
-    )
+    below = text_paths([_opened(value)], name, listed=field in LIST_FIELDS)
     paths = [path for path in below if path != name][:_MOST_PATHS]
     if not paths:
         return ""

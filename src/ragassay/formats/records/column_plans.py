@@ -21,7 +21,7 @@ class ColumnPlans:
 
     Args:
         words: how errors name options.
-        notes: is told of names that may be mistyped.
+        notes: collects the names that may be mistyped.
     """
 
     def __init__(self, words: OptionWords, notes: Notes) -> None:
@@ -32,7 +32,7 @@ class ColumnPlans:
     def begin_file(self) -> None:
         """Forgets what the names of another file mean."""
         self._plans: dict[tuple[tuple[str, ...], tuple[str, ...]], FieldKeys] = {}
-        self._meant: dict[str, str] = {}
+        self._meanings: dict[str, str] = {}
 
     def of(self, record: Mapping[str, Any], chosen: Keys) -> FieldKeys:
         """The key of the record that holds each field.
@@ -46,37 +46,38 @@ class ColumnPlans:
                 earlier record of the file.
         """
         keys = (tuple(record), tuple(chosen.values()))
-        known = self._plans.get(keys)
-        if known is None:
+        plan = self._plans.get(keys)
+        if plan is None:
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-            known = aliases.plan(keys[0], chosen, self._words)
-            self._check_meaning(known)
-            self._plans[keys] = known
+            plan = aliases.plan(keys[0], chosen, self._words)
+            self._check_meaning(plan)
+            self._plans[keys] = plan
             if len(self._plans) <= _MOST_LOOKED_AT:
-                self._tell_mistyped(known, record)
-        return known
+                self._tell_mistyped(plan, record)
+        return plan
 
-    def _check_meaning(self, found: FieldKeys) -> None:
+    def _check_meaning(self, plan: FieldKeys) -> None:
         """Refuses a record in which a name of `PAIRS` means another field than in an earlier one: a
         system's answer would be read as the reference, or the reference as its answer."""
-        field_of = {folded(key): field for field, key in found.keys.items()}
+        field_of = {folded(key): field for field, key in plan.keys.items()}
         for word, fields in aliases.PAIRS.items():
-            meant = field_of.get(word)
-            if meant not in fields or self._meant.setdefault(word, meant) == meant:
+            meaning = field_of.get(word)
+            if meaning not in fields or self._meanings.setdefault(word, meaning) == meaning:
                 continue
             field, other = fields
             raise InputError(
-                f"{word!r} holds {meant} here and {self._meant[word]} in an earlier record: it is "
-                f"{other} beside another column of {field}, and {field} where it stands alone",
-                field=found.keys[meant],
+                f"{word!r} holds {meaning} here and {self._meanings[word]} in an earlier record: "
+                f"it is {other} beside another column of {field}, and {field} where it stands "
+                "alone",
+                field=plan.keys[meaning],
                 hint=f"Say which it is: {self._words.columns(other, word)}, or "
                 f"{self._words.columns(field, word)}.",
             )
 
-    def _tell_mistyped(self, found: FieldKeys, record: Mapping[str, Any]) -> None:
-        """Notes columns that hold no field and are called nearly like one that is not there."""
-        for key, field in aliases.mistyped(found.keys, found.rest):
+    def _tell_mistyped(self, plan: FieldKeys, record: Mapping[str, Any]) -> None:
+        """Notes columns that hold no field and resemble the name of one that the record lacks."""
+        for key, field in aliases.mistyped(plan.keys, plan.rest):
             fits = field not in ("query", "answer") or isinstance(record[key], str)
             if fits and (key, field) not in self._mistyped:
                 self._mistyped.add((key, field))

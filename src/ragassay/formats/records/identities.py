@@ -1,5 +1,5 @@
-"""The identity of samples: ids of records that have none, and the error for an identity that comes
-again."""
+"""The identity of samples: ids for records that have none, and the error for a repeated
+identity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 
 from ragassay.errors import InputError
-from ragassay.formats.records.field_values import texts_of
+from ragassay.formats.records.values import texts_of
 from ragassay.samples import Sample, Turn
 
 _LATEST = 100
@@ -48,18 +48,18 @@ class Identities:
         where = earlier if isinstance(earlier, int) else f"{earlier[1]} of {earlier[0]}"
         query = sample.query or ""
         query = query if len(query) <= 80 else f"{query[:77]}..."
-        told = f"the query {query!r}{of}"
+        subject = f"the query {query!r}{of}"
         if _are_rows_of_passages(self._latest.get(key), sample):
             return InputError(
-                f"{told} was already given in line {where} with the same answer and another "
+                f"{subject} was already given in line {where} with the same answer and another "
                 "passage or other texts: these look like one row a passage",
                 hint="Make one record of the rows of a query, with its passages in one list, "
                 'best first (in a cell as JSON, ["first", "second"]).',
             )
         if has_made_id(sample):
             return InputError(
-                f"{told} was already given in line {where}; neither record has an id, so each has "
-                "one that was made of its query",
+                f"{subject} was already given in line {where}; neither record has an id, so each "
+                "has one that was made of its query",
                 hint="Give each record its own id, the name of its system (system), or the "
                 "number of its run (repeat 0, 1, 2 ...); or leave one of them out.",
             )
@@ -96,9 +96,9 @@ def _are_rows_of_passages(earlier: Sample | None, sample: Sample) -> bool:
     agree in all but the passages, or but texts of several words in unknown columns."""
     if earlier is None or sample.query is None:
         return False
-    for part in ("query", "history", "answer", "references"):
-        if getattr(earlier, part) != getattr(sample, part):
-            return False
+    parts = ("query", "history", "answer", "references")
+    if any(getattr(earlier, part) != getattr(sample, part) for part in parts):
+        return False
     one, other = earlier.passages or (), sample.passages or ()
     if one or other:
         return one != other and len(one) <= 1 and len(other) <= 1

@@ -1,4 +1,4 @@
-"""Remarks about the data that a reader makes and then reads on: counted, and shown once."""
+"""Remarks about the data that do not stop the reading: counted, and shown once."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ class Notes:
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str], tuple[int, int | None]] = {}
 
-    def add(self, what: str, then: str, *, line: int | None = None, count: int = 1) -> None:
+    def add(self, fact: str, consequence: str, *, line: int | None = None, count: int = 1) -> None:
         """Counts a remark.
 
         Args:
-            what: what occurs, as a plural: ``records without an id``.
-            then: the consequence, as a sentence.
+            fact: what occurs, as a plural: ``records without an id``.
+            consequence: what follows, as a sentence.
             line: 1-based line (or record) number.
             count: how often it occurs.
         """
-        before, first = self._seen.get((what, then), (0, line))
-        self._seen[what, then] = (before + count, first)
+        before, first = self._seen.get((fact, consequence), (0, line))
+        self._seen[fact, consequence] = (before + count, first)
 
     def __iter__(self) -> Iterator[str]:
-        for (what, then), (count, first) in self._seen.items():
+        for (fact, consequence), (count, first) in self._seen.items():
             where = f" (first: line {first})" if first is not None else ""
-            yield f"{what}: {count}{where}. {then}"
+            yield f"{fact}: {count}{where}. {consequence}"
 
     def __len__(self) -> int:
         return len(self._seen)

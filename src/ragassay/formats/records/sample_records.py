@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ragassay.errors import InputError, UsageError
-from ragassay.formats.records import (
-    aliases,
+from ragassay.formats.records import aliases, record_parts
+from ragassay.formats.records.aliases import FieldKeys, Keys, folded
+from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
+from ragassay.formats.records.column_plans import ColumnPlans
+from ragassay.formats.records.identities import Identities, made_id
+from ragassay.formats.records.notes import Notes
+from ragassay.formats.records.option_words import OptionWords
+from ragassay.formats.records.record_turns import agreed, asked_in
+from ragassay.formats.records.source_notes import SourceNotes
+from ragassay.formats.records.values import (
+    ContextSplitter,
     answer_values,
     field_values,
-    messages,
     packed_lists,
     passages,
     retrieved,
 )
-from ragassay.formats.records.aliases import ALIASES, FieldKeys, Keys, folded
-from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
-from ragassay.formats.records.column_plans import ColumnPlans
-from ragassay.formats.records.identities import Identities, made_id
-from ragassay.formats.records.joined_chunks import Joined
-from ragassay.formats.records.notes import Notes
-from ragassay.formats.records.option_words import OptionWords
-from ragassay.formats.records.texts_within import text_paths
-from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
+from ragassay.samples import Answer, Sample, Turn
 
 if TYPE_CHECKING:
     from ragassay.formats.format import Format
 
 Record = Mapping[str, Any]
-_MOST_PATHS = 20
-"""Paths that are listed where nothing is known."""
 
 
 class MapperOptions(TypedDict, total=False):
@@ -50,28 +48,29 @@ class MapperOptions(TypedDict, total=False):
     queries_alone: bool
 
 
-class Mapper:
-    """Makes the samples of one source: knows the user's columns, and what was read so far.
+class Mapper(SourceNotes):
+    """Makes the samples of one source, by the user's columns and by what was read so far.
 
     Args:
         path: where the records come from, for errors; ``None`` for records in memory.
         columns: field -> key, path, or several of them, for names that are not known.
-        separator, single_chunk, refuse_joined: see `Joined`, which cuts texts of several passages.
+        separator, single_chunk, refuse_joined: see `ContextSplitter`, which cuts texts of several
+            passages.
         system: the name of the system where a record gives none.
-        encoding: of the text of files, where it is not UTF-8 and no byte order mark names it.
-        sheet: of workbooks, in place of the first one with records.
-        passages_from: ``tools`` makes passages also of what tools gave, in conversations and
-            traces; ``span:NAME`` makes them of what those steps of traces gave that are called so.
-        words: how errors name these options; by default as a run has them.
+        encoding: the encoding of text files, where it is not UTF-8 and there is no byte order mark.
+        sheet: the sheet of workbooks that is read, in place of the first one with records.
+        passages_from: ``tools`` also makes passages of the results of tools, in conversations and
+            traces; ``span:NAME`` makes them of the outputs of those steps of traces whose name is
+            NAME.
+        words: how errors name these options; by default as the options of a run.
         notes: collects remarks about the data; without it they are warnings, once all is read.
-        queries_alone: whether judged queries are wanted that no system was asked (BEIR folders).
+        queries_alone: whether judged queries without a run are wanted (BEIR folders).
         cells: whether lists may be text in a cell (CSV, frames), where broken ones are errors.
             JSON has lists of its own.
 
     Attributes:
-        from_tools: whether what tools gave becomes passages.
-        span: the name of the steps of traces that the user named as those that retrieve.
-        nothing_known: the error for a source whose every request was left out (`left_out`).
+        from_tools: whether the results of tools become passages.
+        span: the name of the steps of traces whose outputs become passages.
 
     Raises:
         UsageError: an unknown field or source of passages, or ``single_chunk`` beside a separator.
@@ -80,7 +79,7 @@ class Mapper:
     def __init__(
         self, path: Path | None = None, *, cells: bool = False, **options: Unpack[MapperOptions]
     ) -> None:
-        notes = options.get("notes")
+        super().__init__(options.get("notes"), options.get("words"))
         self.path, self.cells = path, cells
         self.encoding, self.sheet = options.get("encoding"), options.get("sheet")
         self.queries_alone = options.get("queries_alone", False)
@@ -94,10 +93,7 @@ class Mapper:
             )
         self.columns = ChosenColumns(options.get("columns"))
         self.system = options.get("system") or ""
-        self._words = options.get("words") or OptionWords()
-        self._warns = notes is None
-        self._notes = Notes() if notes is None else notes
-        self.joined = Joined(
+        self.splitter = ContextSplitter(
             options.get("separator"),
             self._notes,
             single=options.get("single_chunk", False),
@@ -108,8 +104,6 @@ class Mapper:
         self._names: set[str] = set()
         self._has_begun = False
         self._identities = Identities()
-        self._several = False
-        self.nothing_known: InputError | None = None
 
     def sample(self, record: Record, line: int, beside: Record | None = None) -> Sample:
         """The sample that a record holds.
@@ -117,7 +111,8 @@ class Mapper:
         Args:
             record: plain values; a missing value is ``None``.
             line: 1-based line or record number.
-            beside: what only chosen columns may reach into, however it is called.
+            beside: values that only chosen columns may read, such as the inputs and outputs of a
+                trace as its tool wrote them.
 
         Raises:
             InputError: the record cannot be read as a sample, or repeats an earlier one.
@@ -138,7 +133,7 @@ class Mapper:
 
         Args:
             files: each with its format.
-            several: whether there are others beside these.
+            several: whether the caller reads further files.
 
         Raises:
             InputError: a file cannot be read, or two samples have one identity.
@@ -191,57 +186,14 @@ class Mapper:
         }
 
     def reaches_into(self, record: Record) -> bool:
-        """Whether columns that the user chose for a query, an answer, passages or the like are in a
-        record.
+        """Whether a record has a column that the user chose for a query, an answer, passages or the
+        like.
 
         Args:
             record: plain values.
         """
-        return bool(self.columns) and not self.columns.held(record).isdisjoint(aliases.SUBSTANCE)
-
-    def left_out(self, beside: Record, line: int) -> None:
-        """Tells that a request was left out, because nothing in it is known.
-
-        Args:
-            beside: what it was given, and what it gave.
-            line: where it stands.
-        """
-        if self.nothing_known is None:
-            paths = [path for key in beside for path in text_paths([beside[key]], key)]
-            held = ", ".join(paths[:_MOST_PATHS]) or "no texts"
-            query = next((one for one in paths if one.startswith("inputs")), "inputs.<your key>")
-            self.nothing_known = InputError(
-                f"no column is known as a query, an answer or passages: {held}",
-                hint=f"Name them, for example {self._words.columns('query', query)}.",
-            ).at(line=line)
-        self.note(
-            "traces without a question, an answer and passages",
-            f"They were left out: {self.nothing_known.problem}. {self.nothing_known.hint}",
-            line,
-        )
-
-    def note(self, what: str, then: str, line: int | None = None, *, count: int = 1) -> None:
-        """Adds a remark about the data that is no error (see `Notes.add`).
-
-        Args:
-            what: what occurs, in the plural.
-            then: the consequence, as a sentence.
-            line: where it occurs.
-            count: how often it occurs.
-        """
-        self._notes.add(what, then, line=None if self._several else line, count=count)
-
-    def tell_tools(self, line: int) -> None:
-        """Tells that messages of tools were left out, and how they become passages.
-
-        Args:
-            line: where they stand.
-        """
-        self.note(
-            "records with messages of tools",
-            "They were left out. --passages-from tools (passages_from='tools') makes passages "
-            "of what the tools gave.",
-            line,
+        return bool(self.columns) and not self.columns.fields_in(record).isdisjoint(
+            aliases.SUBSTANCE
         )
 
     def finish(self, about: object) -> None:
@@ -251,9 +203,8 @@ class Mapper:
         Args:
             about: the source, for the warnings.
         """
-        self.joined.finish()
-        if self._warns:
-            self._notes.warn(about)
+        self.splitter.finish()
+        self.warn(about)
 
     def plan(self, record: Record, chosen: Keys) -> FieldKeys:
         """The key of the record that holds each field. Decided once for each set of keys.
@@ -266,11 +217,11 @@ class Mapper:
             InputError: see `aliases.plan`; or a name means one field here and another one in an
                 earlier record of the file.
         """
-        known = self._plans.of(record, chosen)
-        if known.contested and None in map(record.get, known.contested):
-            empty = {key for key in known.contested if record[key] is None}
-            return self.plan({key: record[key] for key in record if key not in empty}, chosen)
-        return known
+        field_keys = self._plans.of(record, chosen)
+        empty = [key for key in field_keys.contested if record[key] is None]
+        if not empty:
+            return field_keys
+        return self.plan({key: record[key] for key in record if key not in empty}, chosen)
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
         """An id for a record that has none.
@@ -307,21 +258,10 @@ class Mapper:
         return name
 
     def _map(self, record: Record, line: int, beside: Record, *, made: bool = False) -> Sample:
-        if not _ROOTS.isdisjoint(record):
-            record = _with_dotted(record)
+        record = record_parts.with_dotted(record)
         chosen: Keys = {}
-        excused: frozenset[str] = frozenset()
         if self.columns:
-            record = {**record, **beside}
-            if not self._has_begun:
-                excused = self.columns.excused(record, made=made)
-                wrong = self.columns.missing(record, excused)
-                if wrong is not None:
-                    raise wrong
-            record, chosen = self.columns.resolve(record)
-            kept = set(chosen.values())
-            record = {k: v for k, v in record.items() if k not in beside or k in kept}
-        self._has_begun = self._has_begun or not excused  # else the next record shows its columns
+            record, chosen = self._with_chosen(record, beside, made=made)
         plan = self.plan(record, chosen)
         if self.cells:
             record = packed_lists.unpacked(record, plan)
@@ -331,25 +271,22 @@ class Mapper:
             self.note(f"records without the column {column!r}", "It counts as not given.", line)
         keys = plan.keys
         # Only what the record holds; the rest are Sample's defaults.
-        parts = {
-            field: _READ[field](record[key], key) for field, key in keys.items() if field in _READ
-        }
+        parts = record_parts.own_parts(record, keys)
         own_id = parts.pop("id", None)
         if "system" in keys or self.system:
             parts["system"] = parts.get("system") or self.system
-        if "repeat" in keys or "query_run" in keys:
-            parts["repeat"] = _repeat(parts.get("repeat"), parts.pop("query_run", None), keys)
-        for field, (ids, *_) in _WITH_IDS.items():
+        for field, (ids, *_) in record_parts.WITH_IDS.items():
             if field in keys or ids in keys:
                 parts[field] = self._chunks(field, record, keys, line)
-        if "references" in keys or "reference_groups" in keys:
-            parts["references"], parts["reference_groups"] = _references(record, keys)
         metadata = self._metadata(record, plan, line)
-        query, history, answer_after, label = self._conversation(
-            record, keys, parts, metadata, line
-        )
-        if history:
-            parts["history"] = history
+        asked = asked_in(record, keys, metadata)
+        if asked.steps and not self.from_tools:
+            self.tell_tools(line)
+        if asked.results and self.from_tools and parts.get("passages") is None:
+            documents = [one for result in asked.results for one in retrieved.documents(result)]
+            parts["passages"] = passages.passages(documents, asked.key)
+        if asked.history:
+            parts["history"] = asked.history
         if metadata:
             parts["metadata"] = field_values.checked_depth(metadata, keys.get("metadata"))
         for name in plan.given:
@@ -357,14 +294,15 @@ class Mapper:
             if isinstance(value, dict):
                 parts[name] = dict(value) if name == "given" else field_values.texts_of(value)
         if not keys.keys().isdisjoint(aliases.EMBEDDINGS):
-            self._embeddings(record, keys, parts)
-        if "runs" in keys and _are_runs(record[keys["runs"]]):
+            record_parts.add_embeddings(parts, record, keys)
+        if "runs" in keys and record_parts.are_runs(record[keys["runs"]]):
             parts["runs"] = tuple(self._map(run, line, beside) for run in record[keys["runs"]])
+        label = asked.label
         for key in plan.labels:
-            label = _agreed(label, answer_values.answerability(record[key], key), key)
+            label = agreed(label, answer_values.answerability(record[key], key), key)
         if label is not None:
             parts["answerability"] = label
-        answer = self._answer(record, keys, answer_after, line)
+        answer = self._answer(record, keys, asked.answer, line)
         if answer is not None and not answer.text and keys.get("failure", "failure") != "failure":
             # An empty answer beside an error message is none.
             answer = None if parts["failure"] else answer
@@ -374,32 +312,25 @@ class Mapper:
                 parts["metadata"] = {
                     key: one for key, one in metadata.items() if key != plan.golden_name
                 }
-        self._tell_missing_words(query, answer, parts, line)
-        return Sample(
-            id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
-        )
+        parts |= {"query": asked.query, "answer": answer}
+        self.tell_missing_words(parts, line)
+        return Sample(id=own_id or self.made_id(asked.query, asked.history, line), **parts)
 
-    def _tell_missing_words(
-        self, query: str | None, answer: Answer | None, parts: Mapping[str, Any], line: int
-    ) -> None:
-        """Notes texts that say only what programs write for a missing value. They stay texts: an
-        answer may be ``None``."""
-        own = None if answer is None else answer.text
-        for called, texts in (
-            ("queries", (query,)),
-            ("answers", (own,)),
-            ("references", parts.get("references", ())),
-            ("passages", [one.text for one in parts.get("passages") or ()]),
-            ("gold passages", [one.text for one in parts.get("gold") or ()]),
-        ):
-            for one in texts:
-                if one and len(one) < _LONGEST_MISSING and one.strip().casefold() in _MISSING:
-                    self.note(
-                        f"{called} that say only 'nan', 'N/A', 'None' or the like",
-                        "They count as texts. Where nothing was given, leave the cell empty (null "
-                        "in JSON).",
-                        line,
-                    )
+    def _with_chosen(self, record: Record, beside: Record, *, made: bool) -> tuple[Record, Keys]:
+        """The record with the values of chosen columns, and the key of each chosen field.
+
+        Raises:
+            InputError: the file lacks a column, as far as its first record shows that.
+        """
+        record = {**record, **beside}
+        if not self._has_begun:
+            excused = self.columns.excused(record, made=made)
+            for _, error in self.columns.missing(record, excused):
+                raise error
+            self._has_begun = not excused  # else the next record shows its columns
+        record, chosen = self.columns.resolve(record)
+        read = set(chosen.values())
+        return {key: one for key, one in record.items() if key not in beside or key in read}, chosen
 
     def _metadata(self, record: Record, plan: FieldKeys, line: int) -> dict[str, Any]:
         key = plan.keys.get("metadata", "")
@@ -410,7 +341,7 @@ class Mapper:
             others = [plan.keys[name] for name in plan.given]
             rest += tuple(key for key in others if not isinstance(record[key], dict | None))
             runs = plan.keys.get("runs")
-            rest += (runs,) if runs is not None and not _are_runs(record[runs]) else ()
+            rest += (runs,) if runs is not None and not record_parts.are_runs(record[runs]) else ()
         for key in rest:
             if metadata.get(key, record[key]) != record[key]:
                 self.note(
@@ -418,77 +349,9 @@ class Mapper:
                     "The record's own is kept.",
                     line,
                 )
-            if self.is_kept(key, record[key], line):
+            if self.fits_metadata(key, record[key], line):
                 metadata[key] = record[key]
         return metadata
-
-    def is_kept(self, key: str, value: Any, line: int) -> bool:
-        """Whether the value of an unknown field stays in the metadata; a note tells where not.
-
-        Args:
-            key: of the field.
-            value: what it holds.
-            line: where it stands.
-        """
-        if field_values.is_small(value):
-            return True
-        self.note(
-            f"values of the unknown field {key!r} that are large or nested",
-            "They were left out of the metadata.",
-            line,
-        )
-        return False
-
-    def _conversation(
-        self, record: Record, keys: Keys, parts: dict[str, Any], metadata: dict[str, Any], line: int
-    ) -> tuple[str | None, tuple[Turn, ...], Answer | None, Answerability | None]:
-        """The query, the turns before it, the answer after it, and the label inside its turn. What
-        tools gave becomes passages, where that is wanted."""
-        key = keys.get("query", "query")
-        query = record[key] if "query" in keys else None
-        if type(query) is str and "history" not in keys:
-            return query, (), None, None
-        raw = record[keys["history"]] if "history" in keys else None
-        if isinstance(query, list):
-            if raw is not None:
-                raise InputError(
-                    "the record has two conversations",
-                    field=keys["history"],
-                    hint="Keep one of them.",
-                )
-            raw, query = query, None
-        else:
-            query = field_values.text(query, key)
-            key = keys.get("history", "")
-            if key == "turns" and isinstance(raw, int):
-                metadata["turns"], raw = raw, None
-            if raw is None:
-                return query, (), None, None
-        said = messages.conversation(raw, key)
-        if said.rules:
-            metadata.setdefault("system_prompt", "\n".join(said.rules))
-        if said.steps and not self.from_tools:
-            self.tell_tools(line)
-        if said.results and self.from_tools and parts.get("passages") is None:
-            given = [one for result in said.results for one in retrieved.documents(result)]
-            parts["passages"] = passages.passages(given, key)
-        if folded(key) == "history":  # our own field holds earlier turns only
-            return query, tuple(said.turns), None, None
-        # Where the record's answer is the last turn, the conversation is not only what came before.
-        answer = record[keys["answer"]] if "answer" in keys else None
-        ends = bool(said.turns) and answer == said.turns[-1].text
-        whole = ends or folded(key) in ("messages", "turns")
-        asked, before, after = messages.split_at_query(said.turns, query, key, whole=whole)
-        label = None
-        enrichments = messages.enrichments(raw)
-        for name, value in enrichments.items():
-            if aliases.FIELD_OF.get(folded(name)) == "answerability":
-                label = _agreed(
-                    label, answer_values.answerability(value, f"{key}.enrichments"), name
-                )
-            elif field_values.is_small(value):
-                metadata.setdefault(name, value)
-        return asked, before, after, label
 
     def _answer(
         self, record: Record, keys: Keys, answer_after: Answer | None, line: int
@@ -514,119 +377,16 @@ class Mapper:
 
     def _chunks(self, field: str, record: Record, keys: Keys, line: int) -> Any:
         """The retrieved or gold passages, with the ids of another column."""
-        ids, read, join = _WITH_IDS[field]
+        ids, read, join = record_parts.WITH_IDS[field]
         listed = None
-        for key in (keys.get(field), keys.get(ids)):
-            if key is not None:
-                field_values.refuse_printed(record[key], key)
         if (key := keys.get(field)) is not None:
             value = record[key]
+            field_values.refuse_printed(value, key)
             if isinstance(value, str):
-                whole = field == "gold"
-                value = self.joined.pieces(value) if whole else self.joined.cut(value, key, line)
+                cut = field == "passages"
+                value = self.splitter.cut(value, key, line) if cut else self.splitter.pieces(value)
             listed = read(value, key)
         if (key := keys.get(ids)) is not None:
+            field_values.refuse_printed(record[key], key)
             return join(listed, record[key], key)
         return listed
-
-    def _embeddings(self, record: Record, keys: Keys, parts: dict[str, Any]) -> None:
-        """Puts vectors under ``given``. Where the record has no texts, each vector makes a
-        chunk."""
-        chunks = (("passages", Passage()), ("gold", GoldPassage(text="")))
-        for name, (field, chunk) in zip(aliases.EMBEDDINGS, chunks, strict=True):
-            key = keys.get(name)
-            if key is None or record[key] is None:
-                continue
-            rows = field_values.vectors(record[key], key)
-            parts["given"] = {name: rows, **parts.get("given", {})}
-            if parts.get(field) is None:
-                parts[field] = (chunk,) * len(rows)
-
-
-_READ: Mapping[str, Callable[[Any, str], Any]] = {
-    "id": field_values.identifier,
-    "system": field_values.identifier,
-    "repeat": field_values.whole_number,
-    "query_run": field_values.whole_number,
-    "negative_references": lambda value, key: answer_values.references(value, key)[0],
-    "timestamp": field_values.timestamp,
-    "failure": field_values.failure,
-}
-"""How fields are read that need no other."""
-
-_WITH_IDS: Mapping[str, tuple[str, Callable[..., Any], Callable[..., Any]]] = {
-    "passages": ("passage_ids", passages.passages, passages.with_ids),
-    "gold": ("gold_ids", passages.gold, passages.gold_with_ids),
-}
-"""The field of the ids of passages, how passages are read, and how they get those ids."""
-
-
-_DOTTED = [(name, *name.split(".", 1)) for name in aliases.FIELD_OF if "." in name]
-_ROOTS = frozenset(root for _, root, _ in _DOTTED)
-
-
-def _with_dotted(record: Record) -> Record:
-    """The record with those nested values at the top that have a name of their own
-    (``inputs.question``)."""
-    flat = dict(record)
-    for name, root, key in _DOTTED:
-        inner = flat.get(root)
-        if name not in record and isinstance(inner, dict) and key in inner:
-            flat[name] = inner[key]
-            flat[root] = {other: value for other, value in inner.items() if other != key}
-            if not flat[root]:
-                del flat[root]
-    return flat
-
-
-def _are_runs(value: Any) -> bool:
-    """Whether a value is what our own writer puts under ``runs``: a list of full records that have
-    only fields of ours."""
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(run, dict) and isinstance(run.get("id"), str) for run in value)
-        and all(run.keys() <= ALIASES.keys() for run in value)
-    )
-
-
-_MISSING = frozenset({"nan", "n/a", "#n/a", "none", "null", "<na>", "nat"})
-"""What programs write for a missing value, where it is the whole of a text."""
-
-_LONGEST_MISSING = 8
-"""Characters from which a text is none of these, with the blanks around it."""
-
-
-def _references(record: Record, keys: Keys) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    flat: tuple[str, ...] = ()
-    groups: tuple[Any, ...] = ()
-    for key in (keys.get("references"), keys.get("reference_groups")):
-        if key is not None:
-            listed, groups = answer_values.references(record[key], key)
-            flat = flat or listed
-    return flat, groups
-
-
-def _repeat(repeat: int | None, run: int | None, keys: Keys) -> int:
-    if run is None:
-        return repeat or 0
-    if run < 1:
-        problem, hint = f"the run number is {run}", "Runs count from 1."
-    elif repeat not in (None, run - 1):
-        problem = f"the run number is {run}, but {keys['repeat']} is {repeat}"
-        hint = "Runs count from 1 and repeats from 0; keep one of them."
-    else:
-        return run - 1
-    raise InputError(problem, field=keys["query_run"], hint=hint)
-
-
-def _agreed(
-    one: Answerability | None, other: Answerability | None, key: str
-) -> Answerability | None:
-    if one is not None and other is not None and one is not other:
-        raise InputError(
-            f"the record is labelled {one.name} in one place and {other.name} in another",
-            field=key,
-            hint="Keep the label that is right.",
-        )
-    return other if one is None else one

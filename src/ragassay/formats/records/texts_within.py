@@ -26,13 +26,13 @@ def text_paths(values: Sequence[Any], column: str, *, listed: bool = False) -> d
         list (``hits[*].text``), unless every such list has a single item (``choices[0].message``)
         and the field is no list: in other records the list may be longer.
     """
-    found: dict[str, list[Any]] = {}
+    values_of: dict[str, list[Any]] = {}
     for path, steps in dict(_paths(list(values), column, (), listed)).items():
         way = JsonPath(path, steps, optional=True)
-        held = [_texts(way.find(value)) for value in values]
-        if kept := [one for one in held if one is not None]:
-            found[path] = kept
-    return found
+        texts = [_texts(way.find(value)) for value in values]
+        if present := [one for one in texts if one is not None]:
+            values_of[path] = present
+    return values_of
 
 
 def is_list_of_texts(value: Any) -> bool:
@@ -61,8 +61,8 @@ def _paths(
     for key in dict.fromkeys(key for one in objects for key in one):
         plain = str(key).replace("_", "").replace("-", "").isalnum()
         step = f".{key}" if plain else f'["{key}"]'
-        held = [one[key] for one in objects if key in one]
-        yield from _paths(held, f"{path}{step}", (*steps, key), listed)
+        inner_values = [one[key] for one in objects if key in one]
+        yield from _paths(inner_values, f"{path}{step}", (*steps, key), listed)
     lists = [one for one in values if isinstance(one, list) and one and isinstance(one[0], dict)]
     items = [item for one in lists for item in one if isinstance(item, dict)]
     if any(len(one) > 1 for one in lists) or (listed and items):
@@ -84,20 +84,20 @@ def unread(value: Any, texts: set[str]) -> Any:
     """What is left of a value without the texts that were read from it; ``None`` where no text is.
 
     Args:
-        value: what a system was given, or gave.
+        value: inputs or outputs of a system.
         texts: those that were read.
     """
     if isinstance(value, str):
         return None if value.strip() in texts or not value.strip() else value
     if isinstance(value, dict):
-        kept = {key: left for key, one in value.items() if (left := unread(one, texts)) is not None}
-        return kept or None
+        entries = {key: unread(one, texts) for key, one in value.items()}
+        return {key: one for key, one in entries.items() if one is not None} or None
     if isinstance(value, list):
-        left = [unread(_without_type(one, texts), texts) for one in value]
-        if all(one is None for one in left):
+        items = [unread(_without_type(one, texts), texts) for one in value]
+        if all(one is None for one in items):
             return None
         if all(isinstance(one, dict) for one in value):
-            return [one or {} for one in left]  # an item without texts keeps its place
+            return [one or {} for one in items]  # an item without texts keeps its place
         return value
     return None
 
@@ -106,8 +106,8 @@ def _without_type(item: Any, texts: set[str]) -> Any:
     """A document whose text was read, without the name of its class, as LangChain writes it."""
     if not isinstance(item, dict) or not isinstance(item.get("type"), str):
         return item
-    said = (item[key] for key in _OF_DOCUMENTS if isinstance(item.get(key), str))
-    if not any(one.strip() in texts for one in said):
+    texts_of_item = (item[key] for key in _OF_DOCUMENTS if isinstance(item.get(key), str))
+    if not any(one.strip() in texts for one in texts_of_item):
         return item
     return {key: one for key, one in item.items() if key != "type"}
 

@@ -61,9 +61,9 @@ def _refuse_if_ragged(value: Mapping[str, Any], lengths: Mapping[str, int]) -> N
         and fields.intersection(_SINGLE)
         and _says_table(lists)
     ):
-        told = ", ".join(f"{name} {n:,}" for name, n in lengths.items())
+        counts = ", ".join(f"{name} {n:,}" for name, n in lengths.items())
         raise InputError(
-            f"the columns have different lengths: {told}",
+            f"the columns have different lengths: {counts}",
             hint="Give each column a value (or null) for every row.",
         )
 
@@ -96,8 +96,8 @@ def _are_alike(values: Collection[Any]) -> bool:
         first, *others = {tuple(value) for value in values}
         if others or all(map(str.isdecimal, first)):
             return not others
-        named = {folded(name) for name in first}
-        return len(first) > 1 and named.isdisjoint(FIELD_OF) and named.isdisjoint(_OF_A_PART)
+        names = {folded(name) for name in first}
+        return len(first) > 1 and names.isdisjoint(FIELD_OF) and names.isdisjoint(_OF_A_PART)
     return kinds == {list}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
@@ -95,14 +95,10 @@ def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
 
 def header(path: Path, encoding: str | None = None) -> tuple[str, ...]:
     """The names in a table's header; empty where the first line is no header."""
-    lines = opening.text_lines(path, encoding)
-    try:
+    with suppress(InputError, csv.Error), closing(opening.text_lines(path, encoding)) as lines:
         first, declared = _opening(lines)
         return tuple(next(csv.reader([first], delimiter=declared or _delimiter(first)), []))
-    except (InputError, csv.Error):
-        return ()
-    finally:
-        lines.close()
+    return ()
 
 
 def first_row(path: Path, encoding: str | None = None) -> Row:
@@ -127,14 +123,25 @@ def _delimiter(header_line: str) -> str:
 
 def _checked(columns: list[str], path: Path, line: int) -> list[str]:
     names = [name.strip() for name in columns]
-    twice = {name for name in names if names.count(name) > 1}
-    if not any(names) or twice:
-        raise InputError(
-            f"the header names {', '.join(map(repr, sorted(twice)))} more than once"
-            if twice
-            else "there is no header",
-            path=path,
-            line=line,
-            hint="The first line names the columns.",
-        )
+    hint = "The first line names the columns."
+    refuse_repeated(names, path, line, hint)
+    if not any(names):
+        raise InputError("there is no header", path=path, line=line, hint=hint)
     return names
+
+
+def refuse_repeated(names: Sequence[str], path: Path, line: int, hint: str) -> None:
+    """Refuses a header that names a column twice.
+
+    Args:
+        names: in the header.
+        path, line: where it stands.
+        hint: what a header is.
+
+    Raises:
+        InputError: it does.
+    """
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        listed = ", ".join(map(repr, repeated))
+        problem = f"the header names {listed} more than once"
+        raise InputError(problem, path=path, line=line, hint=hint)

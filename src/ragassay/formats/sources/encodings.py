@@ -35,14 +35,14 @@ def checked(encoding: str | None) -> str | None:
     if encoding is None:
         return None
     try:
-        found = codecs.lookup(encoding)
-        "".encode(found.name)  # a codec of bytes (hex, zip) refuses
+        codec = codecs.lookup(encoding)
+        "".encode(codec.name)  # a codec of bytes (hex, zip) refuses
     except (LookupError, ValueError):
         raise UsageError(
             f"encoding: there is no encoding {encoding!r}. {did_you_mean(encoding, _COMMON)} "
             f"Common ones are {', '.join(_COMMON)}."
         ) from None
-    return None if found.name in ("utf-8", "utf-8-sig") else found.name
+    return None if codec.name in ("utf-8", "utf-8-sig") else codec.name
 
 
 def recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
@@ -94,7 +94,7 @@ class Recoded(io.RawIOBase):
                 ) from None
             self._ready = text.removeprefix(self._mark).encode("utf-8", "surrogatepass")
             self._mark = ""  # elsewhere the character is a part of the text
-        taken = self._ready[: len(buffer)]
-        buffer[: len(taken)] = taken
-        self._ready = self._ready[len(taken) :]
-        return len(taken)
+        piece = self._ready[: len(buffer)]
+        buffer[: len(piece)] = piece
+        self._ready = self._ready[len(piece) :]
+        return len(piece)

@@ -6,8 +6,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from functools import reduce
+from contextlib import closing, suppress
+from functools import partial, reduce
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, cast
@@ -26,7 +26,7 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
 
     Python and pandas write ``NaN`` for missing values, and programs that cut text in the middle of
     a character write halves of surrogate pairs. Published files hold both. ``NaN`` becomes ``null``
-    (except where a score is expected, which `ragassay.formats.records.field_values` then refuses),
+    (except where a score is expected, which `field_values` of records then refuses),
     half a pair becomes U+FFFD.
 
     Args:
@@ -53,6 +53,22 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
             ) from None
     with placed(path, line):
         refuse_repeats(raw, value)
+    return value
+
+
+def whole_object(path: Path, encoding: str | None = None) -> dict[str, Any]:
+    """The JSON object that a file holds.
+
+    Args:
+        path: the file.
+        encoding: of the file, where it is not UTF-8.
+
+    Raises:
+        InputError: it cannot be read, or holds anything else.
+    """
+    value = parse_json(read_all(path, encoding), path)
+    if not isinstance(value, dict):
+        raise InputError("the file holds no object", path=path)
     return value
 
 
@@ -135,7 +151,7 @@ Note = Callable[[str, str], None]
 
 def json_records(
     path: Path,
-    note: Note = lambda what, then: None,
+    note: Note = lambda fact, consequence: None,
     encoding: str | None = None,
     *,
     nested: bool = False,
@@ -163,23 +179,29 @@ def json_records(
     first = next(stream, None)
     if first is None:
         raise InputError("the file holds only blank lines", path=path)
-    number, raw = first
-    if _is_document(raw):
+    if _is_document(first[1]):
         stream.close()
         value = parse_json(read_all(path, encoding), path)
         if isinstance(value, list):
             yield from ((index, _object(item, path, index)) for index, item in enumerate(value, 1))
-        else:
-            yield from _unwrapped([value], path, note, nested, is_record)
+            return
+        objects = iter([(1, value)])
+    else:
+        raws = chain([first], stream)
+        objects = ((line, _object(parse_json(raw, path, line), path, line)) for line, raw in raws)
+    within = partial(_within, path=path, nested=nested, is_record=is_record)
+    beginning = next(objects)
+    objects = chain([beginning], objects)
+    if within(beginning[1]) is None:
+        yield from objects
         return
-    record = _object(parse_json(raw, path, number), path, number)
-    if _within(record, path, nested, is_record) is not None:
-        later = (_object(parse_json(raw, path, at), path, at) for at, raw in stream)
-        yield from _unwrapped(chain([record], later), path, note, nested, is_record)
-        return
-    yield number, record
-    for number, raw in stream:
-        yield number, _object(parse_json(raw, path, number), path, number)
+    numbers = count(1)
+    for _, outer in objects:
+        records, around = within(outer) or ([outer], "")
+        if around:
+            note(around, "The records were read, what stands around them was left out.")
+        for record in records:
+            yield next(numbers), record
 
 
 def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
@@ -187,35 +209,14 @@ def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
 
     Empty when there is none. Reads little of a JSON Lines file or a list.
     """
-    stream = lines(path, encoding)
-    try:
+    with suppress(InputError), closing(lines(path, encoding)) as stream:
         _, raw = next(stream, (0, b""))
         if raw.lstrip()[:1] == b"[":
             record = _first_of_list(path, encoding)
         else:
             record = parse_json(read_all(path, encoding) if _is_document(raw) else raw)
-    except InputError:
-        return {}
-    finally:
-        stream.close()
-    return record if isinstance(record, dict) else {}
-
-
-def _unwrapped(
-    objects: Iterable[dict[str, Any]],
-    path: Path,
-    note: Note,
-    nested: bool,
-    is_record: Callable[[dict[str, Any]], bool],
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records inside each object, or the object itself where it holds none."""
-    numbers = count(1)
-    for outer in objects:
-        records, around = _within(outer, path, nested, is_record) or ([outer], "")
-        if around:
-            note(around, "The records were read, what stands around them was left out.")
-        for record in records:
-            yield next(numbers), record
+        return record if isinstance(record, dict) else {}
+    return {}
 
 
 def _within(
@@ -228,10 +229,8 @@ def _within(
         around = [repr(key) for key, one in outer.items() if key != name and one is not None]
         words = f"objects with {', '.join(around)} around a list of records" if around else ""
         return outer[name], words
-    try:
+    with placed(path):
         table = column_wise.rows(outer)
-    except InputError as error:
-        raise error.at(path=path) from None
     if table is not None:
         return table, ""
     way = nested_lists.path_to_records(outer) if nested and around_list else None
@@ -262,7 +261,7 @@ def _list_name(record: Mapping[str, Any], path: Path) -> str | None:
             path=path,
             hint="Keep one list in a file.",
         )
-    return None if nested_lists.holds_what_was_found(record, names[0]) else names[0]
+    return None if nested_lists.holds_passages(record, names[0]) else names[0]
 
 
 def inner_record(record: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -272,8 +271,8 @@ def inner_record(record: Mapping[str, Any]) -> dict[str, Any] | None:
         record: the object.
     """
     with suppress(InputError):
-        found = _within(dict(record), Path(), True, lambda record: False)
-        return None if found is None else next(iter(found[0]), None)
+        records = _within(dict(record), Path(), True, lambda record: False)
+        return None if records is None else next(iter(records[0]), None)
     return None
 
 

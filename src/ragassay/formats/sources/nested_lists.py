@@ -45,35 +45,36 @@ def path_to_records(outer: Mapping[str, Any]) -> tuple[str, ...] | None:
     """
     if _is_query_with_runs(outer):
         return None
-    found = list(_lists(outer, ()))
-    if len(found) != 1 or (len(found[0]) == 1 and found[0][0] not in _AT_TOP):
+    paths = list(_lists(outer, ()))
+    if len(paths) != 1 or (len(paths[0]) == 1 and paths[0][0] not in _AT_TOP):
         return None
-    return found[0] if _is_around(outer, found[0]) else None
+    return paths[0] if _is_around(outer, paths[0]) else None
 
 
 def list_in(outer: Mapping[str, Any]) -> str | None:
-    """The name of the only list of objects at the top of an object that says nothing itself: beside
-    it stand no texts but of what describes a file, and no lists. Unlike `path_to_records` it may
-    have any name, and objects under names of ours may stand beside it, so it is only a guess.
+    """The name of the only list of objects at the top of an object that is no record itself: beside
+    the list stand no other lists, and no texts but those that describe a file. Unlike that of
+    `path_to_records` the list may have any name, and objects under names of ours may stand beside
+    it, so it is only a guess.
 
     Args:
         outer: a JSON object.
     """
-    found = [key for key, value in outer.items() if value and _are_objects(value)]
-    if len(found) != 1 or FIELD_OF.get(folded(found[0])) is not None:
+    names = [key for key, value in outer.items() if value and _are_objects(value)]
+    if len(names) != 1 or FIELD_OF.get(folded(names[0])) is not None:
         return None
-    others = [(folded(key), value) for key, value in outer.items() if key != found[0]]
-    said = any(isinstance(value, str | list) and key not in _ABOUT for key, value in others)
-    return None if said else found[0]
+    others = [(folded(key), value) for key, value in outer.items() if key != names[0]]
+    has_others = any(isinstance(value, str | list) and key not in _ABOUT for key, value in others)
+    return None if has_others else names[0]
 
 
 _FOUND = frozenset({"id", "passages", "passage_ids", "gold", "gold_ids"})
 """Fields of an item that is rather a passage than a record."""
 
 
-def holds_what_was_found(outer: Mapping[str, Any], name: str) -> bool:
-    """Whether a list in an object is rather of what was retrieved for it than of records: its items
-    have no texts but ids and passages, and beside it stands a text of a record.
+def holds_passages(outer: Mapping[str, Any], name: str) -> bool:
+    """Whether a list in an object holds what was retrieved for that object, and no records: its
+    items have no other texts than ids and passages, and beside it stands a text of a record.
 
     Args:
         outer: a JSON object.
@@ -82,9 +83,9 @@ def holds_what_was_found(outer: Mapping[str, Any], name: str) -> bool:
     if _is_around(outer, (name,)):
         return False
     parts = [part for item in outer[name] for part in item.items()]
-    held = [(FIELD_OF.get(folded(key)), value) for key, value in parts]
-    return any(field for field, _ in held) and all(
-        field in _FOUND if field else not any(all_texts(value)) for field, value in held
+    fields_of = [(FIELD_OF.get(folded(key)), value) for key, value in parts]
+    return any(field for field, _ in fields_of) and all(
+        field in _FOUND if field else not any(all_texts(value)) for field, value in fields_of
     )
 
 
@@ -117,7 +118,7 @@ def _are_objects(value: Any) -> bool:
 
 
 def _is_around(value: Any, path: tuple[str, ...]) -> bool:
-    """Whether what stands beside a path says nothing that a record says."""
+    """Whether nothing beside the lists of a path looks like a part of a record."""
     for key in path:
         if any(FIELD_OF.get(folded(name)) in SUBSTANCE for name in value):
             return False

@@ -7,7 +7,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
@@ -30,7 +30,7 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
 
     Args:
         path: the file.
-        encoding: of its text; by its byte order mark, else UTF-8, where left out.
+        encoding: the encoding of its text; where left out, that of its byte order mark, else UTF-8.
 
     Raises:
         InputError: it is missing, a folder, a pipe, empty, unreadable, not UTF-8 by its first
@@ -56,23 +56,19 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             raise InputError("the file is empty", path=path)
         stream = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if first == _GZIP else raw
         try:
-            start = stream.read(4)
+            start = stream.read(_HEAD)
             if not start:
                 raise InputError("the compressed file holds nothing", path=path)
-            wanted = None if start in BINARY else encodings.checked(encoding)
+            wanted = None if start.startswith(BINARY) else encodings.checked(encoding)
             wanted = wanted or encodings.by_mark(start)
+            is_wide = 0 in start[:2]
+            if (is_wide if wanted is None else encoding is None) and not _is_utf16(start):
+                raise _no_text(path)
             if wanted is not None:
-                stream.seek(0)
-                if encoding is None and not _is_utf16(stream.read(_HEAD)):
-                    raise _no_text(path)
                 stream.seek(0)
                 yield encodings.recoded(stream, wanted, path)
                 return
-            start = start[:3]
-            if 0 in start[:2]:
-                stream.seek(0)
-                if not _is_utf16(stream.read(_HEAD)):
-                    raise _no_text(path)
+            if is_wide:
                 raise InputError(
                     "the file is UTF-16 without a byte order mark",
                     path=path,
@@ -81,7 +77,7 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             rest = unpacking.blocks(stream, path)
             if start.isspace() and all(block.isspace() for block in rest):
                 raise InputError("the file is empty: it holds only blank lines", path=path)
-            stream.seek(len(_BOM) if start == _BOM else 0)
+            stream.seek(len(_BOM) if start.startswith(_BOM) else 0)
             yield stream
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise InputError(
@@ -161,16 +157,16 @@ def is_json(path: Path, encoding: str | None = None) -> bool:
 def read_all(path: Path, encoding: str | None = None) -> bytes:
     """All bytes of a file that cannot be read piece by piece, decompressed."""
     with opened(path, encoding) as stream:
-        return unpacking.read_all(stream, path)
+        return b"".join(unpacking.blocks(stream, path))
 
 
 @contextmanager
-def by_polars(path: Path, what: str) -> Iterator[None]:
-    """Names a file in each error of polars, which reads it within.
+def by_polars(path: Path, kind: str) -> Iterator[None]:
+    """Turns the errors of polars that are raised within into an `InputError` about a file.
 
     Args:
         path: the file.
-        what: of the file, in errors: ``Parquet``.
+        kind: of the file, for errors: ``Parquet``.
 
     Raises:
         InputError: see `opened`; or it is no file of that kind.
@@ -184,7 +180,7 @@ def by_polars(path: Path, what: str) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         # A panic is no Exception, and its traceback is on standard error by now.
         problem = first_line(error)
-        raise InputError(f"this is no readable {what} file ({problem})", path=path) from None
+        raise InputError(f"this is no readable {kind} file ({problem})", path=path) from None
 
 
 def not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> InputError:
@@ -217,18 +213,16 @@ def demand_text(start: bytes, path: Path) -> None:
     Raises:
         InputError: it holds bytes that no text, or no UTF-8, holds.
     """
-    try:
+    with placed(path):
         codecs.getincrementaldecoder("utf-8")().decode(start)
-    except UnicodeDecodeError as error:
-        raise not_utf8(error, path, None) from None
     if _CONTROLS.search(start):
         raise _no_text(path)
 
 
 @contextmanager
 def shaped(tool: str, path: Path | None, line: int) -> Iterator[None]:
-    """Makes an `InputError` of what goes wrong where a record has another shape than a tool writes:
-    a number in place of an object, and the like.
+    """Turns the errors of Python that a record of an unexpected shape causes (a number in place of
+    an object, for example) into an `InputError`.
 
     Args:
         tool: the tool's name.
@@ -249,8 +243,8 @@ def shaped(tool: str, path: Path | None, line: int) -> Iterator[None]:
 
 @contextmanager
 def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
-    """Names the file, and the line, in each `InputError` from within that does not name its own; a
-    byte that is not UTF-8 becomes one.
+    """Adds the file and the line to each `InputError` that is raised within and names none. A
+    `UnicodeDecodeError` becomes an `InputError`.
 
     Args:
         path: the file.
@@ -267,8 +261,7 @@ def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
 def _nearby(path: Path) -> str:
     if not path.parent.is_dir():
         return f"There is no folder {path.parent} either."
-    try:
+    with suppress(OSError):
         names = [entry.name for entry in path.parent.iterdir()]
         return did_you_mean(path.name, names, at_least=0.8)
-    except OSError:
-        return ""
+    return ""

@@ -6,14 +6,15 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from ragassay.errors import InputError
 
 NAME = "/dev/stdin"
 """How standard input is called; a command line may also say ``-``."""
 
-_kept: list[Path] = []
+_files: list[IO[bytes]] = []
+"""The file that holds it, once it is kept; the file goes when the program ends."""
 
 
 def keep(stream: IO[bytes]) -> None:
@@ -35,13 +36,9 @@ def keep(stream: IO[bytes]) -> None:
     file = tempfile.NamedTemporaryFile(prefix="ragassay-")  # noqa: SIM115  # deleted at the end
     shutil.copyfileobj(stream, file)
     file.flush()
-    _kept[:] = [Path(file.name)]
-    _open[:] = [file]
-
-
-_open: list[object] = []
+    _files[:] = [cast("IO[bytes]", file)]
 
 
 def on_disk(path: Path) -> Path:
     """The file that holds the data of a path: the path itself, but for standard input."""
-    return _kept[0] if _kept and str(path) == NAME else path
+    return Path(_files[0].name) if _files and str(path) == NAME else path

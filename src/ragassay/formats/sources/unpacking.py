@@ -36,19 +36,6 @@ def lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         yield line
 
 
-def read_all(stream: IO[bytes], path: Path) -> bytes:
-    """All bytes that are left.
-
-    Args:
-        stream: the file's bytes, decompressed as they are read.
-        path: the file, for errors.
-
-    Raises:
-        InputError: it unpacks to far more than it was.
-    """
-    return b"".join(blocks(stream, path))
-
-
 def blocks(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     """All bytes that are left, in blocks.
 

@@ -1,2 +1,2 @@
-from . import said as said, served as served
+from . import served as served, step_contents as step_contents
 from .span_rows import rows as rows

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay.formats.records import unpacked
 from ragassay.formats.traces import served
-from ragassay.formats.traces.trace_spans import Span, kind_of
+from ragassay.formats.traces.request_spans import Span, kind_of
 
 _KIND = (
     *("openinference.span.kind", "mlflow.spanType", "traceloop.span.kind"),
@@ -25,8 +25,9 @@ _OUTPUTS = (
     *("llm.output_messages", "gen_ai.completion"),
 )
 _DOCUMENTS = ("retrieval.documents", "reranker.output_documents", "gen_ai.retrieval.documents")
-_SESSION = ("session.id", "gen_ai.conversation.id", "langfuse.session.id", "mlflow.trace.session")
-_USER = ("user.id", "langfuse.user.id", "mlflow.trace.user")
+_SESSIONS = ("session.id", "gen_ai.conversation.id", "langfuse.session.id", "mlflow.trace.session")
+_USERS = ("user.id", "langfuse.user.id", "mlflow.trace.user")
+_OF_REQUEST = {"conversation_id": _SESSIONS, "user_id": _USERS}
 _METADATA = (
     *("metadata", "langfuse.trace.metadata", "langsmith.metadata"),
     *("traceloop.association.properties", "langfuse.observation.metadata"),
@@ -50,7 +51,7 @@ _USED = {
     ),
     "first_token": ("langfuse.observation.completion_start_time",),
 }
-"""Where the attributes tell what a step used."""
+"""The attributes that hold what a step used."""
 
 
 def span(
@@ -67,29 +68,28 @@ def span(
         attributes: by dotted names, or nested, or both.
         kind: of the span, where the attributes do not say it.
         begun, ended: when, as seconds since 1970 or in ISO 8601.
-        known: what stands outside the attributes, by the names of `Span`.
+        known: what the record tells outside the attributes, by the names of `Span`.
     """
     nested = _nested(attributes)
-    of_request = {"conversation_id": _SESSION, "user_id": _USER}
-    said_of = {name: _first(nested, places) for name, places in of_request.items()}
-    named = _first(nested, _KIND)
+    of_request = {name: _first(nested, places) for name, places in _OF_REQUEST.items()}
+    own_kind = _first(nested, _KIND)
     used = {name: _first(nested, places) for name, places in _USED.items()}
     return Span(
         **{
-            "kind": kind_of(named if named is not None else kind),
+            "kind": kind_of(kind if own_kind is None else own_kind),
             "inputs": _first(nested, _INPUTS),
             "outputs": _first(nested, _OUTPUTS),
             "documents": _first(nested, _DOCUMENTS),
-            "metadata": {key: str(one) for key, one in said_of.items() if one is not None},
+            "metadata": {key: str(one) for key, one in of_request.items() if one is not None},
             "own": _own(nested),
-            "served": served.told(start=begun, end=ended, **used),
+            "served": served.measured(start=begun, end=ended, **used),
             **known,
         }
     )
 
 
 def _own(nested: Any) -> dict[str, Any]:
-    """What the makers of a system wrote into the metadata and the tags of a span."""
+    """The metadata and tags that the makers of a system gave a span."""
     own = {"tags": _first(nested, _TAGS), "environment": _at(nested, "langfuse.environment")}
     for place in reversed(_METADATA):
         written = _at(nested, place)

@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, unpacked
-from ragassay.formats.traces import said, served, trace_spans as spans
-from ragassay.formats.traces.span_rows import listed_cell, peeked_rows, record_samples
-from ragassay.samples import Sample
-
-
-def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """A sample for each trace, or for each item of a data set.
-
-    Args:
-        path: the file.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: the file or a record cannot be read.
-    """
-    first, listed = peeked_rows(path, mapper)
-    if "expectedOutput" in first or "expected_output" in first:
-        return record_samples(listed, lambda row: (_item(row), None), "Langfuse", mapper)
-    return spans.samples(listed, _spans, "Langfuse", mapper)
-
-
-def _get(row: Mapping[str, Any], *names: str) -> Any:
-    return next((row[name] for name in names if row.get(name) not in (None, "")), None)
+from ragassay.formats.records import Mapper, field_values, unpacked
+from ragassay.formats.traces import request_spans as spans, served, step_contents
+from ragassay.formats.traces.span_rows import first_of
+from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     if isinstance(row.get("trace"), dict):  # as its pages export one
         row = {**row["trace"], "observations": row.get("observations")}
-    if _get(row, "traceId", "trace_id") is not None and "observations" not in row:
+    if first_of(row, "traceId", "trace_id") is not None and "observations" not in row:
         yield _observation(row, line)
         return
     key = str(row.get("id") or f"line {line}")
-    session = _get(row, "sessionId", "session_id")
+    session = first_of(row, "sessionId", "session_id")
     metadata = {
         "conversation_id": session,
-        "user_id": _get(row, "userId", "user_id"),
-        "version": _get(row, "version", "release"),
+        "user_id": first_of(row, "userId", "user_id"),
+        "version": first_of(row, "version", "release"),
         **{
-            f"score.{one['name']}": _get(one, "stringValue", "string_value")
-            if one.get("value") is None
-            else one["value"]
+            f"score.{one['name']}": first_of(one, "value", "stringValue", "string_value")
             for one in _objects(row, "scores")
             if "name" in one
         },
@@ -63,7 +40,9 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         outputs=unpacked(row.get("output")),
         fields={"timestamp": row.get("timestamp")},
         metadata=metadata,
-        served=served.told(latency=row.get("latency"), cost=_get(row, "totalCost", "total_cost")),
+        served=served.measured(
+            latency=row.get("latency"), cost=first_of(row, "totalCost", "total_cost")
+        ),
         own=_own(row),
     )
     for one in _objects(row, "observations"):
@@ -71,16 +50,16 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
 
 
 _INTERNALS = frozenset({"attributes", "resourceAttributes", "scope"})
-"""What Langfuse writes into the metadata itself of what came by OpenTelemetry."""
+"""Keys that Langfuse adds to the metadata of traces that came by OpenTelemetry."""
 
 
 def _own(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What the makers of a system wrote into the metadata and the tags of a trace or observation; a
-    text or list in place of the metadata stands under ``metadata``."""
+    """The metadata and tags that the makers of a system gave a trace or observation; a text or list
+    in place of the metadata stands under ``metadata``."""
     written = unpacked(row.get("metadata"))
-    kept = written if isinstance(written, Mapping) else {"metadata": written}
-    own = {key: value for key, value in kept.items() if not _is_internal(key)}
-    beside = {"tags": listed_cell(row.get("tags")), "environment": row.get("environment")}
+    entries = written if isinstance(written, Mapping) else {"metadata": written}
+    own = {key: value for key, value in entries.items() if not _is_internal(key)}
+    beside = {"tags": field_values.opened(row.get("tags")), "environment": row.get("environment")}
     beside = {key: value for key, value in beside.items() if value not in (None, "", [], "default")}
     return {**beside, **{key: value for key, value in own.items() if value not in (None, "")}}
 
@@ -99,65 +78,68 @@ def _observation(row: Mapping[str, Any], line: int, above: str | None = None) ->
     kind = spans.kind_of(row.get("type"))
     if kind == spans.OTHER and "retriev" in name.casefold():
         kind = spans.RETRIEVAL  # before Langfuse had the type, integrations named it so
-    started = _get(row, "startTime", "start_time")
+    started = first_of(row, "startTime", "start_time")
     failed = row.get("level") == "ERROR"
     return spans.Span(
         line=line,
         id=str(row.get("id")),
-        parent=_get(row, "parentObservationId", "parent_observation_id") or above,
-        trace=str(_get(row, "traceId", "trace_id")),
+        parent=first_of(row, "parentObservationId", "parent_observation_id") or above,
+        trace=str(first_of(row, "traceId", "trace_id")),
         kind=kind,
         name=name,
         start=started,
         inputs=unpacked(row.get("input")),
         outputs=unpacked(row.get("output")),
-        error=(_get(row, "statusMessage", "status_message") or "error") if failed else None,
+        error=(first_of(row, "statusMessage", "status_message") or "error") if failed else None,
         fields={"timestamp": started},
         clock="start_time" if "start_time" in row else "startTime",
         metadata={
-            "conversation_id": _get(row, "sessionId", "session_id"),
-            "user_id": _get(row, "userId", "user_id"),
+            "conversation_id": first_of(row, "sessionId", "session_id"),
+            "user_id": first_of(row, "userId", "user_id"),
         },
         own=_own(row),
-        served=served.told(
+        served=served.measured(
             start=started,
-            end=_get(row, "endTime", "end_time"),
-            first_token=_get(row, "completionStartTime", "completion_start_time"),
-            input_tokens=_used(row, "input", "promptTokens", "prompt_tokens"),
-            output_tokens=_used(row, "output", "completionTokens", "completion_tokens"),
-            cost=_cost(row),
+            end=first_of(row, "endTime", "end_time"),
+            first_token=first_of(row, "completionStartTime", "completion_start_time"),
+            input_tokens=_counted(row, _TOKENS, "input", "promptTokens", "prompt_tokens"),
+            output_tokens=_counted(row, _TOKENS, "output", "completionTokens", "completion_tokens"),
+            cost=_counted(row, _COSTS, "total", *_OLDER_COSTS),
         ),
     )
 
 
-def _used(row: Mapping[str, Any], name: str, *older: str) -> Any:
-    """Tokens of a kind, as Langfuse's versions write them."""
-    for group in ("usageDetails", "usage_details", "usage"):
+_TOKENS = ("usageDetails", "usage_details", "usage")
+_COSTS = ("costDetails", "cost_details")
+_OLDER_COSTS = ("totalCost", "total_cost", "calculatedTotalCost", "calculated_total_cost")
+
+
+def _counted(row: Mapping[str, Any], groups: Sequence[str], name: str, *older: str) -> Any:
+    """A number of tokens, or a cost, as Langfuse's versions write it: by its name in the first of
+    these groups that has it, else under a name of older versions."""
+    for group in groups:
         counts = unpacked(row.get(group))
         if not isinstance(counts, dict) or counts.get("unit") not in (None, "", "TOKENS"):
             continue
         if counts.get(name) is not None:
             return counts[name]
-    return _get(row, *older)
+    return first_of(row, *older)
 
 
-def _cost(row: Mapping[str, Any]) -> Any:
-    for group in ("costDetails", "cost_details"):
-        costs = unpacked(row.get(group))
-        if isinstance(costs, dict) and costs.get("total") is not None:
-            return costs["total"]
-    return _get(row, "totalCost", "total_cost", "calculatedTotalCost", "calculated_total_cost")
+def _items(first: Row, mapper: Mapper) -> Making | None:
+    """What makes a sample of each item of a data set; ``None`` where a file holds traces."""
+    return _item if {"expectedOutput", "expected_output"} & first.keys() else None
 
 
-def _item(row: Mapping[str, Any]) -> dict[str, Any]:
-    expected = said.answer(_get(row, "expectedOutput", "expected_output"))
+def _item(row: Mapping[str, Any]) -> Made:
+    expected = step_contents.answer(first_of(row, "expectedOutput", "expected_output"))
     record = {
         "id": row.get("id"),
-        **said.asked(row.get("input")),
+        **step_contents.asked(row.get("input")),
         "references": None if expected is None else [expected],
         "metadata": unpacked(row.get("metadata")),
     }
-    return {key: value for key, value in record.items() if value is not None}
+    return {key: value for key, value in record.items() if value is not None}, None
 
 
 def _sniff(head: Head) -> int:
@@ -184,5 +166,5 @@ FORMAT = Format(
     title="Langfuse traces, observations and items of data sets (JSON, CSV)",
     suffixes=(".json", ".jsonl", ".csv"),
     sniff=_sniff,
-    read=read,
+    read=reader("Langfuse", _spans, _items),
 )

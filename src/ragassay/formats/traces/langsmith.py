@@ -5,46 +5,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
-from ragassay.formats.sources import kind
-from ragassay.formats.traces import python_cells, said, served, trace_spans as spans
-from ragassay.formats.traces.span_rows import listed_cell, peeked_rows, record_samples
-from ragassay.samples import Sample
+from ragassay.formats.records import FIELD_OF, Mapper, field_values, folded, unpacked
+from ragassay.formats.sources import kind, placed
+from ragassay.formats.traces import python_cells, request_spans as spans, served, step_contents
+from ragassay.formats.traces.tool_exports import Made, Making, Row, reader
+from ragassay.formats.traces.trace_spans import tell_unread_reference
 
 
-def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of a file: one for each trace of runs, for each example, or for each result.
-
-    Args:
-        path: the file.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: the file or a record cannot be read.
-    """
-    first, listed = peeked_rows(path, mapper)
+def _records(first: Row, mapper: Mapper) -> Making | None:
+    """What makes a sample of each example or result; ``None`` where a file holds runs."""
     if "run_type" in first:
-        return spans.samples(listed, _spans, "LangSmith", mapper)
+        return None
+    # Outputs with documents come from a system: what is expected holds none.
+    retrieved = step_contents.passages(_grouped(first).get("outputs")) is not None
 
-    # What is expected holds no documents: a system retrieved them.
-    given = said.passages(_grouped(first).get("outputs")) is not None
+    def result(row: Mapping[str, Any]) -> Made:
+        return _example(_grouped(_result(row)), mapper, retrieved), None
 
-    def result(row: Mapping[str, Any]) -> tuple[dict[str, Any], None]:
-        return _example(_grouped(_result(row)), mapper, given), None
-
-    def example(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def example(row: Mapping[str, Any]) -> Made:
         grouped = _grouped(row)
-        record = _example(grouped, mapper, given)
+        record = _example(grouped, mapper, retrieved)
         others = {**row, **grouped}
         return record, {key: value for key, value in others.items() if key not in record}
 
-    made = result if isinstance(first.get("run"), dict) else example
-    return record_samples(listed, made, "LangSmith", mapper)
+    return result if isinstance(first.get("run"), dict) else example
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
@@ -76,16 +64,14 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
             "conversation_id": None if talk is None else str(session[talk]),
             **_scores(row),
         },
-        served=_without_needless_total(
-            served.told(
-                start=started,
-                end=row.get("end_time"),
-                first_token=row.get("first_token_time"),
-                input_tokens=row.get("prompt_tokens"),
-                output_tokens=row.get("completion_tokens"),
-                total_tokens=row.get("total_tokens"),
-                cost=row.get("total_cost"),
-            )
+        served=served.measured(
+            start=started,
+            end=row.get("end_time"),
+            first_token=row.get("first_token_time"),
+            input_tokens=row.get("prompt_tokens"),
+            output_tokens=row.get("completion_tokens"),
+            total_tokens=row.get("total_tokens"),
+            cost=row.get("total_cost"),
         ),
         own=_own(session, row, talk),
         beside={} if reference is None else {"reference_outputs": unpacked(reference)},
@@ -105,15 +91,15 @@ _INTERNALS = frozenset({"revision_id", "runtime", "batch_size", "created_by"})
 def _own(
     metadata: Mapping[str, Any], row: Mapping[str, Any], used: str | None = None
 ) -> dict[str, Any]:
-    """What the makers of a system wrote into the metadata and the tags of a run; ``used`` is the
-    key that is read already."""
-    kept = {
+    """The metadata and tags that the makers of a system gave a run, without the key that is used
+    elsewhere."""
+    others = {
         key: value
         for key, value in metadata.items()
         if key != used and not key.casefold().startswith(_INTERNAL) and key not in _INTERNALS
     }
-    tags = listed_cell(row.get("tags"))
-    return {**({"tags": tags} if tags else {}), **kept}
+    tags = field_values.opened(row.get("tags"))
+    return {**({"tags": tags} if tags else {}), **others}
 
 
 def _metadata(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -122,7 +108,7 @@ def _metadata(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _references(reference: Any) -> list[str] | None:
     """The answer that is expected; ``None`` where none is known."""
-    expected = said.answer(reference)
+    expected = step_contents.answer(reference)
     return None if expected is None else [expected]
 
 
@@ -134,7 +120,7 @@ def _object(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _scores(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What people and evaluators said: the means of a run's feedback."""
+    """The means of a run's feedback from people and evaluators."""
     stats = _object(row, "feedback_stats")
     return {f"score.{name}": _object(stats, name).get("avg") for name in stats}
 
@@ -142,10 +128,10 @@ def _scores(row: Mapping[str, Any]) -> dict[str, Any]:
 def _result(row: Mapping[str, Any]) -> dict[str, Any]:
     """A result of an experiment: the run of an example, as a row of a table of experiments."""
     run, example = row["run"], row.get("example") or {}
-    given = {"inputs": run.get("inputs"), "outputs": run.get("outputs"), "error": run.get("error")}
+    values = {"inputs": run.get("inputs"), "outputs": run.get("outputs"), "error": run.get("error")}
     metadata = {**_own(_object(example, "metadata"), {}), **_own(_metadata(run), run)}
     return {
-        **given,
+        **values,
         "id": example.get("id"),
         "reference_outputs": example.get("outputs"),
         "metadata": metadata,
@@ -172,13 +158,13 @@ def _grouped(row: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _raw(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
-    """What an example was given, what it gave, and what is expected; ``given`` says that outputs
-    without a reference are a system's."""
+def _groups_of(row: Row, mapper: Mapper, retrieved: bool) -> tuple[Any, Any, Any]:
+    """The inputs, the outputs and what is expected; ``retrieved`` says that outputs without a
+    reference are a system's."""
     inputs, outputs, reference = row.get("inputs"), row.get("outputs"), row.get("reference")
     of_set = row.get("dataset_id") is not None
     may_be = reference is None and not of_set and row.keys() <= _EXAMPLE
-    if may_be and given and "references" not in mapper.columns:
+    if may_be and retrieved and "references" not in mapper.columns:
         mapper.note(
             "outputs that hold documents",
             "They count as what a system answered and retrieved. If they are what is expected "
@@ -194,11 +180,11 @@ def _raw(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
             )
         # An example holds what is expected.
         reference, outputs = (None if "answer" in mapper.columns else outputs), None
-    return {"inputs": inputs, "outputs": outputs, "reference": reference}
+    return inputs, outputs, reference
 
 
 _EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
-"""What an example of a data set has: nothing tells of a run."""
+"""The keys of an example of a data set, none of which is of a run."""
 
 _MEASURED: Mapping[str, tuple[str, float]] = {
     **dict.fromkeys(("latency", "latency_(s)", "latency_s", "execution_time"), ("latency", 1)),
@@ -209,69 +195,58 @@ _MEASURED: Mapping[str, tuple[str, float]] = {
     **dict.fromkeys(("total_tokens", "tokens"), ("total_tokens", 1)),
     **dict.fromkeys(("total_cost", "cost", "cost_($)", "cost_(usd)"), ("cost", 1)),
 }
-"""Columns that tell what a run took: what of it, and by how much their numbers are multiplied. Of
-several for one thing the first that holds a number counts."""
+"""Columns that tell what a run took: the name of the measure, and the factor of its numbers. Of
+several columns for one measure the first that holds a number counts."""
 
-_TOLD = frozenset({*_MEASURED, "run_id", "example_id", "dataset_id", "id"})
+_NO_SCORES = frozenset({*_MEASURED, "run_id", "example_id", "dataset_id", "id"})
 """Columns with numbers that are no scores."""
 
 
-def _spent(row: Mapping[str, Any]) -> dict[str, float]:
-    """What the columns of a row tell of what a run took."""
-    found: dict[str, float] = {}
+def _used(row: Mapping[str, Any]) -> dict[str, float]:
+    """What a run took, by the columns of its row."""
+    numbers: dict[str, float] = {}
     for column, (name, factor) in _MEASURED.items():
         value = row.get(column)
         if isinstance(value, str) and (match := _SECONDS.fullmatch(value)) is not None:
             value, factor = match[1], 1
         number = served.number(value)
         if number is not None:
-            found.setdefault(name, number * factor)
-    return _without_needless_total(served.told(**found))
+            numbers.setdefault(name, number * factor)
+    return served.measured(**numbers)
 
 
 _SECONDS = re.compile(r"\s*([\d.]+)\s*s\s*")
 """A time as the pages show it: ``2.50s``."""
 
 
-def _without_needless_total(spent: dict[str, float]) -> dict[str, float]:
-    """What a run took, without the tokens of both kinds together where each is told."""
-    if {"input_tokens", "output_tokens"} <= spent.keys():
-        spent.pop("total_tokens", None)
-    return spent
-
-
-def _example(row: Mapping[str, Any], mapper: Mapper, given: bool) -> dict[str, Any]:
+def _example(row: Mapping[str, Any], mapper: Mapper, retrieved: bool) -> dict[str, Any]:
     """The record of a row: of an example, of a result, or of a run in the page's table."""
-    inputs, outputs, reference = _raw(row, mapper, given).values()
+    inputs, outputs, reference = _groups_of(row, mapper, retrieved)
     scores = {
         f"score.{key.removeprefix('feedback.')}": number
         for key, value in row.items()
-        if key and key not in _TOLD and (number := served.number(value)) is not None
+        if key and key not in _NO_SCORES and (number := served.number(value)) is not None
     }
-    spent = _spent(row)
-    own, tags = row.get("metadata"), listed_cell(row.get("tags"))
+    used = _used(row)
+    own, tags = row.get("metadata"), field_values.opened(row.get("tags"))
     references = _references(reference)
-    if (
-        reference not in (None, {}, "")
-        and references is None
-        and "references" not in mapper.columns
-    ):
-        told = "outputs" if row.get("reference") is None else "reference_outputs"
-        spans.tell_unread_reference(mapper, told)
-    failed, detail = said.failure(row.get("error"))
+    if references is None and reference not in (None, {}, ""):
+        column = "outputs" if row.get("reference") is None else "reference_outputs"
+        tell_unread_reference(mapper, column)
+    failed, detail = step_contents.failure(row.get("error"))
     metadata = {
         **({"tags": tags} if isinstance(tags, list) and tags else {}),
         **(own if isinstance(own, Mapping) else {}),
         **scores,
-        **({"asked": spent} if spent else {}),
+        **({"asked": used} if used else {}),
         **({"failure_detail": detail} if detail else {}),
     }
     return mapper.unchosen(
         {
             "id": row.get("example_id") or row.get("id") or row.get("run_id"),
-            **said.asked(inputs),
-            "answer": said.answer(outputs),
-            "passages": said.passages(outputs, inputs),
+            **step_contents.asked(inputs),
+            "answer": step_contents.answer(outputs),
+            "passages": step_contents.passages(outputs, inputs),
             "references": references,
             "failure": failed or None,
             "timestamp": served.of_any_unit(row.get("start_time")),
@@ -289,43 +264,23 @@ def _sniff(head: Head) -> int:
         or head.has("inputs", "outputs", "dataset_id")
         or {"inputs", "outputs", "reference"} <= groups
         or all(isinstance(head.record.get(name), dict) for name in ("run", "example"))
-        or _is_example(head)
-        or _is_flat_result(head)
+        or _is_flat(head)
         or _is_table(head)
     )
     return SURE if fits else NO
 
 
-def _is_example(head: Head) -> bool:
-    """Whether JSON begins with an example of a data set."""
-    inputs, outputs = head.record.get("inputs"), head.record.get("outputs")
-    return (
-        head.container == "json"
-        and head.record.keys() <= _EXAMPLE
-        and isinstance(inputs, dict)
-        # Also a null, as of an example of which nothing is expected.
-        and isinstance(outputs, dict | None)
-        and "outputs" in head.record
-        and said.passages(outputs) is None
-    )
-
-
-def _is_flat_result(head: Head) -> bool:
-    """Whether JSON begins with a result of an experiment, or with a run that is told by its inputs
-    and by outputs with documents."""
-    inputs, outputs = head.record.get("inputs"), head.record.get("outputs")
-    expected = (head.record.get(name) for name in _EXPECTED)
-    return (
-        head.container == "json"
-        and isinstance(inputs, dict)
-        and isinstance(outputs, dict | None)
-        and "outputs" in head.record
-        and not _OTHERS & head.record.keys()
-        and (
-            any(isinstance(one, dict) for one in expected)
-            or (head.record.keys() <= _EXAMPLE and said.passages(outputs) is not None)
-        )
-    )
+def _is_flat(head: Head) -> bool:
+    """Whether JSON begins with an example of a data set, or with a result of an experiment that has
+    inputs, outputs and what is expected beside each other."""
+    record = head.record
+    if head.container != "json" or "outputs" not in record:
+        return False
+    # Outputs are null in an example of which nothing is expected.
+    if not (isinstance(record.get("inputs"), dict) and isinstance(record["outputs"], dict | None)):
+        return False
+    expects = any(isinstance(record.get(name), dict) for name in _EXPECTED)
+    return record.keys() <= _EXAMPLE or (expects and not _OTHERS & record.keys())
 
 
 _EXPECTED = ("reference_outputs", "reference_output")
@@ -337,19 +292,20 @@ _OTHERS = frozenset({"expectations", "expected_output", "observations", "session
 
 
 _NAMED_SO = frozenset({"id", "error", "metadata", "tags"})
-"""Our names that LangSmith has, too. With other ones a table is somebody's own."""
+"""Our names that LangSmith's tables have, too. A table with others of ours is the user's own."""
 
 
 def _is_table(head: Head) -> bool:
     """Whether a table has the columns of LangSmith's pages: JSON in those of inputs and outputs."""
-    named = {folded(name): name for name in head.columns}
-    given = [named[name] for name in ("inputs", "input") if name in named]
-    own = {name for name in named if name in FIELD_OF} - _GROUPS.keys() - _NAMED_SO
-    if head.container != "table" or not given or own or _OTHERS & named.keys():
+    names = {folded(name): name for name in head.columns}
+    inputs = [names[name] for name in ("inputs", "input") if name in names]
+    own = {name for name in names if name in FIELD_OF} - _GROUPS.keys() - _NAMED_SO
+    if head.container != "table" or not inputs or own or _OTHERS & names.keys():
         return False
-    cell = head.record.get(given[0]) or ""
-    first = python_cells.opened(cell[:_MOST_LOOKED_AT], head.path, 2, given[0])
-    return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(named)
+    cell = head.record.get(inputs[0]) or ""
+    with placed(head.path, 2):
+        first = python_cells.opened(cell[:_MOST_LOOKED_AT], inputs[0])
+    return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(names)
 
 
 _MOST_LOOKED_AT = 100_000
@@ -361,5 +317,5 @@ FORMAT = Format(
     title="LangSmith runs, examples and results of experiments (JSON, CSV, Parquet)",
     suffixes=(".jsonl", ".json", ".csv", ".parquet"),
     sniff=_sniff,
-    read=read,
+    read=reader("LangSmith", _spans, _records),
 )

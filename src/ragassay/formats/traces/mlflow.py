@@ -4,41 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import FIELD_OF, Mapper, folded, unpacked
-from ragassay.formats.traces import otel_records, said, trace_spans as spans
-from ragassay.formats.traces.span_rows import peeked_rows, record_samples
-from ragassay.samples import Sample
+from ragassay.formats.traces import otel_records, request_spans as spans, step_contents
+from ragassay.formats.traces.tool_exports import Making, Row, reader
 
 
-def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """A sample for each trace, or for each row of an evaluation.
-
-    Args:
-        path: the file.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: the file or a record cannot be read.
-    """
-    first, listed = peeked_rows(path, mapper)
+def _evaluated(first: Row, mapper: Mapper) -> Making | None:
+    """What makes a sample of each row of an evaluation; ``None`` where a file holds traces."""
     if "expectations" not in first or "spans" in first or "data" in first:
-        return spans.samples(listed, _spans, "MLflow", mapper)
-
-    def made(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        return _row(row, mapper), {name: unpacked(row.get(name)) for name in _RAW}
-
-    return record_samples(listed, made, "MLflow", mapper)
+        return None
+    return lambda row: (_row(row, mapper), {name: unpacked(row.get(name)) for name in _RAW})
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
-    whole = unpacked(row.get("trace"))
-    if isinstance(whole, dict):
-        row = {**row, **whole}
+    trace_object = unpacked(row.get("trace"))
+    if isinstance(trace_object, dict):
+        row = {**row, **trace_object}
     info = unpacked(row.get("info")) or row
     data = unpacked(row.get("data")) or row
     listed = unpacked(data.get("spans"))
@@ -54,12 +39,12 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         "timestamp": info.get("request_time", info.get("timestamp_ms")),
         **_expected(info.get("assessments")),
     }
-    metadata, own = _told(row, info)
+    metadata, own = _of_trace(row, info)
     for one in listed:
-        given = unpacked(one.get("attributes")) or {}
-        given = {key: unpacked(value) for key, value in given.items() if value != "null"}
-        made = otel_records.span(one, given, line=line, trace=trace, fields={})
-        if made.parent is None:  # what is told of the trace counts before what its first span tells
+        values = unpacked(one.get("attributes")) or {}
+        values = {key: unpacked(value) for key, value in values.items() if value != "null"}
+        made = otel_records.span(one, values, line=line, trace=trace, fields={})
+        if made.parent is None:  # values of the trace count before those of its first span
             made = replace(
                 made,
                 error=made.error or ("error" if failed else None),
@@ -71,17 +56,17 @@ def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
         yield made
 
 
-def _told(row: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is told of a trace as a whole: its session and user, and the tags and metadata that its
-    makers gave it. MLflow's own begin with ``mlflow.``."""
-    given: dict[str, Any] = {}
+def _of_trace(row: Row, info: Row) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The session and user of a trace, and the tags and metadata that its makers gave it. Those of
+    MLflow itself begin with ``mlflow.``."""
+    entries: dict[str, Any] = {}
     for place in ("request_metadata", "trace_metadata", "tags"):
         written = unpacked(info.get(place, row.get(place)))
         if isinstance(written, Mapping):
-            given |= written
-    named = {"conversation_id": "mlflow.trace.session", "user_id": "mlflow.trace.user"}
-    of_request = {key: given[name] for key, name in named.items() if given.get(name)}
-    return of_request, {key: one for key, one in given.items() if not key.startswith("mlflow.")}
+            entries |= written
+    places = {"conversation_id": "mlflow.trace.session", "user_id": "mlflow.trace.user"}
+    of_request = {key: entries[name] for key, name in places.items() if entries.get(name)}
+    return of_request, {key: one for key, one in entries.items() if not key.startswith("mlflow.")}
 
 
 def _expected(assessments: Any) -> dict[str, Any]:
@@ -103,15 +88,15 @@ def _row(row: Mapping[str, Any], mapper: Mapper) -> dict[str, Any]:
     inputs, outputs = unpacked(row.get("inputs")), unpacked(row.get("outputs"))
     expected = unpacked(row.get("expectations")) or {}
     retrieved = expected.get("expected_retrieved_context")
-    passages = said.passages(outputs, inputs)
+    passages = step_contents.passages(outputs, inputs)
     of_row = {FIELD_OF.get(folded(key)) for key in row}
     if "passage_ids" not in mapper.columns and "passage_ids" not in of_row:
-        passages = _named(passages, retrieved, mapper)
+        passages = _with_addresses(passages, retrieved, mapper)
     record = mapper.unchosen(
         {
             "id": row.get("id") or row.get("request_id") or row.get("trace_id"),
-            **said.asked(inputs),
-            "answer": said.answer(outputs),
+            **step_contents.asked(inputs),
+            "answer": step_contents.answer(outputs),
             "passages": passages,
             "references": expected.get("expected_response"),
             "gold": [_gold(one) for one in retrieved] if isinstance(retrieved, list) else None,
@@ -129,7 +114,7 @@ _OWN = frozenset(
 """Fields that a table of evaluation data may have by our names."""
 
 
-def _named(passages: list[Any] | None, expected: Any, mapper: Mapper) -> list[Any] | None:
+def _with_addresses(passages: list[Any] | None, expected: Any, mapper: Mapper) -> list[Any] | None:
     """The passages with the addresses of their documents (``doc_uri``) as their ids, as MLflow
     compares them with what is expected. An id of their own stays where nothing is expected so."""
     by_address = isinstance(expected, list) and any(
@@ -137,15 +122,9 @@ def _named(passages: list[Any] | None, expected: Any, mapper: Mapper) -> list[An
     )
     made: list[Any] = []
     for one in passages or ():
-        nested = one.get("metadata") if isinstance(one, dict) else None
-        address = next(
-            (
-                each["doc_uri"]
-                for each in (one, nested)
-                if isinstance(each, dict) and each.get("doc_uri")
-            ),
-            None,
-        )
+        parts = (one, one.get("metadata")) if isinstance(one, dict) else ()
+        addresses = [part.get("doc_uri") for part in parts if isinstance(part, dict)]
+        address = next(filter(None, addresses), None)
         own = one.get("id") if isinstance(one, dict) else None
         if address is None or (own is not None and not by_address):
             made.append(one)
@@ -167,13 +146,13 @@ def _gold(one: Any) -> Any:
 
 def _sniff(head: Head) -> int:
     data = head.record.get("data")
-    whole = isinstance(data, dict) and "spans" in data and "info" in head.record
-    table = head.has("spans") and (head.has("trace_id") or head.has("request_id"))
-    table = table and not head.holds("passages", "gold")
+    is_trace = isinstance(data, dict) and "spans" in data and "info" in head.record
+    is_table = head.has("spans") and (head.has("trace_id") or head.has("request_id"))
+    is_table = is_table and not head.holds("passages", "gold")
     expected = unpacked(head.record.get("expectations"))
     is_told = head.container != "json" or isinstance(expected, dict | None)
     rows_of_evaluation = head.has("inputs", "expectations") and is_told
-    return SURE if whole or table or rows_of_evaluation else NO
+    return SURE if is_trace or is_table or rows_of_evaluation else NO
 
 
 FORMAT = Format(
@@ -181,5 +160,5 @@ FORMAT = Format(
     title="MLflow traces and evaluation data (JSON, CSV, Parquet)",
     suffixes=(".json", ".jsonl", ".parquet", ".csv"),
     sniff=_sniff,
-    read=read,
+    read=reader("MLflow", _spans, _evaluated),
 )

@@ -1,5 +1,5 @@
-"""Records of spans as OpenTelemetry, Phoenix and MLflow write them: ids, times and status stand
-under one of a few names, whichever tool wrote them."""
+"""Records of spans as OpenTelemetry, Phoenix and MLflow write them. All of these use one of a few
+names for ids, times and status."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 from ragassay.formats.records import unpacked
 from ragassay.formats.traces import attributes, served
-from ragassay.formats.traces.trace_spans import Span
+from ragassay.formats.traces.request_spans import Span
+from ragassay.formats.traces.span_rows import first_of
 
 _ID = ("spanId", "span_id", "context.span_id", "id")
 _PARENT = ("parentSpanId", "parent_span_id", "parent_id")
@@ -24,7 +25,8 @@ def span(record: Mapping[str, Any], given: Mapping[str, Any], **known: Any) -> S
     Args:
         record: the record.
         given: its attributes, by dotted names, or nested, or both.
-        known: what the tool tells elsewhere, as of `attributes.span`; it counts before the record.
+        known: values from elsewhere in the export, as of `attributes.span`; they win over those of
+            the record.
     """
     record = {**record, **_context(record)}
     started = _moment(record, _START)
@@ -32,13 +34,13 @@ def span(record: Mapping[str, Any], given: Mapping[str, Any], **known: Any) -> S
         given,
         **{
             "kind": record.get("span_kind", record.get("span_type")),
-            "id": str(_first(record, _ID) or ""),
-            "parent": _first(record, _PARENT),
-            "trace": str(_first(record, _TRACE) or ""),
+            "id": str(first_of(record, *_ID) or ""),
+            "parent": first_of(record, *_PARENT),
+            "trace": str(first_of(record, *_TRACE) or ""),
             "name": str(record.get("name") or ""),
             "begun": started,
             "ended": _moment(record, _END),
-            "start": _first(record, _START),
+            "start": first_of(record, *_START),
             "error": _error(record),
             "fields": {"timestamp": started},
             "clock": next((name for name in _START if name in record), "timestamp"),
@@ -52,21 +54,17 @@ def _context(record: Mapping[str, Any]) -> dict[str, Any]:
     return {f"context.{key}": one for key, one in context.items()} if context else {}
 
 
-def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    return next((record[name] for name in names if record.get(name) not in (None, "")), None)
-
-
 def _moment(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     """A time. Names before the last one say that it counts nanoseconds, however few."""
-    counted = _first(record, names[:-1])
-    return _first(record, names[-1:]) if counted is None else served.of_nanoseconds(counted)
+    counted = first_of(record, *names[:-1])
+    return first_of(record, *names[-1:]) if counted is None else served.of_nanoseconds(counted)
 
 
 def _error(record: Mapping[str, Any]) -> str | None:
     """Why a span failed; ``None`` where it did not."""
     status = unpacked(record.get("status"))
-    told = status if isinstance(status, Mapping) else {}
-    code = told.get("code", record.get("status_code"))
+    details = status if isinstance(status, Mapping) else {}
+    code = details.get("code", record.get("status_code"))
     if str(code or "").upper() not in _FAILED:
         return None
-    return str(told.get("message") or record.get("status_message") or "error")
+    return str(details.get("message") or record.get("status_message") or "error")

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
-from ragassay.formats.traces import otel_records, trace_spans as spans
-from ragassay.formats.traces.span_rows import rows
-from ragassay.samples import Sample
-
-
-def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """A sample for each trace.
-
-    Args:
-        path: the file.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: the file or a span cannot be read.
-    """
-    yield from spans.samples(rows(path, mapper), _spans, "OpenTelemetry", mapper)
+from ragassay.formats.traces import otel_records, request_spans as spans
+from ragassay.formats.traces.tool_exports import reader
 
 
 def _spans(record: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
@@ -49,8 +33,8 @@ def _span(one: Mapping[str, Any], line: int) -> spans.Span:
     listed = one.get("attributes") or []
     if not isinstance(listed, list):
         raise InputError("a list is expected", field="attributes")
-    given = {str(item.get("key")): _value(item.get("value")) for item in listed}
-    return otel_records.span(one, given, line=line)
+    values = {str(item.get("key")): _value(item.get("value")) for item in listed}
+    return otel_records.span(one, values, line=line)
 
 
 def _value(value: Any) -> Any:
@@ -67,8 +51,8 @@ def _value(value: Any) -> Any:
 
 
 def _sniff(head: Head) -> int:
-    named = head.has("resourceSpans") or head.has("resource_spans")
-    return SURE if head.container == "json" and named else NO
+    fits = head.has("resourceSpans") or head.has("resource_spans")
+    return SURE if head.container == "json" and fits else NO
 
 
 FORMAT = Format(
@@ -76,5 +60,5 @@ FORMAT = Format(
     title="OpenTelemetry traces, OTLP JSON (OpenInference, GenAI and OpenLLMetry attributes)",
     suffixes=(".json", ".jsonl"),
     sniff=_sniff,
-    read=read,
+    read=reader("OpenTelemetry", _spans),
 )

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, unpacked
-from ragassay.formats.traces import otel_records, trace_spans as spans
-from ragassay.formats.traces.span_rows import rows
-from ragassay.samples import Sample
-
-
-def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """A sample for each trace.
-
-    Args:
-        path: the file.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: the file or a span cannot be read.
-    """
-    yield from spans.samples(rows(path, mapper), _spans, "Phoenix", mapper)
+from ragassay.formats.records import unpacked
+from ragassay.formats.traces import otel_records, request_spans as spans
+from ragassay.formats.traces.tool_exports import reader
 
 
 def _spans(row: Mapping[str, Any], line: int) -> Iterator[spans.Span]:
     own = unpacked(row.get("attributes")) or {}
     flat = {key.partition(".")[2]: value for key, value in row.items() if key[:11] == "attributes."}
-    given = {**own, **{key: unpacked(value) for key, value in flat.items()}}
-    made = otel_records.span(row, given, line=line)
+    values = {**own, **{key: unpacked(value) for key, value in flat.items()}}
+    made = otel_records.span(row, values, line=line)
     if not made.id or not made.trace:
         raise InputError(
             "the span has no id or no trace",
@@ -53,5 +38,5 @@ FORMAT = Format(
     title="Spans of Phoenix / OpenInference (JSON, JSON Lines, CSV, Parquet)",
     suffixes=(".jsonl", ".json", ".parquet", ".csv"),
     sniff=_sniff,
-    read=read,
+    read=reader("Phoenix", _spans),
 )

@@ -4,7 +4,6 @@ a frame of pandas writes into CSV."""
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
@@ -15,12 +14,12 @@ _MOST = 1_000_000
 memory."""
 
 
-def opened(cell: str | None, path: Path, line: int, column: str) -> Any:
+def opened(cell: str | None, column: str) -> Any:
     """What a cell holds: its list or object, else its text.
 
     Args:
         cell: its text.
-        path, line, column: where it stands, for errors.
+        column: its name, for errors.
 
     Raises:
         InputError: it holds objects of Python (``Timestamp('2026-01-31')``), or is too long to be
@@ -35,8 +34,6 @@ def opened(cell: str | None, path: Path, line: int, column: str) -> Any:
         raise InputError(
             f"the cell is no JSON, and its {len(cell):,} characters are too many to be read as "
             f"what Python prints (at most {_MOST:,})",
-            path=path,
-            line=line,
             field=column,
             hint="Write the column as JSON (json.dumps), or the frame as Parquet.",
         )
@@ -51,8 +48,6 @@ def opened(cell: str | None, path: Path, line: int, column: str) -> Any:
             return cell
         raise InputError(
             f"the cell holds an object of Python, {ast.unparse(called)[:60]}, which is no data",
-            path=path,
-            line=line,
             field=column,
             hint="Write the column as JSON (json.dumps(value, default=str)), the frame as Parquet, "
             "or leave the column out.",

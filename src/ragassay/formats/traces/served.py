@@ -1,4 +1,4 @@
-"""How a system served a query, as traces tell it: in the words of ``metadata["asked"]``, which the
+"""What a request took (time, tokens, cost), under the names in ``metadata["asked"]`` that the
 metrics of the suite ``serving`` read."""
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     with suppress(ValueError):
-        found = float(value)
-        return found if math.isfinite(found) else None
+        parsed = float(value)
+        return parsed if math.isfinite(parsed) else None
     return None
 
 
-def told(
+def measured(
     *, start: Any = None, end: Any = None, first_token: Any = None, **numbers: Any
 ) -> dict[str, float]:
     """What a step took.
@@ -37,14 +37,18 @@ def told(
 
     Returns:
         Those that are known, and the seconds between the times. A number below 0 is not known.
+        ``total_tokens`` only where one of the two kinds is not.
     """
-    began, ended, spoke = map(_seconds, (start, end, first_token))
-    found = {name: number(value) for name, value in numbers.items()}
+    began, ended, answered = map(_seconds, (start, end, first_token))
+    values = {name: number(value) for name, value in numbers.items()}
     if began is not None:
-        for name, moment in (("latency", ended), ("first_token", spoke)):
-            if moment is not None and found.get(name) is None:
-                found[name] = round(moment - began, 6)
-    return {name: value for name, value in found.items() if value is not None and value >= 0}
+        for name, moment in (("latency", ended), ("first_token", answered)):
+            if moment is not None and values.get(name) is None:
+                values[name] = round(moment - began, 6)
+    known = {name: value for name, value in values.items() if value is not None and value >= 0}
+    if {"input_tokens", "output_tokens"} <= known.keys():
+        known.pop("total_tokens", None)
+    return known
 
 
 def _seconds(value: Any) -> float | None:
@@ -59,8 +63,8 @@ def of_nanoseconds(value: Any) -> float | None:
     Args:
         value: what a record holds.
     """
-    found = number(value)
-    return None if found is None else found / 1e9
+    count = number(value)
+    return None if count is None else count / 1e9
 
 
 def of_any_unit(value: Any) -> Any:
@@ -70,7 +74,7 @@ def of_any_unit(value: Any) -> Any:
     Args:
         value: what a record holds.
     """
-    found = number(value)
-    while found is not None and found > LAST_TIME:
-        found /= 1000
-    return value if found is None else found
+    count = number(value)
+    while count is not None and count > LAST_TIME:
+        count /= 1000
+    return value if count is None else count

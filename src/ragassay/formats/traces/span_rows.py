@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from itertools import chain, islice
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import InputError
-from ragassay.formats.records import Mapper, field_values
+from ragassay.formats.records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
-from ragassay.formats.traces.python_cells import opened
-from ragassay.samples import Sample
+from ragassay.formats.traces import python_cells
 
 UNREAD = frozenset({"events", "serialized", "tags", "links", "child_run_ids", "parent_run_ids"})
 """Columns that no format reads, so that whatever they hold is no error."""
@@ -39,55 +35,16 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
     else:
         for line, row in delimited.rows(path, mapper.encoding):
             read = {name: cell for name, cell in row.items() if name not in UNREAD}
-            yield line, row | {name: opened(one, path, line, name) for name, one in read.items()}
+            with opening.placed(path, line):
+                opened = {name: python_cells.opened(cell, name) for name, cell in read.items()}
+            yield line, row | opened
 
 
-def listed_cell(value: Any) -> Any:
-    """What a column that is not opened (`UNREAD`) holds: the list in its text, where there is one.
-
-    Args:
-        value: what a record holds.
-    """
-    with suppress(InputError):
-        return field_values.unpack(value, "")
-    return value
-
-
-def record_samples(
-    listed: Iterable[tuple[int, dict[str, Any]]],
-    made: Callable[[Mapping[str, Any]], tuple[dict[str, Any], dict[str, Any] | None]],
-    tool: str,
-    mapper: Mapper,
-) -> Iterator[Sample]:
-    """A sample for each record.
+def first_of(row: Mapping[str, Any], *names: str) -> Any:
+    """The value of the first of these names under which a record holds something; else ``None``.
 
     Args:
-        listed: the records, each with its line or number.
-        made: makes our record of one, and what chosen columns may reach into beside it.
-        tool: that wrote the records.
-        mapper: makes the samples.
-
-    Raises:
-        InputError: a record cannot be read.
+        row: the record.
+        names: tried in this order; an empty text counts as nothing.
     """
-    for line, row in listed:
-        with opening.shaped(tool, mapper.path, line):
-            record, beside = made(row)
-        yield mapper.sample(record, line, beside)
-
-
-def peeked_rows(path: Path, mapper: Mapper) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
-    """The first record, which tells what a file holds, and all of them with their line or number.
-
-    Args:
-        path, mapper: as of `rows`.
-
-    Returns:
-        The first record is empty where there is none.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    listed = rows(path, mapper)
-    first = list(islice(listed, 1))
-    return (first[0][1] if first else {}), chain(first, listed)
+    return next((row[name] for name in names if row.get(name) not in (None, "")), None)

@@ -1,4 +1,4 @@
-"""Spans of traces: each trace becomes a sample."""
+"""From the spans of traces to samples, one for each trace."""
 
 from __future__ import annotations
 
@@ -6,93 +6,29 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.records import Mapper, retrieved
 from ragassay.formats.sources import shaped
-from ragassay.formats.traces import said, served
+from ragassay.formats.traces import served, step_contents
+from ragassay.formats.traces.request_spans import MODEL, OTHER, RERANK, RETRIEVAL, TOOL, Span
 from ragassay.samples import Sample
 
-RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
-
-_KINDS = {
-    **dict.fromkeys(("retriever", "retrieval", "vector_search"), RETRIEVAL),
-    **dict.fromkeys(("reranker", "rerank"), RERANK),
-    **dict.fromkeys(("tool", "execute_tool", "function"), TOOL),
-    **dict.fromkeys(("llm", "chat", "chat_model", "generation", "text_completion"), MODEL),
-    **dict.fromkeys(("generate_content", "completion"), MODEL),
-}
-
-
-def kind_of(name: Any) -> str:
-    """The kind of a span, by the name that a tool gives it.
-
-    Args:
-        name: in any case, also in quotes.
-    """
-    return _KINDS.get(str(name or "").strip('"').casefold(), OTHER)
-
-
-@dataclass(frozen=True)
-class Span:
-    """One step of a request.
-
-    Attributes:
-        line: 1-based line or record number in the file.
-        id: of the step.
-        parent: id of the step that it is part of; ``None`` for the request itself.
-        trace: id of the request; empty where only ``parent`` tells.
-        kind: one of `RETRIEVAL`, `RERANK`, `TOOL`, `MODEL`, `OTHER`.
-        name: what it is called.
-        start: when it began, as the tool writes it.
-        inputs, outputs: what it was given, and what it gave.
-        documents: what it retrieved, where that is told apart from ``outputs``.
-        error: why it failed.
-        fields: further fields of the request's record, by our names.
-        clock: what the tool calls its ``timestamp``, for errors.
-        metadata: of the request.
-        served: what it took (`served.told`).
-        own: what the system's makers wrote beside the step: metadata and tags by names of theirs.
-        beside: what only chosen columns may reach into, beside ``inputs`` and ``outputs``.
-    """
-
-    line: int
-    id: str
-    parent: str | None = None
-    trace: str = ""
-    kind: str = OTHER
-    name: str = ""
-    start: Any = None
-    inputs: Any = None
-    outputs: Any = None
-    documents: Any = None
-    error: str | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    clock: str = "timestamp"
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    served: Mapping[str, float] = field(default_factory=dict)
-    own: Mapping[str, Any] = field(default_factory=dict)
-    beside: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        above = None if self.parent is None or self.parent == "" else str(self.parent)
-        object.__setattr__(self, "parent", above)
-
-
-Rows = Iterable[tuple[int, dict[str, Any]]]
-"""Records, each with its line or number."""
+SpansOf = Callable[[Mapping[str, Any], int], Iterable[Span]]
+"""Gives the spans of a record and its line."""
 
 
 def samples(
-    rows: Rows, spans: Callable[[Mapping[str, Any], int], Iterable[Span]], tool: str, mapper: Mapper
+    rows: Iterable[tuple[int, dict[str, Any]]], spans: SpansOf, tool: str, mapper: Mapper
 ) -> Iterator[Sample]:
-    """A sample for each trace. All spans are held in memory, since those of one trace may stand
-    apart.
+    """A sample for each trace. All spans are held in memory, since those of one trace need not
+    follow each other.
 
     Args:
-        rows: the records, with spans of traces in any order.
+        rows: the records, each with its line or number; spans of traces in any order.
         spans: gives the spans of a record and its line; what it raises gets their place.
         tool: that wrote the records.
         mapper: makes the samples.
@@ -110,7 +46,7 @@ def samples(
         name = one.trace or [one.id, *_above(one.id, parents)][-1]
         traces.setdefault(name, []).append(one)
     for name, steps in traces.items():
-        root = _with_what_is_within(_root(steps), steps, parents)
+        root = _with_inner_contents(_root(steps), steps, parents)
         with shaped("its tool", mapper.path, root.line):
             record = _record(name, root, steps, mapper)
         beside = {"inputs": root.inputs, "outputs": root.outputs, **root.beside}
@@ -141,10 +77,10 @@ def _root(steps: list[Span]) -> Span:
     return min(tops or steps, key=_begun)
 
 
-def _with_what_is_within(root: Span, steps: list[Span], parents: Mapping[str, str | None]) -> Span:
-    """The span of the request; what it was given, gave and failed with, where it does not tell that
-    (a trace of Langfuse, the span of a web server), is that of the outermost step that contains
-    every call of a model, retrieval and tool."""
+def _with_inner_contents(root: Span, steps: list[Span], parents: Mapping[str, str | None]) -> Span:
+    """The span of the request. Where it has no inputs or outputs (a trace of Langfuse, the span of
+    a web server), it takes them, with the error, from the outermost step that contains every call
+    of a model, retrieval and tool."""
     if root.error is not None or not (_is_nothing(root.inputs) or _is_nothing(root.outputs)):
         return root
     above = {one.id: {one.id, *_above(one.id, parents)} for one in steps}
@@ -155,7 +91,7 @@ def _with_what_is_within(root: Span, steps: list[Span], parents: Mapping[str, st
         if one.kind == OTHER
         and one.id != root.id
         and (one.error is not None or not (_is_nothing(one.inputs) and _is_nothing(one.outputs)))
-        and not _has_found(one)
+        and not _retrieves(one)
         and all(one.id in part for part in parts)
     ]
     if not around or any(around[0].id not in above[one.id] for one in around):
@@ -176,20 +112,19 @@ def _is_nothing(value: Any) -> bool:
 
 def _begun(step: Span) -> tuple[float, str]:
     text = "" if step.start is None else str(step.start)
-    try:
+    with suppress(ValueError):
         return float(text), ""
-    except ValueError:
-        return 0.0, text
+    return 0.0, text
 
 
 def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[str, Any] | None:
     ordered = sorted(steps, key=_begun)
     models = [one for one in ordered if one.kind == MODEL]
-    asked, answered = said.asked(root.inputs), said.answer(root.outputs)
-    if not asked and models and (asked := said.asked(models[0].inputs)):
+    asked, answered = step_contents.asked(root.inputs), step_contents.answer(root.outputs)
+    if not asked and models and (asked := step_contents.asked(models[0].inputs)):
         mapper.note("traces whose first step has no question", "Its first model call has one.")
     if answered is None and root.error is None and models:
-        answered = said.answer(models[-1].outputs)
+        answered = step_contents.answer(models[-1].outputs)
         if answered is not None:
             mapper.note("traces whose first step has no answer", "Its last model call has one.")
     passages = _passages(root, ordered, mapper)
@@ -198,70 +133,72 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     if error is None and answered is None and _is_nothing(root.outputs):
         within = (one.error for one in ordered if one.parent == root.id)
         error = next((one for one in within if one is not None), None)
-    failed, detail = said.failure(error)
+    failed, detail = step_contents.failure(error)
     if not mapper.columns and not asked and (answered, passages, failed) == (None, None, None):
         return None
     record |= {"answer": answered, "passages": passages, "failure": failed}
-    metadata = {"name": root.name, **root.metadata, "asked": _asked(root, models)}
+    metadata = {"name": root.name, **root.metadata, "asked": _served(root, models)}
     metadata["failure_detail"] = detail
-    known = {key: value for key, value in metadata.items() if value not in (None, "", {})}
+    metadata = {key: value for key, value in metadata.items() if value not in (None, "", {})}
     for name in _OF_REQUEST:
-        told = (one.metadata.get(name) for one in ordered)
-        if name not in known and (first := next(filter(None, told), None)) is not None:
-            known[name] = first
-    record["metadata"] = _with_own(known, root, ordered, mapper)
+        values = (one.metadata.get(name) for one in ordered)
+        if name not in metadata and (first := next(filter(None, values), None)) is not None:
+            metadata[name] = first
+    record["metadata"] = _with_own(metadata, root, ordered, mapper)
     record |= {key: value for key, value in root.fields.items() if value is not None}
     record["timestamp"] = served.of_any_unit(record.get("timestamp"))
     reference = root.beside.get("reference_outputs")
-    if reference and "references" not in record and "references" not in mapper.columns:
+    if reference and "references" not in record:
         tell_unread_reference(mapper, "reference_outputs", root.line)
     return mapper.unchosen(record)
 
 
 def tell_unread_reference(mapper: Mapper, column: str, line: int | None = None) -> None:
-    """Tells that what is expected stands under a name that is not known.
+    """Notes that a column of expected outputs holds no reference under a known name, unless the
+    user chose a column for references.
 
     Args:
         mapper: takes the note.
-        column: that holds what is expected.
+        column: its name.
         line: where it stands.
     """
-    mapper.note(
-        f"records whose {column} hold no reference under a name that is known",
-        f"They have none. Name the key that holds it: --columns references={column}.KEY.",
-        line,
-    )
+    if "references" not in mapper.columns:
+        mapper.note(
+            f"records whose {column} hold no reference under a name that is known",
+            f"They have none. Name the key that holds it: --columns references={column}.KEY.",
+            line,
+        )
 
 
 _OF_REQUEST = ("conversation_id", "user_id")
-"""Metadata that is of the whole request, whichever of its steps tells it."""
+"""Metadata of the whole request, whichever of its steps has it."""
 
 
 def _with_own(
-    known: dict[str, Any], root: Span, ordered: list[Span], mapper: Mapper
+    metadata: dict[str, Any], root: Span, ordered: list[Span], mapper: Mapper
 ) -> dict[str, Any]:
-    """The metadata of a request with what its makers wrote beside its first step; where they wrote
-    nothing there, beside the first that is neither a retrieval nor a call of a model or tool. A
-    name that is known stays what it is."""
+    """The metadata of a request with those that the makers of the system gave its first step, or,
+    where that has none, the first one that is neither a retrieval nor a call of a model or tool.
+    What the request has by the same name stays."""
     others = (one for one in ordered if one.kind == OTHER and one.own)
     own = root.own or next((one.own for one in others), {})
-    made = dict(known)
     for name, value in own.items():
         if value in (None, "", [], {}):
             continue
-        if made.get(name, value) != value:
+        if metadata.get(name, value) != value:
             mapper.note(
                 f"traces whose own metadata hold {name!r}, which is the name of something else",
                 "What they hold there was left out.",
                 root.line,
             )
-        elif mapper.is_kept(name, value, root.line):
-            made[name] = value
-    return made
+        elif mapper.fits_metadata(name, value, root.line):
+            metadata[name] = value
+    return metadata
 
 
-def _asked(root: Span, models: list[Span]) -> dict[str, float]:
-    """What the request took: as its first step says it, tokens and cost else of its model calls."""
+def _served(root: Span, models: list[Span]) -> dict[str, float]:
+    """What the request took, by its first step; tokens and cost that this lacks are the sums of
+    those of its model calls."""
     asked = dict(root.served)
     for name in ("input_tokens", "output_tokens", "cost"):
         counts = [one.served[name] for one in models if name in one.served]
@@ -273,14 +210,14 @@ def _asked(root: Span, models: list[Span]) -> dict[str, float]:
 def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | None:
     """What the trace retrieved, best first: of the last reranking, else of all retrievals."""
     if mapper.span is not None:
-        named = [one for one in ordered if one.name == mapper.span]
-        if not named:
+        chosen = [one for one in ordered if one.name == mapper.span]
+        if not chosen:
             mapper.note(f"traces without a step {mapper.span!r}", "They have no passages.")
-        return _told(named, mapper) if named else None
+        return _documents_of(chosen, mapper) if chosen else None
     retrievals = [one for one in ordered if one.kind == RETRIEVAL]
     steps = [one for one in ordered if one.kind == OTHER and one.id != root.id]
-    found = [one for one in steps if retrieved.are_documents(one.outputs)]
-    retrievals = retrievals or [one for one in found if _has_found(one)]
+    with_documents = [one for one in steps if retrieved.are_documents(one.outputs)]
+    retrievals = retrievals or [one for one in with_documents if _retrieves(one)]
     retrieving = {one.id for one in retrievals}
     steps = [one for one in ordered if one.kind == RERANK or one.id in retrieving]
     outer = _outermost(steps, ordered, mapper)
@@ -297,52 +234,50 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
             "Nothing counts as retrieved. --passages-from tools (passages_from='tools') makes "
             "passages of what the tools gave.",
         )
-    passages = _told(used, mapper, reranked=bool(reranked))
-    if (
-        passages is None
-        and (passages := said.passages(root.outputs, root.inputs)) is None
-        and found
-    ):
-        name = found[0].name
+    passages = _documents_of(used, mapper, reranked=bool(reranked))
+    if passages is None:
+        passages = step_contents.passages(root.outputs, root.inputs)
+    if passages is None and with_documents:
+        name = with_documents[0].name
         mapper.note(
             f"traces whose step {name!r} gave what may be documents",
             f"They were not read; --passages-from {shlex.quote(f'span:{name}')} "
             f"(passages_from='span:{name}') reads them.",
-            found[0].line,
+            with_documents[0].line,
         )
     return passages
 
 
 def _outermost(steps: list[Span], ordered: list[Span], mapper: Mapper) -> list[Span]:
     """Those of the retrievals and rerankings that no other one with documents contains: the model
-    was given what the outermost one left, in its order. One without documents gives way to those
+    got the documents of the outermost one, in its order. One without documents is replaced by those
     within it."""
     parents = {one.id: one.parent for one in ordered}
     within = {one.id: set(_above(one.id, parents)) for one in steps}
     listing = {one.id for one in steps if _lists_documents(one)}
     around = set().union(*within.values())
-    kept = [
+    outermost = [
         one
         for one in steps
         if not listing & within[one.id] and (one.id in listing or one.id not in around)
     ]
-    for outer in kept:
+    for outer in outermost:
         inner = [one for one in steps if outer.id in within[one.id] and one.id not in around]
         _note_other_documents(outer, [one for one in inner if _documents(one) is not None], mapper)
-    return kept or steps  # steps may contain each other
+    return outermost or steps  # steps may contain each other
 
 
 def _lists_documents(one: Span) -> bool:
-    """Whether a step gave documents one by one, or none of them; what it made one text of them may
-    be told apart by a step within it."""
-    given = retrieved.unwrapped(_documents(one))
-    return isinstance(given, list) or retrieved.within(given) is not None
+    """Whether the output of a step is a list of documents, also an empty one. Where it is one text
+    of them all, a step within it may have the list."""
+    documents = retrieved.unwrapped(_documents(one))
+    return isinstance(documents, list) or retrieved.within(documents) is not None
 
 
 def _note_other_documents(outer: Span, inner: list[Span], mapper: Mapper) -> None:
-    """Says where steps within a retrieval gave other documents than it, or another order."""
-    given = [retrieved.text_and_id(one) for one in retrieved.documents(_documents(outer))]
-    if not inner or given == [retrieved.text_and_id(one) for one in _joined(inner)]:
+    """Notes that steps within a retrieval gave other documents than it, or another order."""
+    documents = [retrieved.text_and_id(one) for one in retrieved.documents(_documents(outer))]
+    if not inner or documents == [retrieved.text_and_id(one) for one in _joined(inner)]:
         return
     names = list(dict.fromkeys(one.name for one in inner if one.name != outer.name))
     choices = " or ".join(shlex.quote(f"span:{name}") for name in names if name)
@@ -355,27 +290,27 @@ def _note_other_documents(outer: Span, inner: list[Span], mapper: Mapper) -> Non
     )
 
 
-def _told(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
-    """The documents of these steps, one after the other and each once; ``None`` where none says
-    them."""
-    told = [one for one in used if _documents(one) is not None]
-    if len(told) < len(used):
+def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
+    """The documents of these steps, one after the other and each once; ``None`` where the trace
+    holds those of none."""
+    documented = [one for one in used if _documents(one) is not None]
+    if len(documented) < len(used):
         mapper.note(
             "retrieval steps without their documents",
             "They say nothing about what was retrieved. Export the traces with their content.",
         )
         # A reranking without documents hides what it left of the retrieval.
-        told = [] if reranked else told
-    return _joined(told) if told else None
+        documented = [] if reranked else documented
+    return _joined(documented) if documented else None
 
 
 def _joined(steps: list[Span]) -> list[Any]:
     """The documents of steps, one after the other and each once."""
-    found: list[Any] = []
+    documents: list[Any] = []
     for one in steps:
-        before = list(found)
-        found += (doc for doc in retrieved.documents(_documents(one)) if doc not in before)
-    return found
+        before = list(documents)
+        documents += (doc for doc in retrieved.documents(_documents(one)) if doc not in before)
+    return documents
 
 
 _RETRIEVAL = frozenset(
@@ -397,13 +332,13 @@ def _says_retrieval(name: str) -> bool:
     return any(word in _RETRIEVAL or word.startswith("retriev") for word in words)
 
 
-def _has_found(one: Span) -> bool:
-    """Whether a step of no known kind retrieves, by its name and by what it gave."""
+def _retrieves(one: Span) -> bool:
+    """Whether a step of no known kind retrieves, by its name and its output."""
     return _says_retrieval(one.name) and retrieved.are_documents(one.outputs)
 
 
 def _documents(one: Span) -> Any:
-    """What a step says that it retrieved; ``None`` where it does not say it: tools may hide or drop
-    what steps gave."""
-    given = retrieved.unwrapped(one.outputs) if one.documents is None else one.documents
-    return None if given in ("", {}) else given
+    """What a step retrieved; ``None`` where the trace does not hold it: tools may hide or drop
+    outputs."""
+    documents = retrieved.unwrapped(one.outputs) if one.documents is None else one.documents
+    return None if documents in ("", {}) else documents

@@ -93,8 +93,8 @@ def _texts(folder: Path, name: str, wanted: set[str | None]) -> dict[str, str]:
 
 
 def _runs(folder: Path) -> list[Path]:
-    found = [*folder.glob("*"), *folder.glob("runs/*")]
-    files = (one for one in sorted(found) if one.is_file() and one.suffix not in _OTHERS)
+    paths = [*folder.glob("*"), *folder.glob("runs/*")]
+    files = (one for one in sorted(paths) if one.is_file() and one.suffix not in _OTHERS)
     return [one for one in files if trec_run.is_run(one)]
 
 

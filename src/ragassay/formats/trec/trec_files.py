@@ -47,8 +47,8 @@ class Layout:
         whole_numbers: whether they are whole numbers.
         separator: what separates them; ``None`` stands for any blanks.
         header: whether the first line names the columns.
-        aside: a column left out that is read all the same where it holds whole numbers and the file
-            is plain enough to be read at once.
+        aside: one of the columns that are left out, which is read all the same where it holds whole
+            numbers and polars reads the file at once.
     """
 
     what: str
@@ -60,8 +60,8 @@ class Layout:
     aside: str = ""
 
     @property
-    def kept(self) -> list[str]:
-        """The columns that are not left out."""
+    def results(self) -> list[str]:
+        """The columns that are read into the result."""
         return [name for name in self.columns if not name.startswith("_")]
 
 
@@ -99,8 +99,7 @@ def read_run(path: Path) -> TrecRun:
 
 
 def _n_contradicted(run: pl.DataFrame) -> int:
-    """The number of queries in which a document with a higher score also has a higher rank
-    number."""
+    """In how many queries a document with a higher score also has a higher rank number."""
     import polars as pl
 
     ranked = run.select(pl.col("query").rle_id(), "score", "_rank")
@@ -152,16 +151,14 @@ def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
 
 
 def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
-    """The error for a document that occurs twice for one query in a run or qrels file.
+    """The error for a document that occurs twice for one query in a run or qrels file, with the
+    line of the second occurrence.
 
     Args:
         path: the file.
         query: the query's id.
         document: the document's id.
         run: whether the file is a run; else it is qrels.
-
-    Returns:
-        The error, with the line of the second occurrence.
     """
     if not run and path.is_dir():
         path = _beir_file(path)
@@ -227,9 +224,9 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
     frame = _read_fast(path, layout, layout.aside) if layout.aside else None
     if frame is None or frame[layout.aside].has_nulls():
         frame = _read_fast(path, layout)
-    if frame is not None and not any(frame.null_count().row(0)):
-        number = frame[layout.number]
-        if layout.whole_numbers or bool(number.is_finite().all()):
+    if frame is not None:
+        is_complete = not any(frame.null_count().row(0))
+        if is_complete and frame[layout.number].is_finite().all():
             return frame
     rows: list[list[str | int | float]] = []
     for line, fields in fields_of(path, layout):
@@ -237,7 +234,7 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
             rows.append(_checked_row(fields, layout))
     if not rows:
         raise InputError(f"the {layout.what} has no lines but comments", path=path)
-    types = {name: pl.String() for name in layout.kept} | {layout.number: _number_type(layout)}
+    types = {name: pl.String() for name in layout.results} | {layout.number: _number_type(layout)}
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
@@ -255,7 +252,7 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
     n_columns = first_line.count(separator) + 1
     if n_columns < len(layout.columns) or separator != (layout.separator or separator):
         return None
-    kept = {*layout.kept, aside}
+    wanted = {*layout.results, aside}
     types = {layout.number: _number_type(layout), aside: pl.Int32()}
     names = [*layout.columns, *(f"_{i}" for i in range(len(layout.columns), n_columns))]
     try:
@@ -265,7 +262,7 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
             has_header=False,
             skip_rows=int(layout.header),
             quote_char=None,
-            columns=[at for at, name in enumerate(layout.columns) if name in kept],
+            columns=[at for at, name in enumerate(layout.columns) if name in wanted],
             schema={name: types.get(name, pl.String()) for name in names},
             truncate_ragged_lines=True,
             glob=False,
@@ -343,11 +340,7 @@ def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _checked_row(fields: list[bytes], layout: Layout) -> list[str | int | float]:
-    """The kept fields of a line.
-
-    Raises:
-        InputError: it is faulty.
-    """
+    """The kept fields of a line, which is checked."""
     names = ", ".join(name.lstrip("_") for name in layout.columns)
     if len(fields) < len(layout.columns):
         raise InputError(

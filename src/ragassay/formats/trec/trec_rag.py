@@ -58,7 +58,7 @@ def _sample(record: dict[str, Any], mapper: Mapper, line: int) -> Sample:
         system=field_values.identifier(about.pop("run_id", None), "run_id") or mapper.system,
         passages=tuple(cited),
         answer=_answer(about.pop("answer", None), [passage.id or "" for passage in cited]),
-        metadata={key: one for key, one in about.items() if mapper.is_kept(key, one, line)},
+        metadata={key: one for key, one in about.items() if mapper.fits_metadata(key, one, line)},
     )
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.records.aliases import pick
-from ragassay.formats.records.field_values import (
+from ragassay.formats.records.values.field_values import (
     is_number,
     needed_identifier,
     not_a_list,
+    opened,
     text,
-    unpack,
 )
 from ragassay.formats.sources import kind, unexpected
 from ragassay.samples import Answer, Answerability, Statement
@@ -73,14 +72,13 @@ def statements_in(cell: Any) -> Any:
     """
     if type(cell) is not str or not _STATED.match(cell):
         return None
-    with suppress(InputError):
-        found = unpack(cell, "")
-        if isinstance(found, dict) and found.keys() == {"text", "statements"}:
-            return found
-        if isinstance(found, list) and all(
-            isinstance(one, dict) and one.keys() == {"text", "citations"} for one in found
-        ):
-            return found
+    parsed = opened(cell)
+    if isinstance(parsed, dict) and parsed.keys() == {"text", "statements"}:
+        return parsed
+    if isinstance(parsed, list) and all(
+        isinstance(one, dict) and one.keys() == {"text", "citations"} for one in parsed
+    ):
+        return parsed
     return None
 
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from ragassay.counts import either, plural
 from ragassay.errors import InputError
 from ragassay.formats.records.aliases import pick
-from ragassay.formats.records.field_values import (
+from ragassay.formats.records.option_words import OptionWords
+from ragassay.formats.records.values.field_values import (
     identifier,
     is_number,
     needed_identifier,
@@ -19,7 +20,6 @@ from ragassay.formats.records.field_values import (
     text,
     whole_number,
 )
-from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.sources import kind, unexpected
 from ragassay.samples import GoldPassage, Passage
 
@@ -64,20 +64,26 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
     Raises:
         InputError: the value has another shape, or a passage has neither text nor id.
     """
-    if value is None:
-        return None
-    if type(value) is list:
-        return tuple([_passage(item, field) for item in value])
-    if isinstance(value, dict):
-        if _is_one(value):
-            return (_passage(value, field),)
-        return tuple(
-            _passage({"id": key, **item}, field)
-            if isinstance(item, dict)
-            else Passage(text(item, field), needed_identifier(key, field))
-            for key, item in value.items()
-        )
-    raise not_a_list(value, field)
+    return None if value is None else _each(value, field, _passage, _passage_of_entry)
+
+
+def _each(
+    value: Any, field: str, of_item: Callable[[Any, str], P], of_entry: Callable[[Any, Any, str], P]
+) -> tuple[P, ...]:
+    """The passages of a list, of one object, or of a mapping with an entry for each passage."""
+    if isinstance(value, list):
+        return tuple([of_item(item, field) for item in value])
+    if not isinstance(value, dict):
+        raise not_a_list(value, field)
+    if _is_one(value):
+        return (of_item(value, field),)
+    return tuple([of_entry(key, item, field) for key, item in value.items()])
+
+
+def _passage_of_entry(key: Any, item: Any, field: str) -> Passage:
+    if isinstance(item, dict):
+        return _passage({"id": key, **item}, field)
+    return Passage(text(item, field), needed_identifier(key, field))
 
 
 def with_ids(
@@ -137,23 +143,20 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     """
     if value is None:
         return None
-    if isinstance(value, list):
-        return _without_conflicts(tuple(_gold(item, field) for item in value), field)
-    if isinstance(value, dict):
-        if _is_one(value):
-            return (_gold(value, field),)
-        for key, item in value.items():
-            if isinstance(item, dict | list):
-                raise _no_gold(str(key), item, field)
-        return tuple(
-            GoldPassage(id=str(key), text=item)
-            if isinstance(item, str)
-            else GoldPassage(id=str(key), grade=_grade(item, field))
-            for key, item in value.items()
-        )
     if is_number(value):
-        return (GoldPassage(text=text(value, field)),)
-    raise not_a_list(value, field)
+        value = [text(value, field)]
+    return _without_conflicts(_each(value, field, _gold, _gold_of_entry), field)
+
+
+def _gold_of_entry(key: Any, item: Any, field: str) -> GoldPassage:
+    if isinstance(item, dict | list):
+        raise _no_gold(str(key), item, field)
+    if isinstance(item, str):
+        return GoldPassage(id=str(key), text=item)
+    grade = whole_number(item, field)
+    if grade is None:
+        raise InputError("a gold passage has no grade", field=field)
+    return GoldPassage(id=str(key), grade=grade)
 
 
 def _no_gold(key: str, item: Any, field: str) -> InputError:
@@ -194,15 +197,15 @@ def gold_with_ids(
         return _joined(listed, gold(ids, field) or (), ("id", "text", "grade"), _CALLED, field)
     listed_ids = ids if isinstance(ids, list) else [ids]
     rows = [one if isinstance(one, list) else [one] for one in listed_ids]
-    named = [GoldPassage(id=needed_identifier(item, field)) for row in rows for item in row]
-    return _joined(listed, named, ("id",), _CALLED, field)
+    from_ids = [GoldPassage(id=needed_identifier(item, field)) for row in rows for item in row]
+    return _joined(listed, from_ids, ("id",), _CALLED, field)
 
 
 _CALLED = "gold passage"
 
 
 def _joined(
-    listed: tuple[P, ...] | None, named: Sequence[P], parts: Sequence[str], called: str, field: str
+    listed: tuple[P, ...] | None, others: Sequence[P], parts: Sequence[str], called: str, field: str
 ) -> tuple[P, ...]:
     """The passages of one column with those parts that another column has for them, one by one.
 
@@ -210,16 +213,16 @@ def _joined(
         InputError: the numbers differ, or a passage has another value of its own.
     """
     if listed is None:
-        return tuple(named)
-    if len(listed) != len(named):
+        return tuple(others)
+    if len(listed) != len(others):
         raise InputError(
-            f"there {either(len(named), 'is', 'are')} {plural(len(named), 'id')} for "
+            f"there {either(len(others), 'is', 'are')} {plural(len(others), 'id')} for "
             f"{plural(len(listed), called)}",
             field=field,
             hint=f"Give one id for each {called}.",
         )
     joined: list[P] = []
-    for passage, other in zip(listed, named, strict=True):
+    for passage, other in zip(listed, others, strict=True):
         values = {part: getattr(other, part) for part in parts}
         for part, value in values.items():
             own = getattr(passage, part)
@@ -261,7 +264,7 @@ def _is_one(value: Mapping[str, Any]) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _found(
+def _entries(
     keys: tuple[str, ...], wanted: frozenset[str], field: str
 ) -> tuple[tuple[str, str, Read, str], ...]:
     """The parts that an object has: each with its key, how it is read, and the name of the value
@@ -279,8 +282,8 @@ def _found(
 
 
 def _parts(item: Mapping[str, Any], wanted: frozenset[str], field: str) -> dict[str, Any]:
-    found = _found(tuple(item), wanted, field)
-    return {part: read(item[key], where) for part, key, read, where in found}
+    entries = _entries(tuple(item), wanted, field)
+    return {part: read(item[key], where) for part, key, read, where in entries}
 
 
 def _passage(item: Any, field: str) -> Passage:
@@ -288,16 +291,15 @@ def _passage(item: Any, field: str) -> Passage:
         return Passage(item)
     if not isinstance(item, dict):
         raise unexpected(item, "a passage", field)
-    found = _found(tuple(item), _PASSAGE, field)
-    parts = {part: read(item[key], where) for part, key, read, where in found}
-    named = "text" in parts or "id" in parts
-    if named and parts.get("text", "") is None:  # another name may hold it
-        given = {key: part for key, part in item.items() if part is not None}
-        parts["text"] = _parts(given, frozenset({"text"}), field).get("text")
+    parts = _parts(item, _PASSAGE, field)
+    has_name = "text" in parts or "id" in parts
+    if has_name and parts.get("text", "") is None:  # another name may hold it
+        others = {key: part for key, part in item.items() if part is not None}
+        parts["text"] = _parts(others, frozenset({"text"}), field).get("text")
     if isinstance(item.get("metadata"), dict):
         lacking = _NESTED.difference(part for part in parts if parts[part] is not None)
         parts |= _parts(item["metadata"], lacking, f"{field}.metadata")
-    if not named and parts.get("id") is None and parts.get("document") is None:
+    if not has_name and parts.get("id") is None and parts.get("document") is None:
         raise InputError(
             f"a passage has neither text nor id; it has {', '.join(map(repr, item)) or 'no keys'}",
             field=field,
@@ -333,10 +335,3 @@ def _refuse_other_grade(item: Mapping[str, Any], field: str) -> None:
             field=f"{field}.{key}",
             hint=f"If it is its grade (0: not relevant), call it 'grade'; else remove {key!r}.",
         )
-
-
-def _grade(value: Any, field: str) -> int:
-    grade = whole_number(value, field)
-    if grade is None:
-        raise InputError("a gold passage has no grade", field=field)
-    return grade

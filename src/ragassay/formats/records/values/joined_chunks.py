@@ -45,18 +45,18 @@ _BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
 _ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t"}
 
 
-class Joined:
+class ContextSplitter:
     """Cuts the contexts of one source.
 
     Args:
         separator: what stands between the chunks. A written ``\\n`` or ``\\t`` in it, as a shell
             hands it on, matches a line end or tab, and also the two characters themselves.
         single: each text is one chunk, whatever it holds.
-        refused: a text that seems to hold several chunks and is not cut is an error, because
-            metrics that count chunks would count wrongly. Else it is a note, and none where only
-            blank lines speak for it.
+        refused: whether a text that seems to hold several chunks and is not cut is an error,
+            because metrics that count chunks would count wrongly. Otherwise it is a note; a text
+            with blank lines alone causes none.
         notes: collects remarks about the contexts.
-        words: for what mends a text that seems to hold several chunks.
+        words: how errors name the options that say how such a text is read.
 
     Raises:
         UsageError: a separator, and ``single``.
@@ -165,6 +165,6 @@ def _between(pattern: re.Pattern[str], text: str) -> str | None:
 def _forms(separator: str) -> list[str]:
     """A separator as it is written, and with its escapes replaced."""
     read = separator
-    for written, meant in _ESCAPES.items():
-        read = read.replace(written, meant)
+    for written, escaped in _ESCAPES.items():
+        read = read.replace(written, escaped)
     return list(dict.fromkeys((separator, read)))

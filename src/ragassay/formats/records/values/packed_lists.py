@@ -6,19 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.records import aliases, answer_values, field_values
+from ragassay.formats.records import aliases
 from ragassay.formats.records.aliases import FieldKeys
+from ragassay.formats.records.values import answer_values, field_values
 
-_LISTS = (
-    "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",
-    "gold", "gold_ids", "metadata", *aliases.GIVEN,
-)  # fmt: skip
 _LISTS_IN_TEXTS = (
     *("passages", "passage_ids", "gold", "gold_ids"),
     *("references", "reference_groups", "negative_references"),
 )
-_NO_FAILURE = frozenset({"none", "null", "nan", "false"})
-"""What programs write into a cell where there was no error."""
+_LISTS = {"history", "metadata", *_LISTS_IN_TEXTS, *aliases.GIVEN}
 
 
 def unpacked(record: Mapping[str, Any], plan: FieldKeys) -> Mapping[str, Any]:
@@ -40,7 +36,7 @@ def unpacked(record: Mapping[str, Any], plan: FieldKeys) -> Mapping[str, Any]:
     if answer is not None and (parts := answer_values.statements_in(record[answer])) is not None:
         opened[answer] = parts
     failed = plan.keys.get("failure")
-    if failed is not None and str(record[failed]).strip().casefold() in _NO_FAILURE:
+    if failed is not None and not field_values.says_failure(record[failed]):
         opened[failed] = None
     return {**record, **opened}
 
@@ -55,7 +51,7 @@ def with_lists(
     Args:
         record: of JSON.
         plan: the keys of its fields.
-        note: is told what occurs, the consequence and the line.
+        note: takes a remark: what occurs, the consequence and the line.
         line: 1-based line or record number.
     """
     opened: dict[str, Any] = {}
@@ -64,7 +60,7 @@ def with_lists(
         if key is None or type(value := record[key]) is not str:
             continue
         try:
-            found = field_values.unpack(value, key)
+            parsed = field_values.unpack(value, key)
         except InputError:
             note(
                 f"texts of {key!r} that begin like a list and are none",
@@ -72,7 +68,7 @@ def with_lists(
                 line,
             )
             continue
-        if found is value or not _is_list_of(field, found):
+        if parsed is value or not _is_list_of(field, parsed):
             continue
         answer = record.get(plan.keys.get("answer", ""))
         if "references" in field and str(answer).lstrip()[:1] == "[":
@@ -83,7 +79,7 @@ def with_lists(
                 line,
             )
         else:
-            opened[key] = found
+            opened[key] = parsed
             note(
                 f"texts of {key!r} that hold a list",
                 "They are read as lists, as in cells of tables.",
@@ -92,11 +88,11 @@ def with_lists(
     return {**record, **opened} if opened else record
 
 
-def _is_list_of(field: str, found: Any) -> bool:
+def _is_list_of(field: str, parsed: Any) -> bool:
     """Whether what a text in JSON holds is read as a field's list. A reference may be an object or
     numbers (``[1, 2]``) in a text: a system may be asked for such."""
     if "ids" in field:
         return True
-    if isinstance(found, dict):
+    if isinstance(parsed, dict):
         return field in ("passages", "gold")
-    return all(isinstance(one, str | dict | list) for one in found)
+    return all(isinstance(one, str | dict | list) for one in parsed)

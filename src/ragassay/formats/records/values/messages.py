@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ragassay.errors import InputError
 from ragassay.formats.records.aliases import pick
-from ragassay.formats.records.field_values import text
+from ragassay.formats.records.values.field_values import text
 from ragassay.formats.sources import unexpected
 from ragassay.samples import Answer, Turn
 
@@ -38,7 +38,7 @@ class Conversation(NamedTuple):
     Attributes:
         turns: of users and agents, oldest first; messages that only call tools are none.
         rules: texts of system messages.
-        results: what tools gave after the last user turn.
+        results: the results of tools after the last user turn.
         steps: how many messages of tools, or that call tools, there are.
     """
 
@@ -61,7 +61,8 @@ def conversation(value: Any, field: str) -> Conversation:
     """
     if not isinstance(value, list):
         raise unexpected(value, "a list of turns", field, _HOW)
-    found = Conversation([], [], [], 0)
+    turns: list[Turn] = []
+    rules: list[str] = []
     results: list[Any] = []
     steps = 0
     for item in _turns_of(value) if are_pairs(value) else value:
@@ -78,22 +79,22 @@ def conversation(value: Any, field: str) -> Conversation:
             results.append(content)
             steps += 1
             continue
-        words, given, calls = _parts(content, f"{field}.{text_key or 'content'}")
+        words, tool_results, calls = _parts(content, f"{field}.{text_key or 'content'}")
         calls = calls or bool(message[calls_key] if calls_key else None)
-        results += given
-        if speaker == "step" or (speaker == "agent" and calls) or (words is None and given):
+        results += tool_results
+        if speaker == "step" or (speaker == "agent" and calls) or (words is None and tool_results):
             steps += 1
         elif words is None:
             raise InputError("a turn has no text", field=field, hint=_WHO)
         elif speaker == "system":
-            found.rules.append(words)
+            rules.append(words)
         else:
             if speaker == "user":
                 results = []
-            found.turns.append(Turn(speaker, words))
-    if steps and not (found.turns or found.rules):
+            turns.append(Turn(speaker, words))
+    if steps and not (turns or rules):
         raise InputError("no turn is of a user or an agent", field=field, hint=_WHO)
-    return found._replace(results=results, steps=steps)
+    return Conversation(turns, rules, results, steps)
 
 
 def are_pairs(value: list[Any]) -> bool:
@@ -114,9 +115,9 @@ def are_pairs(value: list[Any]) -> bool:
 def _turns_of(pairs: list[Any]) -> list[dict[str, str]]:
     """The turns in pairs of texts."""
     if all(str(first).casefold() in _SPEAKERS for first, _ in pairs):
-        return [{"speaker": speaker, "text": said} for speaker, said in pairs]
+        return [{"speaker": speaker, "text": words} for speaker, words in pairs]
     turns = [zip(("user", "agent"), pair, strict=True) for pair in pairs]
-    return [{"speaker": speaker, "text": said} for turn in turns for speaker, said in turn]
+    return [{"speaker": speaker, "text": words} for turn in turns for speaker, words in turn]
 
 
 def _unwrapped(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -139,38 +140,38 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
         if not isinstance(part, dict):
             words += filter(None, [text(part, field)])
             continue
-        what = str(part.get("type") or "text")
-        if what in _PICTURES or what in _FILES or part.get("image_url") is not None:
-            called = "an image" if what not in _FILES else f"a part of the type {what!r}"
+        kind = str(part.get("type") or "text")
+        if kind in _PICTURES or kind in _FILES or part.get("image_url") is not None:
+            called = "an image" if kind not in _FILES else f"a part of the type {kind!r}"
             raise InputError(
                 f"a message holds {called}, and ragassay reads text only",
                 field=field,
                 hint="Leave the record out, or put a description of it into the message as text.",
             )
-        if what in _RESULTS:
+        if kind in _RESULTS:
             results.append(part.get("content", part.get("response")))
-        elif what in _STEPS:
-            calls = calls or what in ("tool_use", "tool_call")
+        elif kind in _STEPS:
+            calls = calls or kind in ("tool_use", "tool_call")
         else:
-            said = next((part[k] for k in ("text", "content", "refusal") if part.get(k)), "")
-            words += filter(None, [text(said, field)])
+            content = next((part[k] for k in ("text", "content", "refusal") if part.get(k)), "")
+            words += filter(None, [text(content, field)])
     return "\n".join(words) if words or not (results or calls) else None, results, calls
 
 
 def split_at_query(
-    turns: Sequence[Turn], query: str | None, field: str, *, whole: bool
+    turns: Sequence[Turn], query: str | None, field: str, *, may_hold_query: bool
 ) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
     """The query, the turns before it and the answer after it.
 
     Without ``query``, the last user turn of the conversation is the query. With ``query``, the
     conversation is what came before it; where it ends with the query itself, that turn is left out.
-    Where it goes on after the query and is a whole one, it is split there, too.
+    Where it goes on after the query and may hold that, it is split there, too.
 
     Args:
         turns: oldest first.
         query: the record's own query.
         field: the name of the conversation, for errors.
-        whole: whether it may hold the query and its answer, also where ``query`` is given.
+        may_hold_query: whether it may hold the query and its answer, also where ``query`` is given.
 
     Raises:
         InputError: several agent turns follow the last user turn.
@@ -178,7 +179,9 @@ def split_at_query(
     last = max((i for i, turn in enumerate(turns) if turn.speaker == "user"), default=None)
     if last is None:
         return query, tuple(turns), None
-    if query is not None and (turns[last].text != query or not (whole or last == len(turns) - 1)):
+    if query is not None and (
+        turns[last].text != query or not (may_hold_query or last == len(turns) - 1)
+    ):
         return query, tuple(turns), None
     after = turns[last + 1 :]
     if len(after) > 1:
@@ -191,7 +194,7 @@ def split_at_query(
 
 
 def enrichments(value: Any) -> Mapping[str, Any]:
-    """What MT-RAG says about the query inside its turn; empty where it says nothing."""
+    """MT-RAG's labels of the query, which are in its turn; empty where there are none."""
     for item in reversed(value):
         if isinstance(item, dict) and item.get("speaker") == "user":
             enrichments = item.get("enrichments")

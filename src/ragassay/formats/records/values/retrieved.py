@@ -1,9 +1,10 @@
-"""What retrieval steps and tools gave, as passages: documents in the shapes that traces hold."""
+"""The outputs of retrieval steps and tools, as passages: documents in the shapes of traces."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -21,16 +22,14 @@ _TEXTS = ("text", "content", "page_content", "pageContent", "passage", "chunk", 
 def unpacked(value: Any) -> Any:
     """The JSON that a text holds; any other value unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
-        try:
+        with suppress(orjson.JSONDecodeError):
             return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
     return value
 
 
 def unwrapped(value: Any) -> Any:
-    """What a step gave, without the object ``{"output": ...}`` that LangSmith puts around what is
-    none.
+    """The output of a step, without the object ``{"output": ...}`` that LangSmith puts around an
+    output that is no object.
 
     Args:
         value: an output, also as JSON in a text.
@@ -106,7 +105,7 @@ def name_of_list(value: Any) -> str | None:
 
 
 def text_and_id(document: Any) -> tuple[Any, Any]:
-    """What tells a document from others, whatever score it has.
+    """The text and the id of a document, by which it is compared with others.
 
     Args:
         document: one of `documents`.

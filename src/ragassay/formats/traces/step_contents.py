@@ -1,4 +1,4 @@
-"""The question, the answer and the passages in what a step was given and what it gave."""
+"""The question, the answer and the passages in the inputs and outputs of a step."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def asked(value: Any) -> dict[str, Any]:
     ``query`` and, where they stand beside it, the turns before it (``chat_history``).
 
     Args:
-        value: what it was given, also as JSON in a text.
+        value: its inputs, also as JSON in a text.
     """
-    found = _found(value, _QUESTION, _messages)
-    if isinstance(found, list):
+    content = _content(value, _QUESTION, _messages)
+    if isinstance(content, list):
         # The conversation ends with the question; what a model answered stands in the outputs.
-        return {"messages": found}
-    given = unpacked(value)
-    named = given if isinstance(given, Mapping) and found is not None else {}
-    turns = (_turns(unpacked(named.get(name))) for name in _HISTORY)
+        return {"messages": content}
+    parsed = unpacked(value)
+    fields_of_value = parsed if isinstance(parsed, Mapping) and content is not None else {}
+    turns = (_turns(unpacked(fields_of_value.get(name))) for name in _HISTORY)
     # It may end with the query.
-    fields = {"query": found, "chat_history": next(filter(None, turns), None)}
+    fields = {"query": content, "chat_history": next(filter(None, turns), None)}
     return {name: one for name, one in fields.items() if one is not None}
 
 
@@ -45,18 +45,18 @@ def _turns(value: Any) -> list[Any] | None:
 
 
 def answer(value: Any) -> str | None:
-    """The answer in what a system gave: a text, or a number where there is none; ``None`` where
-    none is found.
+    """The answer in the outputs of a system: a text, else a number as a text; ``None`` where there
+    is neither.
 
     Args:
-        value: what it gave, also as JSON in a text.
+        value: its outputs, also as JSON in a text.
     """
-    found = _found(value, _ANSWER, _last_agent)
-    if found is None:
-        given = unpacked(value)
-        held = [given.get(name) for name in _ANSWER] if isinstance(given, Mapping) else [given]
-        found = next((field_values.text(one, "") for one in held if _is_number(one)), None)
-    return found if isinstance(found, str) else None
+    content = _content(value, _ANSWER, _last_agent)
+    if content is None:
+        parsed = unpacked(value)
+        values = [parsed.get(name) for name in _ANSWER] if isinstance(parsed, Mapping) else [parsed]
+        content = next((field_values.text(one, "") for one in values if _is_number(one)), None)
+    return content if isinstance(content, str) else None
 
 
 def _is_number(value: Any) -> bool:
@@ -74,19 +74,21 @@ def passages(*values: Any) -> list[Any] | None:
     Args:
         values: in the order in which they are looked at.
     """
-    found = (retrieved.within(value) for value in values)
-    return next((listed for listed in found if listed is not None), None)
+    lists = (retrieved.within(value) for value in values)
+    return next((listed for listed in lists if listed is not None), None)
 
 
-def _found(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
+def _content(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
+    """What a value says: the text under the first of these names that holds one, also within
+    others; of messages what ``of_messages`` makes of them. ``None`` where there is nothing."""
     value = unpacked(value)
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        said = of_messages(value)
-        if said is None and len(value) == 1:
-            return _found(value[0], names, of_messages)
-        return said
+        content = of_messages(value)
+        if content is None and len(value) == 1:
+            return _content(value[0], names, of_messages)
+        return content
     if not isinstance(value, Mapping):
         return None
     for name in ("messages", "choices", "generations", "chat_history"):
@@ -94,24 +96,22 @@ def _found(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
         if name == "chat_history" and any(key in value for key in names):
             continue
         if isinstance(listed, list) and listed:
-            said = of_messages(listed)
-            if said is None and name != "messages":
-                said = _found(listed[0], names, of_messages)
-            if said is not None:
-                return said
+            content = of_messages(listed)
+            if content is None and name != "messages":
+                content = _content(listed[0], names, of_messages)
+            if content is not None:
+                return content
     for name in names:
-        if value.get(name) is not None:
-            said = _found(value[name], names, of_messages)
-            if said is not None:
-                return said
-    given = value.get("args")
-    if isinstance(given, list):  # of a function that Langfuse observes
-        said = [one for one in given if isinstance(one, str)]
-        return said[0] if len(said) == 1 else _found(given, names, of_messages)
+        if (content := _content(value.get(name), names, of_messages)) is not None:
+            return content
+    arguments = value.get("args")
+    if isinstance(arguments, list):  # of a function that Langfuse observes
+        content = [one for one in arguments if isinstance(one, str)]
+        return content[0] if len(content) == 1 else _content(arguments, names, of_messages)
     if "lc" in value:
-        return _found(value.get("kwargs"), names, of_messages)
+        return _content(value.get("kwargs"), names, of_messages)
     if isinstance(value.get("parts"), list):
-        return _found([value], names, of_messages)
+        return _content([value], names, of_messages)
     texts = [one for one in value.values() if isinstance(one, str)]
     return texts[0] if len(value) == 1 and texts else None
 
@@ -126,8 +126,8 @@ def _messages(listed: list[Any]) -> list[Any] | None:
 
 def _last_agent(listed: list[Any]) -> str | None:
     """The text of the last message of the agent."""
-    said = _messages(listed)
-    for one in reversed(said or ()):
+    turns = _messages(listed)
+    for one in reversed(turns or ()):
         if str(_role(one)).casefold() not in _AGENTS:
             continue
         inner = one.get("kwargs", one.get("data", one))

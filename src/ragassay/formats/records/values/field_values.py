@@ -179,8 +179,7 @@ def unpack(value: Any, field: str) -> Any:
     """A list or object that a single cell holds as JSON, or as Python prints it.
 
     A text is parsed only where it begins like a list of texts, objects, lists, whole numbers or
-    missing values;
-    ``[1] Paris is ...`` stays a text.
+    missing values; ``[1] Paris is ...`` stays a text.
 
     Args:
         value: what the cell holds.
@@ -208,10 +207,7 @@ def unpack(value: Any, field: str) -> Any:
         return parsed
     if re.match(r"\s*\[\s*\d+\s*\]\s*\S", value):
         return value
-    try:
-        parsed = ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        parsed = None
+    parsed = _evaluated(value)
     if isinstance(parsed, list | dict) and not _has_joined_texts(value):
         return parsed
     raise InputError(
@@ -219,6 +215,18 @@ def unpack(value: Any, field: str) -> Any:
         field=field,
         hint='Write lists as JSON: ["first", "second"].' if parsed is None else _AS_JSON,
     )
+
+
+def opened(value: Any) -> Any:
+    """The list or object in a text, as `unpack` finds it; any other value unchanged, also a text
+    that only begins like one.
+
+    Args:
+        value: what the record holds.
+    """
+    with suppress(InputError):
+        return unpack(value, "")
+    return value
 
 
 def refuse_printed(value: Any, field: str) -> None:
@@ -234,18 +242,21 @@ def refuse_printed(value: Any, field: str) -> None:
     """
     if type(value) is not str or value.lstrip()[:1] not in "[(a" or not _PRINTED.fullmatch(value):
         return
-    if value.lstrip()[0] == "(":  # a passage may stand in brackets and quotes
-        try:
-            is_tuple = isinstance(ast.literal_eval(value.strip()), tuple)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            is_tuple = False
-        if not is_tuple:
-            return
+    # A passage may stand in brackets and quotes.
+    if value.lstrip()[0] == "(" and not isinstance(_evaluated(value), tuple):
+        return
     raise InputError(
         f"the text holds a list as numpy or Python prints it: {value[:60]!r}",
         field=field,
         hint=_AS_JSON,
     )
+
+
+def _evaluated(written: str) -> Any:
+    """The value that a text writes as Python does; ``None`` where it writes none."""
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        return ast.literal_eval(written.strip())
+    return None
 
 
 def _has_joined_texts(value: str) -> bool:
@@ -276,6 +287,19 @@ def failure(value: Any, field: str) -> str | None:
         hint = 'Write it as a text, in quotes: "...".'
         raise unexpected(value, "the reason of a failure", field, hint)
     return value
+
+
+_NO_FAILURE = frozenset({"", "none", "null", "nan", "false"})
+"""What programs write, or keep, where there was no error."""
+
+
+def says_failure(value: Any) -> bool:
+    """Whether the value of a field for failures says that the system failed.
+
+    Args:
+        value: what a record holds.
+    """
+    return value is not None and str(value).strip().casefold() not in _NO_FAILURE
 
 
 def is_number(value: Any) -> bool:
@@ -353,6 +377,15 @@ def checked_depth(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
         field=key,
         hint="Leave out what no report needs.",
     )
+
+
+def folded_text(text: str) -> str:
+    """A text in the form in which texts are compared: in lower case, with single blanks.
+
+    Args:
+        text: such as a query.
+    """
+    return " ".join(text.split()).casefold()
 
 
 def texts_of(entries: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,105 @@
+"""What a record says of the query, the turns before it and the answer after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ragassay.errors import InputError
+from ragassay.formats.records.aliases import FIELD_OF, Keys, folded
+from ragassay.formats.records.values import answer_values, field_values, messages
+from ragassay.samples import Answer, Answerability, Turn
+
+
+class Asked(NamedTuple):
+    """What a record says of its query.
+
+    Attributes:
+        query: the query; ``None`` where there is none.
+        history: the turns before it.
+        answer: what the agent said after it, in the same conversation.
+        label: of answerability, inside its turn.
+        steps: how many messages of tools, or that call tools, the conversation has.
+        results: the results of tools after the last user turn.
+        key: of the conversation; empty where there is none.
+    """
+
+    query: str | None
+    history: tuple[Turn, ...] = ()
+    answer: Answer | None = None
+    label: Answerability | None = None
+    steps: int = 0
+    results: Sequence[Any] = ()
+    key: str = ""
+
+
+def asked_in(record: Mapping[str, Any], keys: Keys, metadata: dict[str, Any]) -> Asked:
+    """The query of a record and what belongs to it.
+
+    Args:
+        record: plain values.
+        keys: the key of each field.
+        metadata: of the sample, to which the texts of system messages and what MT-RAG says of the
+            query are added.
+
+    Raises:
+        InputError: there are two conversations, or one that cannot be read.
+    """
+    query = record[keys["query"]] if "query" in keys else None
+    if type(query) is str and "history" not in keys:
+        return Asked(query)
+    conversation = record[keys["history"]] if "history" in keys else None
+    if isinstance(query, list):
+        if conversation is not None:
+            raise InputError(
+                "the record has two conversations", field=keys["history"], hint="Keep one of them."
+            )
+        key, conversation, query = keys["query"], query, None
+    else:
+        query = field_values.text(query, keys.get("query", "query"))
+        key = keys.get("history", "")
+        if key == "turns" and isinstance(conversation, int):
+            metadata["turns"], conversation = conversation, None
+        if conversation is None:
+            return Asked(query)
+    turns, rules, results, steps = messages.conversation(conversation, key)
+    if rules:
+        metadata.setdefault("system_prompt", "\n".join(rules))
+    if folded(key) == "history":  # our own field holds earlier turns only
+        return Asked(query, tuple(turns), steps=steps, results=results, key=key)
+    # Where the record's answer is the last turn, the conversation is not only what came before.
+    answer = record[keys["answer"]] if "answer" in keys else None
+    ends = bool(turns) and answer == turns[-1].text
+    may_hold_query = ends or folded(key) in ("messages", "turns")
+    query, history, after = messages.split_at_query(
+        turns, query, key, may_hold_query=may_hold_query
+    )
+    label = None
+    for name, value in messages.enrichments(conversation).items():
+        if FIELD_OF.get(folded(name)) == "answerability":
+            label = agreed(label, answer_values.answerability(value, f"{key}.enrichments"), name)
+        elif field_values.is_small(value):
+            metadata.setdefault(name, value)
+    return Asked(query, history, after, label, steps, results, key)
+
+
+def agreed(
+    label: Answerability | None, other: Answerability | None, key: str
+) -> Answerability | None:
+    """The label that two places of a record give; ``None`` where neither gives one.
+
+    Args:
+        label: of one place.
+        other: of another one.
+        key: of the other one, for errors.
+
+    Raises:
+        InputError: they differ.
+    """
+    if label is not None and other is not None and label is not other:
+        raise InputError(
+            f"the record is labelled {label.name} in one place and {other.name} in another",
+            field=key,
+            hint="Keep the label that is right.",
+        )
+    return other if label is None else label
