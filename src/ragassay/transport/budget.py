@@ -196,8 +196,9 @@ class Budget:
                 return False
         if self.calls is not None and self.spent_calls + len(beside) + 1 > self.calls:
             return False
-        taken = self.spent_tokens + sum(one.tokens for one in beside) + tokens
-        return self.tokens is None or taken <= self.tokens
+        if self.tokens is None:
+            return True
+        return self.spent_tokens + sum(one.tokens for one in beside) + tokens <= self.tokens
 
 
 def _money(dollars: float) -> str:

@@ -9,4 +9,4 @@ from .store import (
     is_there as is_there,
 )
 from .system_answers import KeptFailure as KeptFailure, SystemAnswers as SystemAnswers
-from .vectors import KIND as KIND, Paid as Paid, VectorStore as VectorStore, exists as exists
+from .vectors import KIND as KIND, Paid as Paid, VectorStore as VectorStore

@@ -23,7 +23,6 @@ from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges.ledger import vectors
 from ragassay.judges.ledger.ledger_file import MEMORY, damaged
 from ragassay.judges.ledger.store import END_OF_TIME, PROVENANCE, Entry, Ledger
-from ragassay.judges.ledger.system_answers import ANSWERS_INDEX, FAILURES_INDEX
 from ragassay.transport import providers
 
 
@@ -72,7 +71,7 @@ class Selection:
         for column, value in (("model", self.model), ("kind", self.kind)):
             if value is None:
                 continue
-            rows = ledger.select(f"SELECT DISTINCT {column} FROM {_all(ledger)} ORDER BY 1")
+            rows = ledger.select(f"SELECT DISTINCT {column} FROM {_ALL} ORDER BY 1")
             known = [row[0] for row in rows]
             if value not in known:
                 hint = _known(value, known, "The ledger is empty.")
@@ -114,16 +113,8 @@ _VECTORS = (  # what was sent for them has no reply in tokens
 )
 
 
-def _tables(ledger: Ledger) -> dict[str, str]:
-    """For each table of entries the query that gives them, in the same columns."""
-    tables = {"verdicts": _VERDICTS}
-    return {**tables, vectors.TABLE: _VECTORS} if vectors.exists(ledger) else tables
-
-
-def _all(ledger: Ledger) -> str:
-    """All entries, as a table of a query."""
-    return f"({' UNION ALL '.join(_tables(ledger).values())}) AS entries"
-
+_ALL = f"({_VERDICTS} UNION ALL {_VECTORS}) AS entries"
+"""All entries, as a table of a query."""
 
 _OF_A_MODEL = "WHERE CAST(? AS TEXT) IS NULL OR model = ?"
 
@@ -249,7 +240,7 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
         ledger: to be counted.
         selection: of its entries; all when left out.
     """
-    values, chosen = asdict(selection), f"FROM {_all(ledger)} WHERE {_CHOSEN}"
+    values, chosen = asdict(selection), f"FROM {_ALL} WHERE {_CHOSEN}"
     failures: dict[tuple[str, str, str], dict[str, int]] = {}
     for endpoint, model, kind, reason, n in ledger.select(
         f"SELECT endpoint, model, kind, reason, count(*) AS n {chosen} AND reason IS NOT NULL "
@@ -281,7 +272,7 @@ def systems(ledger: Ledger, selection: Selection = Selection()) -> list[SystemRo
         ledger: any.
         selection: of its entries; all when left out.
     """
-    if not selection.of_systems or not ledger.has_table(ANSWERS_INDEX):
+    if not selection.of_systems:
         return []
     found = ledger.select(
         "SELECT system, fingerprint, count(*), count(DISTINCT query), min(created), max(created) "
@@ -335,15 +326,15 @@ def prune(ledger: Ledger, selection: Selection) -> int:
         The number of entries.
     """
     gone, values = 0, asdict(selection)
-    for table, entries in _tables(ledger).items() if selection.of_judges else ():
+    tables = {"verdicts": _VERDICTS, vectors.TABLE: _VECTORS}
+    for table, entries in tables.items() if selection.of_judges else ():
         gone += ledger.change(
             f"DELETE FROM {table} WHERE rowid IN "
             f"(SELECT id FROM ({entries}) AS entries WHERE {_CHOSEN})",
             values,
         )
-    if selection.of_systems and ledger.has_table(ANSWERS_INDEX):
+    if selection.of_systems:
         gone += ledger.change(f"DELETE FROM answers WHERE {_OF_SYSTEMS}", values)
-    if selection.of_systems and ledger.has_table(FAILURES_INDEX):
         # They are no entries, but what stays of a system would tell of answers that are gone.
         ledger.change(f"DELETE FROM failures WHERE {_OF_SYSTEMS}", values)
     if gone:

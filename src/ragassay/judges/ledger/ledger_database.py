@@ -14,11 +14,11 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ragassay.errors import UsageError, extra_needed
-from ragassay.judges.ledger.ledger_file import statements
+from ragassay.judges.ledger.ledger_file import missing_tables
 
 PREFIXES = ("postgresql://", "postgres://")
 PATIENCE_S = 30.0
@@ -61,9 +61,8 @@ class LedgerDatabase:
                 made.execute("SELECT pg_advisory_xact_lock(1380405297)")
                 if schema not in ("$user", "public", ""):
                     made.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-                if not self.has_table(made, "verdicts"):
-                    for statement in statements("verdicts"):
-                        made.execute(statement)
+                for statement in missing_tables(partial(self.has_table, made)):
+                    made.execute(statement)
         return made
 
     @contextmanager
@@ -88,8 +87,9 @@ class LedgerDatabase:
             connection.give_up()
             raise
 
-    def has_table(self, connection: _Connection, name: str) -> bool:
-        """Whether there is a table of this name."""
+    @staticmethod
+    def has_table(connection: _Connection, name: str) -> bool:
+        """Whether there is a table or an index of this name."""
         return connection.execute("SELECT to_regclass(?)", (name,)).fetchall()[0][0] is not None
 
     def shrink(self, connection: _Connection) -> None:

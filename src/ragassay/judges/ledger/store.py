@@ -225,11 +225,6 @@ class Ledger:
         finally:
             self._place.release(key)
 
-    def has_table(self, name: str) -> bool:
-        """Whether there is a table of this name."""
-        with self._reading, self._place.explained():
-            return bool(self._place.has_table(self._reader, name))
-
     def select(self, query: str, values: _Values = ()) -> list[tuple[Any, ...]]:
         """All rows of a query, for administration and reports.
 

@@ -2,8 +2,7 @@
 
 An answer is known by the fingerprint of its system and by the request, as it was sent. A failure is
 kept in a second table until the request is answered: the next run asks again, and knows how often
-it failed before. Both tables are made where they are missing, so a ledger of an older ragassay
-gains them, and an older ragassay goes on reading a ledger that has them.
+it failed before.
 """
 
 from __future__ import annotations
@@ -13,17 +12,10 @@ import hashlib
 import time
 from dataclasses import dataclass
 
-from ragassay.judges.ledger.ledger_file import statements
 from ragassay.judges.ledger.store import Ledger
-
-ANSWERS_INDEX = "answers_by_key"
-"""There where a ledger has the table of these answers."""
 
 _COLUMNS = "key, system, fingerprint, query, repeat, record, created"
 _KEEP = f"INSERT OR REPLACE INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-
-FAILURES_INDEX = "failures_by_key"
-"""There where a ledger has the table of their failures."""
 
 _FAILURE_COLUMNS = "key, system, fingerprint, query, repeat, times, record, created"
 _KEEP_FAILURE = (
@@ -63,9 +55,6 @@ class SystemAnswers:
 
     def __init__(self, ledger: Ledger, system: str, fingerprint: str) -> None:
         self._ledger, self._system, self._fingerprint = ledger, system, fingerprint
-        if not (ledger.has_table(ANSWERS_INDEX) and ledger.has_table(FAILURES_INDEX)):
-            for statement in statements("answers"):
-                ledger.change(statement)
         # A look into the file while another thread writes costs more than to ask a system.
         self._known = {row[0] for row in ledger.select("SELECT key FROM answers")}
         own = "FROM {} WHERE fingerprint = ?"

@@ -1,8 +1,7 @@
 """Vectors that an endpoint was paid for: a table of their own in the ledger's file.
 
 A vector is known by where it came from (endpoint, model, the number of dimensions that was asked
-for) and by the hash of its text. The table is made when the first vector is looked for, so a ledger
-of an older ragassay gains it, and an older ragassay goes on reading a ledger that has it.
+for) and by the hash of its text.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragassay.judges.ledger.ledger_file import statements
 from ragassay.judges.ledger.store import Ledger
 
 if TYPE_CHECKING:
@@ -69,9 +67,6 @@ class VectorStore:
         self.ledger = ledger
         self._endpoint, self._model, self._dimensions = endpoint, model, dimensions or 0
         self._space = f"{endpoint}\n{model}\n{self._dimensions}\n".encode()
-        if not exists(ledger):
-            for statement in statements("vectors"):
-                ledger.change(statement)
 
     def find(self, texts: Iterable[str]) -> Mapping[str, NDArray[np.float32]]:
         """The vectors of those texts that were paid for before."""
@@ -111,8 +106,3 @@ class VectorStore:
 
     def _key(self, text: str) -> bytes:
         return hashlib.sha256(self._space + text.encode("utf-8", "surrogatepass")).digest()
-
-
-def exists(ledger: Ledger) -> bool:
-    """Whether a ledger has ever held vectors."""
-    return ledger.has_table(f"{TABLE}_by_key")

@@ -114,7 +114,7 @@ class LLMJudge(Judge):
         self._sender = Sender(
             endpoint,
             limiter,
-            account=None if budget is None else PricedAccount(budget, price),
+            account=PricedAccount(budget, price),
             timeout=timeout,
             backoff=backoff,
         )
