@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import Future, TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from ragassay.counts import either, share
@@ -146,7 +147,7 @@ class Asker:
         self._keep = keep
         self._kept: set[int] = set()
         self._passing: dict[str, Failure] = {}
-        self._room = asyncio.Semaphore(judge.width)
+        self._room: asyncio.Semaphore
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
@@ -250,8 +251,7 @@ class Scope:
 
     def __init__(self, asker: Asker) -> None:
         self.asker = asker
-        self._asked: dict[tuple[Question[Any], int], asyncio.Future[Asked]] = {}
-        self._built: dict[Hashable, asyncio.Future[Any]] = {}
+        self._tasks: dict[Hashable, asyncio.Future[Any]] = {}
 
     def ask(self) -> Ask:
         """An `Ask` with no evidence yet."""
@@ -264,11 +264,14 @@ class Scope:
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        key = (question, repeat)
-        task = self._asked.get(key)
-        if task is None:
-            task = self._asked[key] = asyncio.ensure_future(self._put(question, repeat))
-        return cast("Verdict[R] | Failure", await asyncio.shield(task))
+        work = partial(self._put, question, repeat)
+        return cast("Verdict[R] | Failure", await self._once((question, repeat), work))
+
+    async def _once(self, key: Hashable, work: Callable[[], Awaitable[Any]]) -> Any:
+        """The result of the work of a key, which the first who asks for it begins."""
+        if key not in self._tasks:
+            self._tasks[key] = asyncio.ensure_future(work())
+        return await asyncio.shield(self._tasks[key])
 
     async def _put(self, question: Question[Any], repeat: int) -> Asked:
         passing = self.asker._passing
@@ -294,11 +297,8 @@ class Scope:
         Returns:
             The result, and the ids of the verdicts that it rests on.
         """
-        key = (build, args)
-        task = self._built.get(key)
-        if task is None:
-            task = self._built[key] = asyncio.ensure_future(self._build(build, args))
-        return cast("tuple[T, tuple[str, ...]]", await asyncio.shield(task))
+        built = await self._once((build, args), partial(self._build, build, args))
+        return cast("tuple[T, tuple[str, ...]]", built)
 
     async def _build(
         self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...]

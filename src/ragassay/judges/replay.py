@@ -72,7 +72,12 @@ class Replay(Judge):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        return self._answer(question, repeat)
+        votes = [self._vote(line, question, repeat) for line in self._file.find(question, repeat)]
+        if not votes:
+            return self._missing(question, repeat)
+        if len(votes) == 1:
+            return votes[0]
+        return decided(question, votes, self.rule, 1, len(votes), self.label, repeat)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The recorded verdict; a failure with `MISSING_INPUT` where the file does not hold one.
@@ -86,7 +91,7 @@ class Replay(Judge):
         models = dict.fromkeys(line.model for line in lines if line.model)
         if len(models) > 1:
             self._mixed |= models
-        return self._answer(question, repeat)
+        return self.known(question, repeat)
 
     def remarks(self) -> tuple[str, ...]:
         """Labels of people that matched no question, and models that were made a panel."""
@@ -113,14 +118,6 @@ class Replay(Judge):
         Recorded answers are not counted: an export holds what other runs asked, too.
         """
         return tuple(line for line in self._file.labels if line.number not in self._used)
-
-    def _answer(self, question: Question[Any], repeat: int) -> Vote:
-        votes = [self._vote(line, question, repeat) for line in self._file.find(question, repeat)]
-        if not votes:
-            return self._missing(question, repeat)
-        if len(votes) == 1:
-            return votes[0]
-        return decided(question, votes, self.rule, 1, len(votes), self.label, repeat)
 
     def _vote(self, line: Line, question: Question[Any], repeat: int) -> Vote:
         where = f"replay:{self._file.path.name}, line {line.number}"

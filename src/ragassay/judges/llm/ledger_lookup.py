@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, cast
 
 import orjson
@@ -74,10 +73,6 @@ class LedgerLookup:
         if self._reuse == "answers" and not renewed and _lost_by_the_judge(answer):
             return None
         return None if answer is None else Verdict(question, answer, made, repeat)
-
-    def lease(self, request: Request) -> AbstractAsyncContextManager[None]:
-        """Holds a request while it is sent: see `Ledger.lease`."""
-        return self._ledger.lease(request.key)
 
     async def keep(self, question: Question[Any], entry: Entry) -> None:
         """Stores the result of a request. It is durable when this returns.

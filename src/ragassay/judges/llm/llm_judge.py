@@ -109,7 +109,7 @@ class LLMJudge(Judge):
         self.model = model
         self.label = label or f"{endpoint.url}#{model}"
         self._parameters = dict(parameters or {})
-        self._lookup = LedgerLookup(ledger, self.label, reuse)
+        self._ledger, self._lookup = ledger, LedgerLookup(ledger, self.label, reuse)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model)
         self._sender = Sender(
             endpoint,
@@ -205,7 +205,7 @@ class LLMJudge(Judge):
             request = self._build(question, repeat, self._capabilities.dropped)
             verdict = self._known(question, repeat, request)
             if verdict is None:
-                async with self._lookup.lease(request):
+                async with self._ledger.lease(request.key):
                     # Another process may have asked it while this one waited.
                     verdict = self._known(question, repeat, request)
                     if verdict is None:

@@ -48,7 +48,15 @@ class OfflineJudge(Judge):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        return self._answer(question, repeat)
+        made = Provenance(LABEL, attempts=0)
+        reply = answer_to(question)
+        if reply is None:
+            detail = f"the offline judge has no answer to {question.kind}; name an LLM as the judge"
+            return Failure(question, Reason.UNSUPPORTED, detail, made, repeat)
+        stands = as_far_as_read(question, question.check(reply))
+        if isinstance(stands, Lost):
+            return Failure(question, stands.reason, stands.detail, made, repeat)
+        return Verdict(question, stands, made, repeat)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The answer by the rules; a failure with `UNSUPPORTED` where there is no rule.
@@ -58,7 +66,7 @@ class OfflineJudge(Judge):
             repeat: does not change the answer.
         """
         self._too_long.update(hash(text) for _, text in too_long(question.data))
-        return self._answer(question, repeat)
+        return self.known(question, repeat)
 
     def remarks(self) -> tuple[str, ...]:
         """How many of the texts that it was asked about it did not read to their end."""
@@ -70,17 +78,6 @@ class OfflineJudge(Judge):
             f"{was} longer than {LONGEST:,} characters; the offline judge read no more of "
             f"{'it' if n == 1 else 'each'}.",
         )
-
-    def _answer(self, question: Question[R_co], repeat: int) -> Verdict[R_co] | Failure:
-        made = Provenance(LABEL, attempts=0)
-        reply = answer_to(question)
-        if reply is None:
-            detail = f"the offline judge has no answer to {question.kind}; name an LLM as the judge"
-            return Failure(question, Reason.UNSUPPORTED, detail, made, repeat)
-        stands = as_far_as_read(question, question.check(reply))
-        if isinstance(stands, Lost):
-            return Failure(question, stands.reason, stands.detail, made, repeat)
-        return Verdict(question, stands, made, repeat)
 
 
 def offline_asker() -> Asker:
