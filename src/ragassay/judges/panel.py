@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from typing import Any
 
 from ragassay.counts import plural
@@ -98,7 +98,7 @@ class Panel(JudgeGroup):
             raise UsageError(
                 f"A quorum of {quorum} cannot be: the panel has {plural(len(members), 'member')}."
             )
-        self._seats = _seats(self.members)
+        self._signatures = [member.signature for member in members]
 
     @property
     def label(self) -> str:
@@ -126,8 +126,7 @@ class Panel(JudgeGroup):
         """
         together = combinable(question.reply)
         requests: list[tuple[Judge, int]] = []
-        for at, member in enumerate(self.members):
-            own = self._repeat(at, repeat)
+        for member, own in self._seated(repeat):
             requests += member.requests(question, own)
             if not together and not isinstance(member.known(question, own), Failure):
                 break
@@ -140,12 +139,13 @@ class Panel(JudgeGroup):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
+        seated = self._seated(repeat)
         if combinable(question.reply):
-            asked = [self._ask(at, question, repeat) for at in range(len(self.members))]
-            return self._decided(question, repeat, await asyncio.gather(*asked))
+            asking = [_vote(member, question, own) for member, own in seated]
+            return self._decided(question, repeat, await asyncio.gather(*asking))
         votes: list[Vote] = []
-        for at in range(len(self.members)):
-            votes.append(await self._ask(at, question, repeat))
+        for member, own in seated:
+            votes.append(await _vote(member, question, own))
             if isinstance(votes[-1], Verdict):
                 break
         return self._decided(question, repeat, votes)
@@ -158,8 +158,8 @@ class Panel(JudgeGroup):
             repeat: which time it is asked, from 0.
         """
         votes = []
-        for at, member in enumerate(self.members):
-            vote = member.known(question, self._repeat(at, repeat))
+        for member, own in self._seated(repeat):
+            vote = member.known(question, own)
             if vote is None:
                 return None
             votes.append(vote)
@@ -167,18 +167,12 @@ class Panel(JudgeGroup):
                 break
         return self._decided(question, repeat, votes)
 
-    def _repeat(self, at: int, repeat: int) -> int:
-        seat, seats = self._seats[at]
-        return repeat * seats + seat
-
-    async def _ask(self, at: int, question: Question[Any], repeat: int) -> Vote:
-        member, own = self.members[at], self._repeat(at, repeat)
-        try:
-            return await member.answer(question, own)
-        except Exception as error:
-            # A judge must not raise; one that does costs its own vote only.
-            detail = f"{type(error).__name__} in the judge"
-            return Failure(question, Reason.FAILED, detail, Provenance(member.label), own)
+    def _seated(self, repeat: int) -> Iterator[tuple[Judge, int]]:
+        """Each member with the repeat that it is asked with: the seats of one judge have different
+        ones."""
+        for at, signature in enumerate(self._signatures):
+            seat, seats = self._signatures[:at].count(signature), self._signatures.count(signature)
+            yield self.members[at], repeat * seats + seat
 
     def _decided(
         self, question: Question[R_co], repeat: int, votes: Sequence[Vote]
@@ -245,15 +239,13 @@ def rule_of(signature: str) -> tuple[str, int] | None:
     return None if match is None else (match[1], int(match[2]))
 
 
-def _seats(members: Sequence[Judge]) -> list[tuple[int, int]]:
-    """For each member: its place among those of the same signature, and how many these are."""
-    total = Counter(member.signature for member in members)
-    taken: Counter[str] = Counter()
-    seats = []
-    for member in members:
-        seats.append((taken[member.signature], total[member.signature]))
-        taken[member.signature] += 1
-    return seats
+async def _vote(member: Judge, question: Question[Any], repeat: int) -> Vote:
+    try:
+        return await member.answer(question, repeat)
+    except Exception as error:
+        # A judge must not raise; one that does costs its own vote only.
+        detail = f"{type(error).__name__} in the judge"
+        return Failure(question, Reason.FAILED, detail, Provenance(member.label), repeat)
 
 
 async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from ragassay.judges.asking import Asker, Scope
@@ -104,7 +103,7 @@ class PlanningJudge(Judge):
             known = said[0] if alone else self._judge.known(question, repeat)
             return Demand(question.kind, known, held=len(asked))
         models = [leaf for (leaf, _), answer in zip(asked, said, strict=True) if answer is None]
-        form = _form(type(question))
+        form = token_estimate.estimate("\n\n" + requests.keys_wanted(type(question)))
         sizes = [math.ceil(token_estimate.of_question(question, m.model) + form) for m in models]
         prices = [leaf.price if self._price is None else self._price for leaf in models]
         received = question.output_tokens
@@ -131,9 +130,3 @@ class PlanningAsker(Asker):
 class _PlanningScope(Scope):
     async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
         return await self.asker.judge.answer(question, repeat)
-
-
-@cache
-def _form(cls: type[Question[Any]]) -> float:
-    """The approximate number of tokens of the instruction on the form of the answer."""
-    return token_estimate.estimate("\n\n" + requests.keys_wanted(cls))

@@ -36,9 +36,7 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Any, ClassVar, Generic, cast
 
-from pydantic import (
-    BaseModel,
-)
+from pydantic import BaseModel
 
 from ragassay.judges.combining import combine
 from ragassay.judges.prompt_escaping import RULE, fenced, numbered

@@ -25,10 +25,10 @@ Build = Callable[[frozenset[str]], Request]
 
 T = TypeVar("T")
 Current = Callable[[], bool]
-Learnt = Callable[[], Awaitable[None]]
-Send = Callable[[Request, Current | None, Learnt | None], Awaitable[T | None]]
-"""Sends a request if it is still current right before (``None`` where it is not), and awaits the
-third argument once it is answered, before anything is made of the reply."""
+Learn = Callable[[], Awaitable[None]]
+Send = Callable[[Request, Current | None, Learn], Awaitable[T | None]]
+"""Sends a request if it is still current right before (``None`` where it is not), and calls the
+third argument once it is answered, before the reply is read."""
 
 
 class EndpointCapabilities:
@@ -91,7 +91,9 @@ class EndpointCapabilities:
             if not self._doubtful:
                 request = build(known)
                 try:
-                    result = await send(request, partial(self._still, known), None)
+                    result = await send(
+                        request, partial(self._still, known), partial(self._learn, known)
+                    )
                 except EndpointError as error:
                     if not error.rejected - known:
                         raise
@@ -157,10 +159,11 @@ class EndpointCapabilities:
             return result
 
     async def _learn(self, dropped: frozenset[str]) -> None:
-        """Remembers what had to be dropped, before the answer itself is kept: a resume then builds
-        the very same request."""
-        await self._ledger.reject(self._endpoint, self._model, dropped - self.dropped)
-        self._drop(dropped)
+        """Stores what had to be dropped, before the answer itself is stored: when the run is
+        resumed, it builds the very same request."""
+        if new := dropped - self.dropped:
+            await self._ledger.reject(self._endpoint, self._model, new)
+            self._drop(dropped)
 
     def _drop(self, dropped: frozenset[str]) -> None:
         if dropped != self.dropped:

@@ -24,9 +24,9 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import PROVENANCE, Entry, Ledger
 from ragassay.judges.llm import requests
-from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learnt
+from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learn
 from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse
-from ragassay.judges.llm.replies import Unreadable, declines, read
+from ragassay.judges.llm.replies import Unreadable, declines, described, read
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply
@@ -57,10 +57,6 @@ DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 
 _AT_WORK = 4
 """Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
-
-
-_SHOWN = 80
-"""Characters of a reply that a failure shows."""
 
 
 class LLMJudge(Judge):
@@ -192,12 +188,12 @@ class LLMJudge(Judge):
         name = (question.key, repeat)
         flight = self._flights.get(name)
         if flight is None:
-            flight = asyncio.ensure_future(self._answered(question, repeat))
+            flight = asyncio.ensure_future(self._find_or_ask(question, repeat))
             self._flights[name] = flight
             flight.add_done_callback(lambda _: self._flights.pop(name, None))
         return await asyncio.shield(flight)
 
-    async def _answered(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
+    async def _find_or_ask(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
         async with self._gate:
             if self._draining:
                 made = Provenance(self.label, attempts=0)
@@ -274,32 +270,24 @@ class _Asking:
         return self.request
 
     async def _send(
-        self, request: Request, current: Current | None, learnt: Learnt | None
+        self, request: Request, current: Current | None, learn: Learn
     ) -> Verdict[Any] | Failure | None:
         async def received(completion: Completion) -> Verdict[Any] | Failure:
-            if learnt is not None:
-                await self._kept(learnt())
-            return await self._taken(completion)
+            await self._written(learn())
+            return await self._received(completion)
 
         if request.key != self.looked_up:
             # What the endpoint takes has just been found out: this may have been asked before.
             self.looked_up = request.key
             known = self.judge._lookup.find(self.question, self.repeat, request)
             if known is not None:
-                if learnt is not None:
-                    await self._kept(learnt())
+                await self._written(learn())
                 return known
 
-        longest = self._longest(request)
+        sizes = request.input_tokens, request.output_tokens
         return await self.judge._sender.send(
-            SendRequest(request.body, request.input_tokens, longest, self.tally, received, current)
+            SendRequest(request.body, *sizes, self.tally, received, current)
         )
-
-    def _longest(self, request: Request) -> float:
-        """About how many tokens the reply has at most."""
-        given = request.prompt.parameters
-        most = given.get("max_tokens") or given.get("max_completion_tokens")
-        return min(most, self.question.output_tokens) if most else self.question.output_tokens
 
     async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
         """The result of the repair turn, or what the replies hold without it."""
@@ -307,34 +295,34 @@ class _Asking:
         prompt = requests.repair(self.request, bad, problem)
         self.messages = list(prompt.messages)
         body = strict.dumps(self.judge.endpoint.body(prompt))
-        tokens = self.request.input_tokens + len(bad or "") / 4 + 100
-        longest = self._longest(self.request)
+        sizes = self.request.input_tokens + len(bad or "") / 4 + 100, self.request.output_tokens
         try:
-            sent = await self.judge._sender.send(
-                SendRequest(body, tokens, longest, self.tally, self._taken)
+            verdict = await self.judge._sender.send(
+                SendRequest(body, *sizes, self.tally, self._received)
             )
         except Unreadable as second:
             rest = second.rest or first.rest
             if rest is not None:
-                return await self._answered(rest)
-            if declines(self.completion.text):
-                text = " ".join((self.completion.text or "").split())[:200]
-                return await self._failed(Reason.REFUSED, f"the model declined: {text}")
+                return await self._answer(rest)
+            text = self.completion.text or ""
+            if declines(text):
+                return await self._declined(text)
             also = "" if str(second) == problem else f" (at first: {problem})"
             return await self._unparsable(
-                f"no valid answer, even when asked again: {second}{also}.{self._told()}"
+                f"no valid answer, even when asked again: {second}{also}."
+                f"{described(text, self.question)}"
             )
         except EndpointError as error:
             if error.reason is Reason.CONTEXT_TOO_LONG:
-                # The question did fit: what is kept is that its reply was no good.
+                # The question itself did fit: what is stored is that its reply was no good.
                 if first.rest is not None:
-                    return await self._answered(first.rest)
+                    return await self._answer(first.rest)
                 return await self._unparsable(f"no valid answer: {problem}")
             raise
-        assert sent is not None
-        return sent
+        assert verdict is not None
+        return verdict
 
-    async def _taken(self, completion: Completion) -> Verdict[Any] | Failure:
+    async def _received(self, completion: Completion) -> Verdict[Any] | Failure:
         """The verdict or the refusal that a reply holds; it is kept before this returns.
 
         Raises:
@@ -342,15 +330,14 @@ class _Asking:
         """
         self.completion = completion
         if completion.refusal:
-            text = " ".join(completion.refusal.split())[:200]
-            return await self._failed(Reason.REFUSED, f"the model declined: {text}")
+            return await self._declined(completion.refusal)
         if completion.finish == "filtered":
             return await self._failed(Reason.REFUSED, "the endpoint's filter withheld the reply")
-        return await self._answered(
+        return await self._answer(
             read(self.question, completion.text, cut=completion.finish == "length")
         )
 
-    async def _answered(self, answer: Reply) -> Verdict[Any]:
+    async def _answer(self, answer: Reply) -> Verdict[Any]:
         await self._keep(None, "", strict.dumps(answer.model_dump(mode="json")))
         return Verdict(self.question, answer, self._provenance(), self.repeat)
 
@@ -359,16 +346,9 @@ class _Asking:
             await self._keep(reason, detail, None)
         return self._failure(reason, detail)
 
-    def _told(self) -> str:
-        """What was replied, and what is wanted."""
-        replied = " ".join((self.completion.text or "").split())
-        start = replied[:_SHOWN] + ("…" if len(replied) > _SHOWN else "")
-        # What a model fills in, which may not be the reply that is made of it.
-        schema = self.question.schema()
-        wanted = ", ".join(schema["properties"])
-        reply = f" The reply: {start!r}." if start else ""
-        shown = requests.example(schema)
-        return f"{reply} Wanted: a JSON object with {wanted}, such as {shown}"
+    async def _declined(self, words: str) -> Failure:
+        text = " ".join(words.split())[:200]
+        return await self._failed(Reason.REFUSED, f"the model declined: {text}")
 
     async def _unparsable(self, detail: str) -> Failure:
         self.judge._sender.breaker.unusable(detail)
@@ -378,11 +358,12 @@ class _Asking:
         made = self._provenance()
         return Failure(self.question, reason, detail, made, self.repeat, stopped=stopped)
 
-    async def _kept(self, writing: Awaitable[None]) -> None:
+    async def _written(self, writing: Awaitable[None]) -> None:
+        """Waits until the ledger has written something, or stops the judge."""
         try:
             await writing
         except Exception as error:
-            # What cannot be kept would be paid for again: nothing more is sent.
+            # What cannot be stored would be paid for again: nothing more is sent.
             problem = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
             self.judge._sender.stop(Reason.CONNECTION, problem)
             raise
@@ -425,4 +406,4 @@ class _Asking:
             created=time.time(),
             **{name: getattr(made, name) for name in PROVENANCE},
         )
-        await self._kept(self.judge._lookup.keep(question, entry))
+        await self._written(self.judge._lookup.keep(question, entry))

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from ragassay.judges.llm.requests import example
 from ragassay.judges.prompt_escaping import harmless
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Lost, R_co, ReplyInParts
@@ -39,6 +40,9 @@ _DECLINES = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_REFUSAL = 1_000
+
+_SHOWN = 80
+"""Characters of a reply that a failure shows."""
 
 
 class Unreadable(ValueError):  # noqa: N818 - said to the judge, not to the user
@@ -76,11 +80,25 @@ def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_
     return _whole(question, answer_text) or _only_one(question, answer_text)
 
 
+def described(text: str, question: Question[Any]) -> str:
+    """The end of a sentence about a reply without an answer: how it begins, and what is wanted.
+
+    Args:
+        text: the reply.
+        question: what was asked.
+    """
+    words = " ".join(text.split())
+    start = words[:_SHOWN] + ("…" if len(words) > _SHOWN else "")
+    # What a model fills in, which may not be the reply that is made of it.
+    schema = question.schema()
+    wanted = ", ".join(schema["properties"])
+    reply = f" The reply: {start!r}." if start else ""
+    return f"{reply} Wanted: a JSON object with {wanted}, such as {example(schema)}"
+
+
 def declines(text: str | None) -> bool:
     """Whether a reply without an answer is a refusal in words."""
-    if not text:
-        return False
-    answer_text = _THOUGHT_ENDS.split(text.strip())[-1].strip()
+    answer_text = _THOUGHT_ENDS.split((text or "").strip())[-1].strip()
     return len(answer_text) <= _LONGEST_REFUSAL and bool(_DECLINES.match(answer_text))
 
 

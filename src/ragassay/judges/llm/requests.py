@@ -37,6 +37,7 @@ class Request:
         body: the bytes that are sent.
         key: 64 hexadecimal digits: the hash of all that can change the answer.
         input_tokens: about how many it has.
+        output_tokens: about how many its reply has at most.
         dropped: what was left out because the endpoint rejects it.
     """
 
@@ -44,6 +45,7 @@ class Request:
     body: bytes
     key: str
     input_tokens: float
+    output_tokens: int
     dropped: frozenset[str]
 
     @property
@@ -86,9 +88,11 @@ def build(
     last = messages[-1]
     text = f"{last['content']}\n\n{instruction(question, mode)}"
     messages = [*messages[:-1], {"role": last["role"], "content": text}]
-    kept = _kept(parameters, repeat, dropped)
+    accepted = _accepted(parameters, repeat, dropped)
+    most = accepted.get("max_tokens") or accepted.get("max_completion_tokens")
     name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
-    prompt = Prompt(model, messages, kept, mode, name, question.bounded_schema(), question.data)
+    schema, data = question.bounded_schema(), question.data
+    prompt = Prompt(model, messages, accepted, mode, name, schema, data)
     body = strict.dumps(endpoint.body(prompt))
     # Template and schema are in the body, word for word.
     asked = [question.kind, question.version, repeat]
@@ -98,6 +102,7 @@ def build(
         body,
         hashlib.sha256(identity + b"\n" + body).hexdigest(),
         token_estimate.of_messages(messages) + token_estimate.of_schema(type(question)),
+        min(most or question.output_tokens, question.output_tokens),
         dropped,
     )
 
@@ -210,12 +215,15 @@ def _example(schema: Mapping[str, Any]) -> Any:
     return "..."
 
 
-def _kept(parameters: Mapping[str, Any], repeat: int, dropped: frozenset[str]) -> dict[str, Any]:
-    kept = {}
+def _accepted(
+    parameters: Mapping[str, Any], repeat: int, dropped: frozenset[str]
+) -> dict[str, Any]:
+    """The parameters that the endpoint takes, some under another name; each repeat has a seed of
+    its own."""
+    accepted = {}
     for name, value in parameters.items():
         if name in dropped:
             name = _INSTEAD.get(name, name)
-            if name in dropped:
-                continue
-        kept[name] = value + repeat if name == "seed" and isinstance(value, int) else value
-    return kept
+        if name not in dropped:
+            accepted[name] = value + repeat if name == "seed" and isinstance(value, int) else value
+    return accepted

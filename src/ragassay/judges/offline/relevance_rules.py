@@ -96,26 +96,22 @@ class QueryMatch(NamedTuple):
     named: bool = False
 
 
-class _Part(NamedTuple):
-    """A sentence of a query: its words in their order, with their weights."""
-
-    words: tuple[str, ...]
-    weights: Mapping[str, float]
-
-
 @lru_cache(maxsize=1024)
-def _parts(query: str, earlier: tuple[str, ...]) -> tuple[_Part, ...]:
-    """The sentences of a query that count."""
-    given = frozenset(chain.from_iterable(map(subject, earlier)))
+def _parts(query: str, earlier: tuple[str, ...]) -> tuple[Mapping[str, float], ...]:
+    """The sentences of a query that count: the words of each in their order, with their weights."""
+    said_before = frozenset(chain.from_iterable(map(subject, earlier)))
     parts = []
     for sentence in sentences(query):
         about = subject(sentence)
-        words = tuple(word for word in dict.fromkeys(content(sentence)) if word in about)
-        if words:
-            weights = {one: weight(one) * (GIVEN if one in given else 1.0) for one in words}
-            parts.append(_Part(words, weights))
-    most = max((sum(part.weights.values()) for part in parts), default=0.0)
-    return tuple(part for part in parts if sum(part.weights.values()) >= MAIN * most)
+        parts.append(
+            {
+                word: weight(word) * (GIVEN if word in said_before else 1.0)
+                for word in content(sentence)
+                if word in about
+            }
+        )
+    most = max((sum(part.values()) for part in parts), default=0.0)
+    return tuple(part for part in parts if part and sum(part.values()) >= MAIN * most)
 
 
 def _with_content(query: str, earlier: Sequence[str]) -> str:
@@ -180,22 +176,23 @@ def _window(kept: Sequence[_Kept], asked: Set[str], titled: Set[str]) -> Sequenc
     return window
 
 
-def _score(part: _Part, places: Mapping[str, Set[int]], titled: Set[str]) -> float:
+def _score(part: Mapping[str, float], places: Mapping[str, Set[int]], titled: Set[str]) -> float:
     """See `QueryMatch.score`.
 
     Args:
-        part: a sentence of the query.
+        part: the words of a sentence of the query, with their weights.
         places: in which sentences of the passage each word stands.
         titled: words of the title, which is one more sentence and together with all others.
     """
-    counts = {word: len(places.get(word, ())) + (word in titled) for word in part.words}
+    counts = {word: len(places.get(word, ())) + (word in titled) for word in part}
+    words = list(part)
     alone = total = together = pairs = 0.0
-    for at, word in enumerate(part.words):
-        n, heavy = counts[word], part.weights[word]
+    for at, word in enumerate(words):
+        n, heavy = counts[word], part[word]
         alone += heavy * n / (n + 1)
         total += heavy
-        for other in part.words[at + 1 : at + 1 + _REACH]:
-            both = heavy + part.weights[other]
+        for other in words[at + 1 : at + 1 + _REACH]:
+            both = heavy + part[other]
             pairs += both
             if not n or not counts[other]:
                 continue

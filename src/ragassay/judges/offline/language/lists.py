@@ -50,14 +50,9 @@ def _joined(lines: list[str], flags: int) -> re.Pattern[str] | None:
 
 
 @cache
-def patterns(name: str, flags: int = 0) -> re.Pattern[str]:
-    """A pattern that matches what any line of a list matches, in upper and lower case.
-
-    Args:
-        name: of the list, ``data/NAME.txt``.
-        flags: of `re`, besides those for upper and lower case.
-    """
-    return re.compile(Phrases(name).pattern, re.IGNORECASE | flags)
+def patterns(name: str) -> re.Pattern[str]:
+    """A pattern for what any line of ``data/NAME.txt`` matches, in upper and lower case."""
+    return re.compile(Phrases(name).pattern, re.IGNORECASE)
 
 
 @cache

@@ -87,11 +87,6 @@ class Piece:
     measured: frozenset[tuple[str, str]] = frozenset()
     versions: frozenset[Version] = frozenset()
 
-    @property
-    def weight(self) -> int:
-        """Sum of its words' weights."""
-        return weigh(self.stems)
-
 
 @lru_cache(maxsize=4096)
 def piece(text: str) -> Piece:
@@ -249,10 +244,9 @@ class PreparedPassages:
         return frozenset() if at is None else self._windows[at]
 
     def _best(self, wanted: Piece) -> tuple[float, int | None]:
-        best = self._known.get(wanted)
-        if best is None:
-            best = self._known[wanted] = self._search(wanted)
-        return best
+        if wanted not in self._known:
+            self._known[wanted] = self._search(wanted)
+        return self._known[wanted]
 
     def _search(self, wanted: Piece) -> tuple[float, int | None]:
         held: dict[int, int] = {}
@@ -264,7 +258,7 @@ class PreparedPassages:
             return 0.0, None
         # Of several best windows the first one: the order of insertion does not matter then.
         best = min(held, key=lambda at: (-held[at], at))
-        return held[best] / wanted.weight, best
+        return held[best] / weigh(wanted.stems), best
 
 
 def share_of(wanted: Iterable[str], stems: Set[str]) -> float:

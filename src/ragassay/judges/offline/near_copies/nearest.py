@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from functools import lru_cache
-from typing import NamedTuple
 
 from ragassay.judges.offline.language import content, evidence_sentences, stems_of, weigh, weight
 from ragassay.judges.offline.near_copies.alignment import LONG_ENOUGH
@@ -19,26 +18,16 @@ _MOST = 3
 """Most sentences of all passages that a sentence is compared with."""
 
 
-class _Indexed(NamedTuple):
-    """The sentences of a passage by their words.
-
-    Attributes:
-        stems: of each sentence, each stem once.
-        places: of each stem, the numbers of the sentences that hold it.
-    """
-
-    stems: list[dict[str, None]]
-    places: dict[str, list[int]]
-
-
 @lru_cache(maxsize=1024)
-def _indexed(passage: str) -> _Indexed:
+def _indexed(passage: str) -> tuple[list[dict[str, None]], dict[str, list[int]]]:
+    """The stems of each sentence of a passage, each once; and for each stem the numbers of the
+    sentences that hold it."""
     each = [dict.fromkeys(stems) for stems in stems_of(passage)]
-    index = _Indexed(each, {})
-    for at, stems in enumerate(index.stems):
+    places: dict[str, list[int]] = {}
+    for at, stems in enumerate(each):
         for word in stems:
-            index.places.setdefault(word, []).append(at)
-    return index
+            places.setdefault(word, []).append(at)
+    return each, places
 
 
 def _candidates(words: Iterable[str], places: dict[str, list[int]]) -> list[int]:
