@@ -32,7 +32,7 @@ from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.python_judge import PythonJudge
 from ragassay.judges.python_words import check_judge_name, names_object, word_of
-from ragassay.judges.replay import Replay
+from ragassay.judges.recorded import Replay
 from ragassay.transport import (
     MOST,
     OWN_KEY,
@@ -290,16 +290,17 @@ def address_of(
     name = aliases().get(name, name)
     provider = providers().get(name)
     if provider is None:
-        others = ["FOLDER", "ORGANISATION/MODEL"]
+        others, hint = ["FOLDER", "ORGANISATION/MODEL"], ""
         if role == "judge":
-            others = ["offline", "replay:FILE", *extensions.added("judges")]
-        known = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
+            others, hint = (
+                ["offline", "replay:FILE", *extensions.added("judges")],
+                object_hint(word),
+            )
+        names = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
+        hint = hint or _with_provider(word) or did_you_mean(word if word in names else name, names)
         if role == "judge" and names_object(word):
             others.append("module:function (where a person names it, and the module is there)")
-        hint = object_hint(word) if role == "judge" else ""
-        hint = hint or _with_provider(word) or did_you_mean(word if word in known else name, known)
-        if role == "judge" and not hint and names_object(word):
-            hint = f"There is no module {name} here, if a function of yours is meant."
+            hint = hint or f"There is no module {name} here, if a function of yours is meant."
         raise UsageError(
             f"No {role} is called {_masked(word)!r}. {hint} There are: {', '.join(others)}, "
             f"URL#model, and PROVIDER:MODEL with one of {', '.join(providers())}."
@@ -336,17 +337,17 @@ def endpoint_at(address: Address, timeout: float) -> Endpoint:
 
 def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:
     variable = provider.url_variable
-    given = environment.get(variable, "").strip() if variable else ""
-    if not given:
+    address = environment.get(variable, "").strip()
+    if not address:
         if not provider.url:
             raise UsageError(
                 f"The judge {name} needs an address: set {variable}, as in "
                 f"{variable}=https://RESOURCE.openai.azure.com."
             )
         return provider.url
-    if "://" not in given:
-        given = f"http://{given}"  # OLLAMA_HOST has the form host:port
-    url = _checked(given, f"{variable}")
+    if "://" not in address:
+        address = f"http://{address}"  # OLLAMA_HOST has the form host:port
+    url = _checked(address, variable)
     if provider.suffix and not url.endswith(provider.suffix):
         url += provider.suffix
     return url

@@ -134,7 +134,7 @@ def identity_of(found: Any) -> ObjectIdentity:
         return ObjectIdentity(place, told)
     if not is_function:
         return _identity_of_model(found, model, place)
-    if own == "<lambda>" or own.endswith(".<lambda>"):
+    if own.endswith("<lambda>"):
         return ObjectIdentity(place, unkept="a lambda has no name")
     if "<locals>" in own or getattr(found, "__closure__", None):
         return ObjectIdentity(place, unkept="it is defined within another function")

@@ -199,8 +199,6 @@ class Sender:
         for attempt in range(1, self.attempts + 1):
             try:
                 return await self._attempt(outgoing)
-            except Stopped:
-                raise
             except EndpointError as error:
                 failure = error
             longest = min(LONGEST_BACKOFF_S, self.backoff * 2.0 ** (attempt - 1))

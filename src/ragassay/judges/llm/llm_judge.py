@@ -17,6 +17,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Iterable, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from ragassay import strict
@@ -216,16 +217,9 @@ class LLMJudge(Judge):
         """The stored result of a request, or of a request that was sent in its place before the
         endpoint had rejected as much as now. Such a result names what it was asked without.
         """
-        known = self._lookup.find(question, repeat, request)
-        tried = {request.key}
-        for dropped in self._capabilities.before:
-            if known is not None:
-                break
-            earlier = self._build(question, repeat, dropped)
-            if earlier.key not in tried:
-                tried.add(earlier.key)
-                known = self._lookup.find(question, repeat, earlier)
-        return known
+        earlier = (self._build(question, repeat, dropped) for dropped in self._capabilities.before)
+        results = (self._lookup.find(question, repeat, one) for one in chain((request,), earlier))
+        return next((result for result in results if result is not None), None)
 
     def _build(self, question: Question[Any], repeat: int, dropped: frozenset[str]) -> Request:
         parameters = requests.sampling(question, DEFAULTS, self._parameters)

@@ -150,13 +150,8 @@ def lost(dropped: Iterable[str]) -> tuple[str, ...]:
     names = set(dropped)
     if "json_schema" not in names:
         names.discard("json_object")  # it was never needed
-    return tuple(
-        sorted(
-            name
-            for name in names - set(_INSTEAD.values())
-            if name not in _INSTEAD or _INSTEAD[name] in names
-        )
-    )
+    replaced = {name for name, other in _INSTEAD.items() if other not in names}
+    return tuple(sorted(names - replaced - set(_INSTEAD.values())))
 
 
 def instruction(question: Question[Any], mode: Mode) -> str:

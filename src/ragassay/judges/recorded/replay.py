@@ -11,7 +11,7 @@ from ragassay.judges.combining import RULES
 from ragassay.judges.judge import Judge
 from ragassay.judges.panel import Vote, decided
 from ragassay.judges.question import Question
-from ragassay.judges.replay_file import Line, ReplayFile, example, reply_of
+from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, reply_of
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
@@ -21,7 +21,7 @@ _NAMED = 3
 
 
 class Replay(Judge):
-    """Answers from a file, see `ragassay.judges.replay_file`. Asks nobody and costs nothing.
+    """Answers from a file (see `ReplayFile`). It asks nobody and costs nothing.
 
     Several lines on one question are the votes of several people (or models): they become one
     answer as those of a panel do. A recorded failure comes back as the same failure.
@@ -143,7 +143,7 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
     """A record as the verdict or failure that was recorded, with its provenance and votes.
 
     Args:
-        record: as `ragassay.judges.verdict_records.to_record` makes it, or a person's label.
+        record: as `ragassay.judges.to_record` makes it, or a person's label.
         question: what it answers.
         repeat: for which asking.
         where: names the line, for whoever is not named in it.

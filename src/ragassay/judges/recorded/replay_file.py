@@ -79,7 +79,6 @@ class ReplayFile:
         self.counts: Counter[str] = Counter()
         self.labels: list[Line] = []
         self.judges: dict[str, None] = {}
-        self._kinds = kinds()
         self._by_key: dict[tuple[str, int], list[Line]] = {}
         self._by_data: dict[str, dict[tuple[str, ...], dict[tuple[bytes, int], list[Line]]]] = {}
         self.hash = self._read()
@@ -159,7 +158,7 @@ class ReplayFile:
         return content.hexdigest()[:12]
 
     def _keep(self, record: dict[str, Any], number: int, place: int) -> None:
-        cls = _type_of(record, self._kinds)
+        cls = _type_of(record)
         repeat = _repeat_of(record)
         answer, reason = record.get("answer"), record.get("reason")
         if answer is not None and "data" not in record:
@@ -169,7 +168,7 @@ class ReplayFile:
         who = judge_named_in(record)
         line = Line(number, place, who, who if record.get("model") else "", _is_final(record))
         if "data" in record:
-            question, _ = label_of(record, self._kinds)
+            question, _ = label_of(record)
             data = {name: getattr(question, name) for name in record["data"]}
             labels = self._by_data.setdefault(cls.kind, {}).setdefault(tuple(sorted(data)), {})
             key = (_digest(data), ANY_REPEAT if repeat is None else repeat)
@@ -190,19 +189,13 @@ class ReplayFile:
         self.counts[cls.kind] += 1
 
 
-def label_of(
-    record: Mapping[str, Any], known: Mapping[str, type[Question[Any]]] | None = None
-) -> tuple[Question[Any], Reply | None]:
+def label_of(record: Mapping[str, Any]) -> tuple[Question[Any], Reply | None]:
     """The question that a person's label names by its data, and the answer; ``None`` for none.
-
-    Args:
-        record: a line of a file of labels.
-        known: the types of question by their kind; looked up where left out.
 
     Raises:
         InputError: it is no label; names the field.
     """
-    cls = _type_of(record, kinds() if known is None else known)
+    cls = _type_of(record)
     reply = None if record.get("answer") is None else reply_of(cls, record["answer"])
     question = _question_of(cls, record.get("data"))
     try:
@@ -290,14 +283,12 @@ def _object(raw: bytes) -> dict[str, Any]:
     return record
 
 
-def _type_of(
-    record: Mapping[str, Any], known: Mapping[str, type[Question[Any]]]
-) -> type[Question[Any]]:
-    kind = record.get("question")
-    if not isinstance(kind, str) or kind not in known:
-        hint = meant_or_all(str(kind), known)
+def _type_of(record: Mapping[str, Any]) -> type[Question[Any]]:
+    kind, types = record.get("question"), kinds()
+    if not isinstance(kind, str) or kind not in types:
+        hint = meant_or_all(str(kind), types)
         raise InputError(f"there is no question {kind!r}", field="question", hint=hint)
-    return known[kind]
+    return types[kind]
 
 
 def _repeat_of(record: Mapping[str, Any]) -> int | None:
