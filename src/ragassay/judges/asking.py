@@ -94,9 +94,9 @@ class Usage:
             self.details.setdefault(f"{first.reason}{IN_PART}", first.detail)
         self.disagreed += disagreed(asked)
         self.votes += len(asked.votes)
-        # A failure that makes the run incomplete says so itself: its votes are not told again.
-        told = isinstance(asked, Failure) and asked.reason.incomplete
-        for vote in () if told else asked.votes:
+        # A failure that makes the run incomplete is shown itself: its votes are not counted again.
+        is_shown = isinstance(asked, Failure) and asked.reason.incomplete
+        for vote in () if is_shown else asked.votes:
             if isinstance(vote, Failure) and vote.reason.passing:
                 self.lost_votes[str(vote.reason)] += 1
                 self._keep_detail(vote)
@@ -145,7 +145,7 @@ class Asker:
         self.progress: Callable[[int], None] | None = None
         self.context = dict(context or {})
         self._keep = keep
-        self._kept: set[int] = set()
+        self._recorded: set[int] = set()
         self._passing: dict[str, Failure] = {}
         self._room: asyncio.Semaphore
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -229,9 +229,9 @@ class Asker:
 
     def _record(self, asked: Asked) -> None:
         name = int(asked.id.replace(".", ""), 16)  # a number takes half the memory of its digits
-        if name in self._kept:
+        if name in self._recorded:
             return
-        self._kept.add(name)
+        self._recorded.add(name)
         if isinstance(asked, Failure) and asked.reason.passing:
             self._passing[asked.id] = asked
         self.usage.add(asked)

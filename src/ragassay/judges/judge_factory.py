@@ -95,8 +95,8 @@ class JudgeOptions:
     @property
     def parameters(self) -> dict[str, Any]:
         """The sampling parameters that the user chose."""
-        given = {name: getattr(self, name) for name in SAMPLING}
-        return {name: value for name, value in given.items() if value is not None}
+        values = {name: getattr(self, name) for name in SAMPLING}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 Role = Literal["judge", "embedder", "target"]
@@ -228,10 +228,10 @@ def _refuse_settings(judge: Any, options: JudgeOptions) -> None:
         UsageError: a sampling parameter or a key is given for an object in Python.
     """
     keys = ("key_file", "key_variable")
-    given = ["judge_seed" if name == "seed" else name for name in options.parameters]
-    given += [name for name in keys if getattr(options, name) is not None]
-    if given:
-        flag = f"--{given[0].replace('_', '-')} ({given[0]}=...)"
+    names = ["judge_seed" if name == "seed" else name for name in options.parameters]
+    names += [name for name in keys if getattr(options, name) is not None]
+    if names:
+        flag = f"--{names[0].replace('_', '-')} ({names[0]}=...)"
         raise UsageError(
             f"{flag} is for models at endpoints; the judge {word_of(judge)} is an object in "
             "Python, which is given the prompt only. Set it where you make the object."
@@ -282,9 +282,9 @@ def address_of(
                 f"Which model of {url}? Name it behind the URL, as in {url}#model "
                 f"(a list of models may be at {url}/models)."
             )
-        found = secrets.from_environment([OWN_KEY], environment) if key is None else key
-        found = found or secrets.no_key([OWN_KEY], _key_flag(role))
-        return Address(f"{url}#{model}", url, model, "openai", found)
+        secret = secrets.from_environment([OWN_KEY], environment) if key is None else key
+        secret = secret or secrets.no_key([OWN_KEY], _key_flag(role))
+        return Address(f"{url}#{model}", url, model, "openai", secret)
     name, _, model = word.partition(":")
     name = name.strip().casefold()
     name = aliases().get(name, name)
@@ -310,14 +310,14 @@ def address_of(
     model = model.strip() or f"{provider.default}{default_model}"
     url = _url(name, provider, environment)
     moved = provider.moved_protocol if url != provider.url else ""
-    found = secrets.from_environment(provider.keys, environment) if key is None else key
-    if found is None and provider.key_needed:
+    secret = secrets.from_environment(provider.keys, environment) if key is None else key
+    if secret is None and provider.key_needed:
         raise UsageError(
             f"The {role} {name}:{model} needs a key: set {' or '.join(provider.keys)}, or name a "
             f"file that holds it with {_key_flag(role)}."
         )
-    found = found or secrets.no_key(provider.keys, _key_flag(role))
-    return Address(f"{name}:{model}", url, model, moved or provider.protocol, found)
+    secret = secret or secrets.no_key(provider.keys, _key_flag(role))
+    return Address(f"{name}:{model}", url, model, moved or provider.protocol, secret)
 
 
 def endpoint_at(address: Address, timeout: float) -> Endpoint:
@@ -353,22 +353,22 @@ def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:
     return url
 
 
-def _checked(url: str, what: str) -> str:
-    """The URL without a final slash.
+def _checked(url: str, name: str) -> str:
+    """A URL without a final slash; ``name`` says in messages what it is.
 
     Raises:
-        UsageError: it is none, or holds what may be a secret.
+        UsageError: it is no URL, or holds what may be a secret.
     """
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise UsageError(f"{what} is not a URL.") from None
+        raise UsageError(f"{name} is not a URL.") from None
     if parts.scheme.casefold() not in ("http", "https") or not host:
-        raise UsageError(f"{what} is not a URL that begins with http:// or https://.")
+        raise UsageError(f"{name} is not a URL that begins with http:// or https://.")
     if parts.username is not None or parts.password is not None or parts.query:
         raise UsageError(
-            f"{what} may hold no user, password or query, because it is shown in reports. "
+            f"{name} may hold no user, password or query, because it is shown in reports. "
             f"Set {OWN_KEY}, or name a file that holds the key with --key-file."
         )
     return urlunsplit((parts.scheme.casefold(), parts.netloc, parts.path.rstrip("/"), "", ""))
@@ -383,7 +383,7 @@ def _masked(text: str) -> str:
 
 
 def _with_provider(word: str) -> str:
-    """Asks whether a model's name lacks its provider; empty where that is not known."""
-    found = (maker for start, maker in _MODELS_OF.items() if word.casefold().startswith(start))
-    maker = next(found, "")
+    """The question whether a model's name lacks its provider; empty for names of no known maker."""
+    makers = (maker for start, maker in _MODELS_OF.items() if word.casefold().startswith(start))
+    maker = next(makers, "")
     return f"Did you mean '{maker}:{word}'?" if maker else ""

@@ -202,7 +202,7 @@ def decided(
         label: of the judge that speaks for them.
         repeat: of the verdict.
     """
-    given = [vote for vote in votes if isinstance(vote, Verdict)]
+    verdicts = [vote for vote in votes if isinstance(vote, Verdict)]
     lost = [vote for vote in votes if isinstance(vote, Failure)]
     made = Provenance(
         label,
@@ -210,13 +210,13 @@ def decided(
         attempts=0,
         cached=all(vote.provenance.cached for vote in votes),
     )
-    if len(given) < needed:
+    if len(verdicts) < needed:
         reason = Counter(vote.reason for vote in lost).most_common(1)[0][0]
         why = "; ".join(f"{vote.provenance.judge}: {vote.detail}" for vote in lost)
-        detail = f"{len(given)} of {members} judges answered, {needed} needed; {why}"
+        detail = f"{len(verdicts)} of {members} judges answered, {needed} needed; {why}"
         return Failure(question, reason, detail, made, repeat, tuple(votes))
     try:
-        answer = question.check(question.combine([vote.answer for vote in given], rule))
+        answer = question.check(question.combine([vote.answer for vote in verdicts], rule))
     except ValueError as error:
         detail = f"the votes do not combine into one answer: {error}"
         return Failure(question, Reason.FAILED, detail, made, repeat, tuple(votes))

@@ -97,12 +97,12 @@ class PlanningJudge(Judge):
 
     def _estimate(self, question: Question[Any], repeat: int) -> Demand:
         asked = self._judge.requests(question, repeat)
-        said = [None if self._fresh else leaf.known(question, own) for leaf, own in asked]
-        if None not in said:
+        results = [None if self._fresh else leaf.known(question, own) for leaf, own in asked]
+        if None not in results:
             alone = self._judge.leaves() == (self._judge,)
-            known = said[0] if alone else self._judge.known(question, repeat)
-            return Demand(question.kind, known, held=len(asked))
-        models = [leaf for (leaf, _), answer in zip(asked, said, strict=True) if answer is None]
+            result = results[0] if alone else self._judge.known(question, repeat)
+            return Demand(question.kind, result, held=len(asked))
+        models = [leaf for (leaf, _), answer in zip(asked, results, strict=True) if answer is None]
         form = token_estimate.estimate("\n\n" + requests.keys_wanted(type(question)))
         sizes = [math.ceil(token_estimate.of_question(question, m.model) + form) for m in models]
         prices = [leaf.price if self._price is None else self._price for leaf in models]

@@ -124,16 +124,16 @@ class Breaker:
             if not self._answered or self._rejected >= AUTH_IN_A_ROW:
                 self._trip(reason, detail)
         elif self._alike >= ALIKE_IN_A_ROW:
-            what = f"{self._alike} requests in a row failed in the same way"
+            failures = f"{self._alike} requests in a row failed in the same way"
             # The sentence about a judge in Python says what to look into.
             check = "Check the address, the model and its parameters, then run"
-            then = "Run" if reason is Reason.JUDGE_ERROR else check
-            self._trip(reason, _in_a_row(detail, what, f"{then} the same command again"))
+            advice = "Run" if reason is Reason.JUDGE_ERROR else check
+            self._trip(reason, _in_a_row(detail, failures, f"{advice} the same command again"))
         elif self._failures >= IN_A_ROW and now - self._since >= self._patience(reason):
             over = f" over {now - self._since:.0f} seconds" if now - self._since >= 1 else ""
-            what = f"{self._failures} requests in a row failed{over}"
-            then = "Run the same command again when the endpoint is back"
-            self._trip(reason, _in_a_row(detail, what, then))
+            failures = f"{self._failures} requests in a row failed{over}"
+            advice = "Run the same command again when the endpoint is back"
+            self._trip(reason, _in_a_row(detail, failures, advice))
 
     def _patience(self, reason: Reason) -> float:
         if reason is Reason.RATE_LIMITED:
@@ -145,8 +145,8 @@ class Breaker:
         self.on_trip()
 
 
-def _in_a_row(detail: str, what: str, then: str) -> str:
-    sentence = f"{detail.rstrip('. ')} ({what}, so no more are sent). {then}"
+def _in_a_row(detail: str, failures: str, advice: str) -> str:
+    sentence = f"{detail.rstrip('. ')} ({failures}, so no more are sent). {advice}"
     return f"{sentence}: nothing that was answered is asked again."
 
 

@@ -229,22 +229,22 @@ def prune(ledger: Ledger, selection: Selection) -> int:
     Returns:
         The number of entries.
     """
-    gone, values = 0, asdict(selection)
+    deleted, values = 0, asdict(selection)
     tables = {"verdicts": VERDICTS, vectors.TABLE: VECTORS}
     for table, entries in tables.items() if selection.of_judges else ():
-        gone += ledger.change(
+        deleted += ledger.change(
             f"DELETE FROM {table} WHERE rowid IN "
             f"(SELECT id FROM ({entries}) AS entries WHERE {CHOSEN})",
             values,
         )
     if selection.of_systems:
-        gone += ledger.change(f"DELETE FROM answers WHERE {OF_SYSTEMS}", values)
+        deleted += ledger.change(f"DELETE FROM answers WHERE {OF_SYSTEMS}", values)
         # Failures are not counted: they only say how often a system was asked in vain.
         ledger.change(f"DELETE FROM failures WHERE {OF_SYSTEMS}", values)
-    if gone:
+    if deleted:
         with contextlib.suppress(UsageError):
             ledger.shrink()
-    return gone
+    return deleted
 
 
 def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]:

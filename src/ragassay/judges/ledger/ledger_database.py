@@ -101,10 +101,10 @@ class LedgerDatabase:
         with self._leasing, self.explained():
             if self._leases is None:
                 self._leases = _Connection(self._address)
-            found = self._leases.execute(
+            result = self._leases.execute(
                 "SELECT pg_try_advisory_lock(hashtextextended(current_schema(), ?))", (_half(key),)
             )
-            return bool(found.fetchall()[0][0])
+            return bool(result.fetchall()[0][0])
 
     def release(self, key: str) -> None:
         """Gives a lease back. Where the connection was lost, it is back already."""
@@ -146,7 +146,7 @@ class _Connection:
             try:
                 if self._connection.closed:
                     self._open()
-                found = self._connection.execute(_translated(statement), _storable(values))
+                result = self._connection.execute(_translated(statement), _storable(values))
                 break
             except psycopg.OperationalError:
                 if self._within or not self._connection.closed or time.monotonic() > give_up:
@@ -154,7 +154,7 @@ class _Connection:
                 time.sleep(0.5)
         if statement in ("BEGIN", "COMMIT"):
             self._within = statement == "BEGIN"
-        return found
+        return result
 
     def executemany(self, statement: str, rows: Iterable[_Values]) -> None:
         """Executes one statement for each row of values. For within a transaction."""
@@ -195,10 +195,10 @@ def _translated(statement: str) -> Any:
     key is there already."""
     text = statement.replace("%", "%%").replace("?", "%s")
     text = re.sub(r"(?<![:\w]):(\w+)", r"%(\1)s", text)
-    made = re.match(r"\s*CREATE TABLE (IF NOT EXISTS )?\w+ \(", text)
-    if made is not None:
+    creation = re.match(r"\s*CREATE TABLE (IF NOT EXISTS )?\w+ \(", text)
+    if creation is not None:
         text = re.sub(r"\b(BLOB|REAL|INTEGER)\b", lambda one: _TYPES[one[0]], text)
-        return f"{text[: made.end()]} rowid BIGSERIAL, {text[made.end() :]}"
+        return f"{text[: creation.end()]} rowid BIGSERIAL, {text[creation.end() :]}"
     if text.startswith("INSERT OR IGNORE"):
         return f"{text.replace(' OR IGNORE', '', 1)} ON CONFLICT DO NOTHING"
     if text.startswith("INSERT OR REPLACE"):
@@ -206,6 +206,6 @@ def _translated(statement: str) -> Any:
         assert columns is not None
         names = [name.strip() for name in columns[1].split(",")]
         # As in SQLite, a row that is replaced becomes the youngest.
-        kept = ", ".join(f"{name} = excluded.{name}" for name in [*names, "rowid"])
-        return f"{text.replace(' OR REPLACE', '', 1)} ON CONFLICT (key) DO UPDATE SET {kept}"
+        updates = ", ".join(f"{name} = excluded.{name}" for name in [*names, "rowid"])
+        return f"{text.replace(' OR REPLACE', '', 1)} ON CONFLICT (key) DO UPDATE SET {updates}"
     return text

@@ -161,17 +161,17 @@ def _find_place(path: Path, create: bool) -> None:
             hint="A run with an LLM as its judge makes one in the folder where it is started; "
             "name another with --ledger.",
         )
-    what = "the ledger's folder cannot be made"
+    problem = "the ledger's folder cannot be made"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        what = "the ledger cannot be written"
+        problem = "the ledger cannot be written"
         if not path.exists():
             # It will hold all texts that were sent, so it is its owner's alone. The files that
             # SQLite puts beside it take their rights from it.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise UsageError(
-            f"{path}: {what} ({system_problem(error)}). Choose another place with --ledger."
+            f"{path}: {problem} ({system_problem(error)}). Choose another place with --ledger."
         ) from error
 
 

@@ -182,8 +182,8 @@ class Ledger:
         Raises:
             UsageError: the file cannot be written any more (the disk is full, for example).
         """
-        kept = _KEEP if entry.reason is None or stale else _KEEP_FAILURE
-        await self.write([(kept, _row_of(entry))])
+        statement = _KEEP if entry.reason is None or stale else _KEEP_FAILURE
+        await self.write([(statement, _row_of(entry))])
 
     def rejected(self, endpoint: str, model: str) -> KeysView[str]:
         """The parameters that an endpoint is known not to take for a model, in the order in which

@@ -56,7 +56,7 @@ class SystemAnswers:
     def __init__(self, ledger: Ledger, system: str, fingerprint: str) -> None:
         self._ledger, self._system, self._fingerprint = ledger, system, fingerprint
         # A look into the file while another thread writes costs more than to ask a system.
-        self._known = {row[0] for row in ledger.select("SELECT key FROM answers")}
+        self._answered = {row[0] for row in ledger.select("SELECT key FROM answers")}
         own = "FROM {} WHERE fingerprint = ?"
         answered = f"SELECT key {own.format('answers')} LIMIT 1"
         self.has_answered = bool(ledger.select(answered, (fingerprint,)))
@@ -70,7 +70,7 @@ class SystemAnswers:
     def find(self, request: bytes) -> str | None:
         """The record of the answer to a request; ``None`` where it was not answered before."""
         key = self._key(request)
-        if key not in self._known:
+        if key not in self._answered:
             return None
         rows = self._ledger.select("SELECT record FROM answers WHERE key = ?", (key,))
         return str(rows[0][0]) if rows else None
@@ -88,7 +88,7 @@ class SystemAnswers:
             Is done when the answer is durable; see `Ledger.write`.
         """
         key = self._key(request)
-        self._known.add(key)
+        self._answered.add(key)
         row = (self._system, self._fingerprint, query, repeat, record, time.time())
         statements: list[tuple[str, tuple[object, ...]]] = [(_KEEP, (key, *row))]
         if self._failures.pop(key, None) is not None:

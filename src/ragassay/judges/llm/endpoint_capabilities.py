@@ -86,16 +86,16 @@ class EndpointCapabilities:
                 async with self._settling:
                     pass
                 continue
-            known = self.dropped
+            dropped = self.dropped
             rejection: EndpointError | None = None
             if not self._doubtful:
-                request = build(known)
+                request = build(dropped)
                 try:
                     result = await send(
-                        request, partial(self._still, known), partial(self._learn, known)
+                        request, partial(self._still, dropped), partial(self._learn, dropped)
                     )
                 except EndpointError as error:
-                    if not error.rejected - known:
+                    if not error.rejected - dropped:
                         raise
                     rejection = error
                 else:
@@ -107,9 +107,9 @@ class EndpointCapabilities:
             try:
                 async with self._settling:
                     settling()
-                    if self.dropped is not known:
+                    if self.dropped is not dropped:
                         continue  # somebody else has found out in the meantime
-                    return await self._settle(build, send, known, rejection, in_vain)
+                    return await self._settle(build, send, dropped, rejection, in_vain)
             finally:
                 self._turned_away -= 1
 

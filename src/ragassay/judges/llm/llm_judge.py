@@ -177,7 +177,7 @@ class LLMJudge(Judge):
             repeat: which time it is asked, from 0.
         """
         request = self._build(question, repeat, self._capabilities.dropped)
-        return self._known(question, repeat, request)
+        return self._stored(question, repeat, request)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The verdict: from the ledger, from the same question in flight, or from a new request.
@@ -200,18 +200,18 @@ class LLMJudge(Judge):
                 made = Provenance(self.label, attempts=0)
                 return Failure(question, Reason.CONNECTION, INTERRUPTED, made, repeat)
             request = self._build(question, repeat, self._capabilities.dropped)
-            verdict = self._known(question, repeat, request)
+            verdict = self._stored(question, repeat, request)
             if verdict is None:
                 async with self._ledger.lease(request.key):
                     # Another process may have asked it while this one waited.
-                    verdict = self._known(question, repeat, request)
+                    verdict = self._stored(question, repeat, request)
                     if verdict is None:
                         verdict = await _Asking(self, question, repeat, request).outcome()
             if isinstance(verdict, Verdict):
                 self._sender.breaker.usable()
             return verdict
 
-    def _known(
+    def _stored(
         self, question: Question[Any], repeat: int, request: Request
     ) -> Verdict[Any] | Failure | None:
         """The stored result of a request, or of a request that was sent in its place before the
@@ -273,10 +273,10 @@ class _Asking:
         if request.key != self.looked_up:
             # What the endpoint takes has just been found out: this may have been asked before.
             self.looked_up = request.key
-            known = self.judge._lookup.find(self.question, self.repeat, request)
-            if known is not None:
+            stored = self.judge._lookup.find(self.question, self.repeat, request)
+            if stored is not None:
                 await self._written(learn())
-                return known
+                return stored
 
         sizes = request.input_tokens, request.output_tokens
         return await self.judge._sender.send(

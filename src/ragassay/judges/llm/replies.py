@@ -71,13 +71,13 @@ def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_
     if text is None or not text.strip():
         raise Unreadable(_CUT if cut else "the reply is empty")
     bare = text.strip().strip("\ufeff\u200b")
-    answer = _whole(question, bare)
+    answer = _single_object(question, bare)
     if answer is not None:
         return answer
     answer_text = _without_thoughts(question, bare)
     if cut and not answer_text.strip().endswith(("}", "```")):
         raise Unreadable(_CUT)
-    return _whole(question, answer_text) or _only_one(question, answer_text)
+    return _single_object(question, answer_text) or _object_in_prose(question, answer_text)
 
 
 def described(text: str, question: Question[Any]) -> str:
@@ -105,7 +105,7 @@ def declines(text: str | None) -> bool:
 _CUT = "the reply was cut off before its end"
 
 
-def _whole(question: Question[R_co], text: str) -> R_co | None:
+def _single_object(question: Question[R_co], text: str) -> R_co | None:
     """The answer, where the whole text is one JSON object; else ``None``."""
     if not (text.startswith("{") and text.endswith("}")):
         return None
@@ -121,11 +121,11 @@ def _checked(question: Question[R_co], source: str) -> R_co:
         return cast(R_co, _in_parts(question, question.reply, source))
     form = question.form or question.reply
     try:
-        given = form.model_validate_json(source.encode("utf-8", "replace"))
+        parsed = form.model_validate_json(source.encode("utf-8", "replace"))
     except ValidationError as error:
         raise Unreadable(_problems(error)) from None
     try:
-        return question.check(given if question.form is None else question.read(given))
+        return question.check(parsed if question.form is None else question.read(parsed))
     except ValueError as error:
         raise Unreadable(str(error)) from None
 
@@ -137,33 +137,33 @@ def _in_parts(question: Question[Any], shape: type[ReplyInParts], source: str) -
         Unreadable: some are not; it holds the others where one of them is no explanation.
     """
     body = json.loads(source)
-    given = {name: body[name] for name in shape.fields() if name in body}
+    values = {name: body[name] for name in shape.fields() if name in body}
     faults: dict[str, str] = {}
     try:
-        reply = _read(shape, given)
+        reply = _read(shape, values)
     except ValidationError as error:
         for one in error.errors(include_url=False, include_context=False, include_input=False):
             name, *place = one["loc"]
             faults.setdefault(str(name), _problem(place, one["msg"]))
-        reply = _read(shape, {name: one for name, one in given.items() if name not in faults})
+        reply = _read(shape, {name: one for name, one in values.items() if name not in faults})
     for name, fault in question.faults(reply).items():
         faults.setdefault(name, fault)
     if not faults:
         return reply
     problem = "; ".join(f"{name}: {fault}" for name, fault in faults.items())
-    values = {name for name, kind in shape.fields().items() if kind is not str}
-    if values <= faults.keys():
+    answering = {name for name, kind in shape.fields().items() if kind is not str}
+    if answering <= faults.keys():
         raise Unreadable(problem)
     lost = {name: Lost(reason=Reason.UNPARSABLE, detail=fault) for name, fault in faults.items()}
     rest = reply.model_copy(update={**dict.fromkeys(faults), "lost": lost})
     raise Unreadable(problem, rest)
 
 
-def _read(shape: type[ReplyInParts], given: Mapping[str, Any]) -> ReplyInParts:
-    return shape.model_validate_json(json.dumps(given).encode("utf-8", "replace"))
+def _read(shape: type[ReplyInParts], values: Mapping[str, Any]) -> ReplyInParts:
+    return shape.model_validate_json(json.dumps(values).encode("utf-8", "replace"))
 
 
-def _only_one(question: Question[R_co], text: str) -> R_co:
+def _object_in_prose(question: Question[R_co], text: str) -> R_co:
     """The answer, where the text holds exactly one object of the agreed form."""
     fields = set(question.schema()["properties"])
     objects = [one for one in _objects(text[:_LONGEST]) if fields & one[0].keys()]

@@ -135,19 +135,19 @@ def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> QueryMatch:
         return QueryMatch()
     # A first line without a full stop is a title: it names the subject of all that follows.
     title = parts[0][1] if parts[0][0][-1] not in ".!?。" and len(parts) > 1 else set()
-    kept = [
+    examined = [
         (at, part, stems)
         for at, (part, stems) in enumerate(parts)
         if stems & asked and len(stems - asked) >= FRESH
     ]
-    if not kept:
+    if not examined:
         return QueryMatch()
     titled = title & asked
     places: dict[str, set[int]] = {}
-    for at, _, stems in kept:
+    for at, _, stems in examined:
         for word in stems & asked:
             places.setdefault(word, set()).add(at)
-    window = _window(kept, asked, titled)
+    window = _window(examined, asked, titled)
     kind = kind_of(query)
     fits = holds(" \n".join(part for _, part, _ in window), kind, asked)
     named = fits and any(
@@ -159,17 +159,15 @@ def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> QueryMatch:
     return QueryMatch(score, len(new), kind, fits, named)
 
 
-_Kept = tuple[int, str, set[str]]
+_Examined = tuple[int, str, set[str]]
 
 
-def _window(kept: Sequence[_Kept], asked: Set[str], titled: Set[str]) -> Sequence[_Kept]:
+def _window(parts: Sequence[_Examined], asked: Set[str], titled: Set[str]) -> Sequence[_Examined]:
     """The neighbouring sentences that hold most of the query's weight, the first of them."""
-    beside = [stems & asked for _, _, stems in kept]
-    best, window = -1, kept[:1]
-    for start, (first, _, _) in enumerate(kept):
-        near = [
-            sentence for sentence in kept[start : start + _WINDOW] if sentence[0] < first + _WINDOW
-        ]
+    beside = [stems & asked for _, _, stems in parts]
+    best, window = -1, parts[:1]
+    for start, (first, _, _) in enumerate(parts):
+        near = [part for part in parts[start : start + _WINDOW] if part[0] < first + _WINDOW]
         heavy = weigh(set(titled).union(*beside[start : start + len(near)]))
         if heavy > best:
             best, window = heavy, near

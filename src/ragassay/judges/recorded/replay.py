@@ -99,9 +99,9 @@ class Replay(Judge):
         unused = self.unused()
         if unused:
             n = len(self._file.labels)
-            what = "label" if n == 1 else "labels"
+            noun = "label" if n == 1 else "labels"
             remarks.append(
-                f"{self._file.path.name}: {len(unused):,} of {n:,} {what} matched no question of "
+                f"{self._file.path.name}: {len(unused):,} of {n:,} {noun} matched no question of "
                 f"the run; the first is in line {unused[0].number:,}"
             )
         if self._mixed:

@@ -94,8 +94,8 @@ class ReplayFile:
         latest: dict[object, Line] = {}
         for line in self.matching(question, repeat):
             latest[line.who or line.number] = line
-        found = sorted(latest.values(), key=lambda line: line.number)
-        return [line for line in found if line.final][-1:] or found
+        lines = sorted(latest.values(), key=lambda line: line.number)
+        return [line for line in lines if line.final][-1:] or lines
 
     def matching(self, question: Question[Any], repeat: int) -> list[Line]:
         """All lines on a question, in the order of the file, with those that a later line corrects.
@@ -165,7 +165,7 @@ class ReplayFile:
             reply_of(cls, answer)
         if reason is not None and reason not in set(Reason):
             raise InputError(f"there is no reason {reason!r}", field="reason")
-        who = judge_named_in(record)
+        who = _who_answered(record)
         line = Line(number, place, who, who if record.get("model") else "", _is_final(record))
         if "data" in record:
             question, _ = label_of(record)
@@ -236,7 +236,7 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
         raise InputError(problem, field=field, hint=f"As in {example(cls)}") from error
 
 
-def judge_named_in(record: Mapping[str, Any]) -> str:
+def _who_answered(record: Mapping[str, Any]) -> str:
     """Who answered: a judge with the model that it reached, or a person."""
     who = record.get("judge")
     model = record.get("model")
@@ -305,19 +305,19 @@ def _is_final(record: Mapping[str, Any]) -> bool:
     return final and "data" in record
 
 
-def _question_of(cls: type[Question[Any]], given: Any) -> Question[Any]:
-    if not isinstance(given, dict):
+def _question_of(cls: type[Question[Any]], data: Any) -> Question[Any]:
+    if not isinstance(data, dict):
         raise InputError("must be an object", field="data", hint=f"As in {example(cls)}")
     names = {field.name for field in fields(cls)}
-    for name in given:
+    for name in data:
         if name not in names:
             hint = did_you_mean(name, names) or f"It has: {', '.join(sorted(names))}."
             raise InputError(f"{cls.kind} has no field {name!r}", field=f"data.{name}", hint=hint)
     for field in fields(cls):
-        if field.name not in given and _required(field):
+        if field.name not in data and _required(field):
             raise InputError("is missing", field=f"data.{field.name}", hint=f"As in {example(cls)}")
     try:
-        return _adapter(cls).validate_json(orjson.dumps(given), strict=True)
+        return _adapter(cls).validate_json(orjson.dumps(data), strict=True)
     except ValidationError as error:
         place, problem = mistakes(error)[0]
         raise InputError(problem, field=".".join(("data", *place))) from error

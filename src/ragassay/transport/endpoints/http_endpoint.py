@@ -53,7 +53,7 @@ class HttpEndpoint(Endpoint):
         """The headers of the protocol, with the key."""
 
     @abstractmethod
-    def named(self, body: Mapping[str, Any]) -> Iterable[str]:
+    def rejectable(self, body: Mapping[str, Any]) -> Iterable[str]:
         """What of a request may be rejected: its parameters, and the mode.
 
         Args:
@@ -131,7 +131,7 @@ class HttpEndpoint(Endpoint):
             url=self.url,
             model=body["model"],
             key=self.key,
-            sent=set(self.named(body)),
+            sent=set(self.rejectable(body)),
             role=self.role,
         )
         # A gateway that ran out of time says nothing about what stands behind it.
@@ -165,7 +165,7 @@ def http_client(url: str, role: str) -> httpx2.AsyncClient:
     import httpx2
 
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-    home = _origin(httpx2.URL(url))
+    own_origin = _origin(httpx2.URL(url))
 
     class Pools(httpx2.AsyncBaseTransport):
         def __init__(self) -> None:
@@ -182,9 +182,9 @@ def http_client(url: str, role: str) -> httpx2.AsyncClient:
                 await pool.aclose()
 
     async def stay(request: httpx2.Request) -> None:
-        there = _origin(request.url)
-        if there != home:
-            raise redirected(url, httpx2.URL(scheme=there[0], host=there[1], port=there[2]), role)
+        other = _origin(request.url)
+        if other != own_origin:
+            raise redirected(url, httpx2.URL(scheme=other[0], host=other[1], port=other[2]), role)
 
     return httpx2.AsyncClient(
         # Only the client's own pool knows a configured proxy.

@@ -99,7 +99,7 @@ def _last_question(query: str) -> tuple[str, str]:
 
 
 def _runs(text: str) -> Iterator[_Run]:
-    kept: list[str] = []
+    run: list[str] = []
     before = ""
     words = _WORDS.findall(text)
     for at, word in enumerate(words):
@@ -108,10 +108,10 @@ def _runs(text: str) -> Iterator[_Run]:
         german = folded in _BEFORE_NOUNS and words[at + 1 : at + 2] and words[at + 1][0].isupper()
         german = german or (at == 0 and folded in _AUXILIARIES)
         if not german and (any(map(stem, tokens(word))) or folded in IRREGULAR):
-            kept.append(word.rstrip("."))
+            run.append(word.rstrip("."))
             continue
-        if kept:
-            yield _Run(kept, before, folded)
-        kept, before = [], folded
-    if kept:
-        yield _Run(kept, before, "")
+        if run:
+            yield _Run(run, before, folded)
+        run, before = [], folded
+    if run:
+        yield _Run(run, before, "")

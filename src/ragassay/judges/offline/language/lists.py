@@ -61,18 +61,18 @@ def _expanded(name: str) -> tuple[list[str], dict[tuple[str, ...], list[str]]]:
     defined: dict[str, str] = {}
     free: list[str] = []
     bound: dict[tuple[str, ...], list[str]] = {}
-    kept = free
+    current = free
     for line in _lines(name):
         needs = _NEEDS.fullmatch(line)
         if needs:
-            kept = bound.setdefault(tuple(needs.group(1).split(" | ")), [])
+            current = bound.setdefault(tuple(needs.group(1).split(" | ")), [])
             continue
         line = _USE.sub(lambda use: defined[use.group(1)], line)
         begins = _DEFINITION.fullmatch(line)
         if begins:
             defined[begins.group(1)] = begins.group(2)
         else:
-            kept.append(line)
+            current.append(line)
     return free, bound
 
 

@@ -209,7 +209,7 @@ class PreparedPassages:
         for number, unit in frozenset[tuple[str, str]]().union(*map(_units_of, texts)):
             self._units.setdefault(number, set()).add(unit)
         self._versions = frozenset[Version]().union(*map(_versions_of, texts))
-        self._known: dict[Piece, tuple[float, int | None]] = {}
+        self._best_windows: dict[Piece, tuple[float, int | None]] = {}
 
     def coverage(self, wanted: Piece) -> float:
         """The largest share of the weight that a single window holds, 0 to 1."""
@@ -231,8 +231,8 @@ class PreparedPassages:
         unit, or not at all; and write each of its versions alike."""
         if differ(wanted.versions, self._versions):
             return False
-        known = ((self._units.get(number), unit) for number, unit in wanted.measured)
-        return all(units is None or unit in units or "" in units for units, unit in known)
+        pairs = ((self._units.get(number), unit) for number, unit in wanted.measured)
+        return all(units is None or unit in units or "" in units for units, unit in pairs)
 
     def holds(self, stems: Iterable[str]) -> bool:
         """Whether the passages hold each of the stems."""
@@ -244,9 +244,9 @@ class PreparedPassages:
         return frozenset() if at is None else self._windows[at]
 
     def _best(self, wanted: Piece) -> tuple[float, int | None]:
-        if wanted not in self._known:
-            self._known[wanted] = self._search(wanted)
-        return self._known[wanted]
+        if wanted not in self._best_windows:
+            self._best_windows[wanted] = self._search(wanted)
+        return self._best_windows[wanted]
 
     def _search(self, wanted: Piece) -> tuple[float, int | None]:
         held: dict[int, int] = {}

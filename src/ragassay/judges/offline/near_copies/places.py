@@ -81,8 +81,8 @@ class Word(NamedTuple):
     place: Place
     filler: str
     weight: int
-    follows: bool
-    listed: bool
+    follows: bool = False
+    listed: bool = False
     denied: bool | None = False
     direct: bool = True
 
@@ -118,7 +118,7 @@ def parsed(sentence: str) -> Parsed:
     """The words, names and negations of a sentence, for `alignment.compared`."""
     sentence, frames = _FRAME.subn("", _INTERJECTION.sub("", sentence, count=1))
     each = tokens(sentence)
-    named = names(sentence) | _first_name(sentence)
+    name_stems = names(sentence) | _first_name(sentence)
     words: list[Word] = []
     denied: list[tuple[int, bool]] = []
     by: list[int] = []
@@ -154,8 +154,10 @@ def parsed(sentence: str) -> Parsed:
             follows = False
         elif stemmed or class_of(token) is not None:
             token = "some" if _is_some(each, at) else token
-            word = _word(token, stemmed, words[-1:], follows, named)
-            words.append(word._replace(listed=listed, denied=denying, direct=direct))
+            word = _word(token, stemmed, words[-1:], name_stems)
+            words.append(
+                word._replace(follows=follows, listed=listed, denied=denying, direct=direct)
+            )
             follows, listed, direct = True, False, True
         else:
             follows = follows and token in _INSIDE
@@ -174,12 +176,12 @@ def parsed(sentence: str) -> Parsed:
     opening = (
         each[0] if each and _CAPITAL.match(sentence) and weight(stem(each[0])) == WHOLE else ""
     )
-    called = frozenset(named.intersection(word.stem for word in words))
+    own_names = frozenset(name_stems.intersection(word.stem for word in words))
     return Parsed(
         tuple(words),
         tuple(denied),
         frames % 2 == 1,
-        called,
+        own_names,
         opening,
         tuple(by),
         frozenset(agents),
@@ -189,8 +191,8 @@ def parsed(sentence: str) -> Parsed:
 
 def _first_name(sentence: str) -> set[str]:
     """The stem of the first word, where it is part of a longer name ("Pierre Curie")."""
-    found = _FIRST_NAME.search(sentence)
-    return {one for one in content(found[1]) if weight(one) == WHOLE} if found else set()
+    match = _FIRST_NAME.search(sentence)
+    return {one for one in content(match[1]) if weight(one) == WHOLE} if match else set()
 
 
 def is_verb(token: str) -> bool:
@@ -204,7 +206,7 @@ def _is_some(each: list[str], at: int) -> bool:
     return few and not (at > 1 and each[at - 2] in _LIMITING)
 
 
-def _word(token: str, stemmed: str, before: list[Word], follows: bool, named: Set[str]) -> Word:
+def _word(token: str, stemmed: str, before: list[Word], name_stems: Set[str]) -> Word:
     place: Place = ""
     if is_number(token):
         place = "number"
@@ -212,8 +214,8 @@ def _word(token: str, stemmed: str, before: list[Word], follows: bool, named: Se
         place = "unit"
     elif class_of(token) is not None:
         heavy = weight(stemmed) if stemmed else LITTLE
-        return Word(stemmed or token, "opposite", token, heavy, follows, False)
+        return Word(stemmed or token, "opposite", token, heavy)
     # Forms of a verb are one word: what was done is denied by "did not" and the base form. The
     # weight stays that of the form: a rare form of a common verb says as much as before.
-    base = root(token) if not place and stemmed not in named else stemmed
-    return Word(base, place, base, weight(stemmed), follows, False)
+    base = root(token) if not place and stemmed not in name_stems else stemmed
+    return Word(base, place, base, weight(stemmed))
