@@ -31,7 +31,7 @@ CLOSING_S = 10.0
 """Patience with a loop that does not end."""
 
 IN_PART = ", in part"
-"""After a reason: that of a part which an answer lacks."""
+"""Follows a reason that is not of a missing answer but of a missing part of one."""
 
 Asked = Verdict[Any] | Failure
 

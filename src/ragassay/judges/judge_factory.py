@@ -222,7 +222,7 @@ def make_judge(
 
 
 def _refuse_settings(judge: Any, options: JudgeOptions) -> None:
-    """Refuses what only an endpoint can be told.
+    """Refuses settings that only an endpoint takes.
 
     Raises:
         UsageError: a sampling parameter or a key is given for an object in Python.

@@ -1,7 +1,8 @@
 """A panel: several judges answer the same question, and their votes become one answer.
 
-How votes become one is said in `ragassay.judges.combining`. What cannot be combined (a list of
-claims or nuggets) is asked of the first member, and of the next only where that one fails.
+`ragassay.judges.combining` says how votes become one answer. A question whose answers cannot be
+combined (a list of claims or nuggets) is put to the first member, and to the next only where that
+one fails.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ class JudgeGroup(Judge):
 
     def __init__(self, members: Iterable[Judge]) -> None:
         self.members = tuple(members)
+        self._distinct = {id(member): member for member in self.members}.values()
 
     def remarks(self) -> tuple[str, ...]:
         """Those of all members."""
-        return tuple(remark for member in self._distinct() for remark in member.remarks())
+        return tuple(remark for member in self._distinct for remark in member.remarks())
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
         """The parameters that the endpoint of at least one member does not take."""
@@ -51,21 +53,18 @@ class JudgeGroup(Judge):
     async def open(self) -> None:
         """Opens the members; closes them again where one will not open."""
         try:
-            await _all(member.open() for member in self._distinct())
+            await _all(member.open() for member in self._distinct)
         except BaseException:
             await self.close()
             raise
 
     async def drain(self) -> None:
         """Drains the members."""
-        await _all(member.drain() for member in self._distinct())
+        await _all(member.drain() for member in self._distinct)
 
     async def close(self) -> None:
         """Closes the members, each even where another fails."""
-        await _all(member.close() for member in self._distinct())
-
-    def _distinct(self) -> list[Judge]:
-        return list({id(member): member for member in self.members}.values())
+        await _all(member.close() for member in self._distinct)
 
 
 class Panel(JudgeGroup):

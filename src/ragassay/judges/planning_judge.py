@@ -1,8 +1,8 @@
 """A judge that asks nobody: it finds out what a run would ask.
 
-It gives the answers that a ledger (or a rule, or a file) has already. Any other question has no
-answer, which ends its metric: what was asked until then is certain, and what may follow from the
-answer is said by `JudgedMetric.most_asked`.
+It answers a question only where the answer is known already (from a ledger, a rule or a file). Any
+other question has no answer, which ends its metric: what was asked until then is certain;
+`JudgedMetric.most_asked` bounds what may be asked after it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ NOT_ASKED = Reason.BUDGET
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a question asks of judges.
+    """What the answer to a question takes.
 
     Attributes:
         kind: of the question.
-        known: what is known already.
+        known: the verdict or failure, where no request is needed for it.
         calls: requests to send, one a judge that has no answer yet; retries are not foreseen.
-        held: answers that the ledger has and that cost nothing.
+        held: answers of judges that are in the ledger and cost nothing.
         input_tokens, output_tokens: of the requests to send, estimated.
         cost: US dollars, of the requests with a known price.
         unpriced: requests without one.

@@ -1,8 +1,8 @@
 """A judge in Python: a user's function, or a chat model of LangChain or LlamaIndex.
 
 It is asked as any model is: the ledger, limits, budget and strict reading of replies are those of
-`LLMJudge`. Answers are kept where the object can be told apart from another one that would answer
-otherwise.
+`LLMJudge`. Its answers are stored in the ledger where the object can be distinguished from one that
+would answer otherwise.
 """
 
 from __future__ import annotations

@@ -13,18 +13,18 @@ from collections.abc import Callable
 from ragassay.scores import Reason
 
 IN_A_ROW = 8
-"""Failures in a row before patience is looked at: fewer prove nothing."""
+"""Fewest failures in a row, over the time of the endpoint's patience, that end a run."""
 
 ALIKE_IN_A_ROW = 16
-"""So many failures in a row that are alike, without an answer between them, end a run: the cause
-lies with the endpoint and not with what is asked. Failures count that would come again; from an
-endpoint that never answered, errors of its own too."""
+"""Failures in a row with the same message that end a run: the cause is the endpoint and not what is
+asked. Counted are failures that would come again, and of an endpoint that has not answered yet also
+its own errors."""
 
 UNUSABLE_IN_A_ROW = 16
-"""So many questions with replies that hold no answer, before the first that has one, end a run."""
+"""Questions without a usable reply that end a run, where none had a usable one before."""
 
 AUTH_IN_A_ROW = 3
-"""Rejected keys in a row that end a run in which the same key was taken before."""
+"""Rejections of the key in a row that end a run in which the key was accepted before."""
 
 NEVER_ANSWERED_S = {
     Reason.CONNECTION: 5.0,
@@ -32,7 +32,7 @@ NEVER_ANSWERED_S = {
     Reason.JUDGE_ERROR: 20.0,
     Reason.TIMEOUT: 0.0,
 }
-"""Patience with an endpoint that has not answered a single time, in seconds."""
+"""Patience with an endpoint that has never answered, in seconds, by the reason of the failure."""
 
 ANSWERED_BEFORE_S = 60.0
 """Patience with an endpoint that has answered in this run, or is known to have answered before."""

@@ -27,7 +27,7 @@ _HOW = "Write dollars ('5.00'), calls ('200 calls') or tokens ('2M tokens')."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """What a request in flight may take; settled once it is known what it took."""
+    """The most that a request in flight may take, until it is settled for what it took."""
 
     dollars: float
     tokens: int
@@ -97,8 +97,8 @@ class Budget:
         return self.dollars is not None
 
     def fits(self, dollars: float | None, tokens: int) -> bool:
-        """Whether a request fits beside what is spent, were nothing else in flight; that something
-        did not is remembered (`exhausted`).
+        """Whether a request would fit if nothing else were in flight; sets `exhausted` where it
+        does not.
 
         Args:
             dollars, tokens: as of `reserve`.

@@ -130,7 +130,7 @@ class Limiter:
         pauses = retry_after is not None and retry_after > 0
         if pauses:
             self._paused_until = max(self._paused_until, self._clock() + (retry_after or 0.0))
-            self._opened = START  # one place after the other, few would set out between two pauses
+            self._opened = START  # no spreading: else few requests would be sent between two pauses
         self._doubling = False
         number, begun = _sent.get()
         if number and number < self._barrier:

@@ -84,9 +84,10 @@ class SendRequest(Generic[T]):
         input_tokens, output_tokens: what it plausibly takes, for limits and budget.
         tally: is added to.
         receive: takes the reply while the request still has its place. Where it waits for the
-            ledger, a reply that is not kept yet counts as in flight, and a crash never loses more
-            replies than may be in flight. What it raises comes through.
-        current: asked right before sending; what one waited with may be outdated.
+            ledger, the request stays in flight until its reply is stored, so that a crash loses no
+            more replies than may be in flight. What it raises is raised by `Sender.send`.
+        current: whether the request is still to be sent; called right before that, because a
+            request that waited for a place may be outdated.
     """
 
     body: bytes

@@ -19,6 +19,7 @@ import orjson
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
+from ragassay.counts import grouped
 from ragassay.errors import UsageError
 from ragassay.judges.ledger import vectors
 from ragassay.judges.ledger.ledger_file import MEMORY, damaged
@@ -254,13 +255,9 @@ def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]
         ledger: any.
         model: only for this model.
     """
-    by_label: dict[str, list[str]] = {}
-    for endpoint, name, parameter in ledger.select(
-        f"SELECT endpoint, model, parameter FROM rejected {_OF_A_MODEL} ORDER BY 1, 2, 3",
-        (model, model),
-    ):
-        by_label.setdefault(label_of(endpoint, name), []).append(parameter)
-    return by_label
+    query = f"SELECT endpoint, model, parameter FROM rejected {_OF_A_MODEL} ORDER BY 1, 2, 3"
+    rows = ledger.select(query, (model, model))
+    return grouped((label_of(endpoint, name), parameter) for endpoint, name, parameter in rows)
 
 
 def forget_rejections(ledger: Ledger, model: str | None = None) -> int:

@@ -57,10 +57,9 @@ class SystemAnswers:
         self._ledger, self._system, self._fingerprint = ledger, system, fingerprint
         # A look into the file while another thread writes costs more than to ask a system.
         self._answered = {row[0] for row in ledger.select("SELECT key FROM answers")}
-        own = "FROM {} WHERE fingerprint = ?"
-        answered = f"SELECT key {own.format('answers')} LIMIT 1"
+        answered = "SELECT key FROM answers WHERE fingerprint = ? LIMIT 1"
         self.has_answered = bool(ledger.select(answered, (fingerprint,)))
-        failed = f"SELECT key, query, repeat, times, record {own.format('failures')}"
+        failed = "SELECT key, query, repeat, times, record FROM failures WHERE fingerprint = ?"
         self._failures: dict[bytes, KeptFailure] = {}
         self._times: dict[tuple[str, int], int] = {}
         for key, query, repeat, times, record in ledger.select(failed, (fingerprint,)):

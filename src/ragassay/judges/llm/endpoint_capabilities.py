@@ -13,22 +13,19 @@ from functools import partial
 from typing import TypeVar
 
 from ragassay.judges.ledger import Ledger
-from ragassay.judges.llm.requests import Request
 from ragassay.scores import Reason
 from ragassay.transport.endpoints import Endpoint, EndpointError
 
 _LOOKED_BACK = 4
 """Earlier forms of a request under which its answer is looked for."""
 
-Build = Callable[[frozenset[str]], Request]
-"""The request without the named parameters and modes."""
-
 T = TypeVar("T")
 Current = Callable[[], bool]
 Learn = Callable[[], Awaitable[None]]
-Send = Callable[[Request, Current | None, Learn], Awaitable[T | None]]
-"""Sends a request if it is still current right before (``None`` where it is not), and calls the
-third argument once it is answered, before the reply is read."""
+Send = Callable[[frozenset[str], Current | None, Learn], Awaitable[T | None]]
+"""Sends a request without the named parameters and modes, if it is still current right before
+(``None`` where it is not), and calls the third argument once it is answered, before the reply is
+read."""
 
 
 class EndpointCapabilities:
@@ -56,7 +53,6 @@ class EndpointCapabilities:
 
     async def exchange(
         self,
-        build: Build,
         send: Send[T],
         settling: Callable[[], None],
         in_vain: Callable[[Reason, str], None],
@@ -69,7 +65,6 @@ class EndpointCapabilities:
         by one until one has.
 
         Args:
-            build: makes the request.
             send: sends it.
             settling: called when the finding out begins.
             in_vain: called with reason and detail of a rejection that the request without what was
@@ -82,18 +77,16 @@ class EndpointCapabilities:
             EndpointError: there is no reply, for another reason than what was rejected.
         """
         while True:
-            if not self._settled:
+            if self._turned_away:
                 async with self._settling:
                     pass
                 continue
             dropped = self.dropped
             rejection: EndpointError | None = None
             if not self._doubtful:
-                request = build(dropped)
+                current, learn = partial(self._still, dropped), partial(self._learn, dropped)
                 try:
-                    result = await send(
-                        request, partial(self._still, dropped), partial(self._learn, dropped)
-                    )
+                    result = await send(dropped, current, learn)
                 except EndpointError as error:
                     if not error.rejected - dropped:
                         raise
@@ -109,23 +102,17 @@ class EndpointCapabilities:
                     settling()
                     if self.dropped is not dropped:
                         continue  # somebody else has found out in the meantime
-                    return await self._settle(build, send, dropped, rejection, in_vain)
+                    return await self._settle(send, dropped, rejection, in_vain)
             finally:
                 self._turned_away -= 1
 
     def _still(self, dropped: frozenset[str]) -> bool:
-        """Whether a request without these may go out: nothing else is known, or is being found
-        out."""
-        return self.dropped is dropped and self._settled
-
-    @property
-    def _settled(self) -> bool:
-        """Whether no rejected request is finding out what the endpoint takes, or waits to do so."""
-        return not self._turned_away
+        """Whether a request without these may go out: nothing else is known, and no rejected
+        request is finding out what the endpoint takes, or waits to do so."""
+        return self.dropped is dropped and not self._turned_away
 
     async def _settle(
         self,
-        build: Build,
         send: Send[T],
         dropped: frozenset[str],
         rejection: EndpointError | None,
@@ -134,7 +121,6 @@ class EndpointCapabilities:
         """Sends a request, without each parameter that is rejected on the way.
 
         Args:
-            build: see `exchange`.
             send: see `exchange`.
             dropped: what is known to be rejected.
             rejection: of this request, where it was sent already.
@@ -144,7 +130,7 @@ class EndpointCapabilities:
             if rejection is not None:
                 dropped |= rejection.rejected
             try:
-                result = await send(build(dropped), None, partial(self._learn, dropped))
+                result = await send(dropped, None, partial(self._learn, dropped))
             except EndpointError as error:
                 if error.rejected - dropped:
                     rejection = error

@@ -65,14 +65,14 @@ class LedgerLookup:
             cached=True,
             **{name: getattr(entry, name) for name in PROVENANCE},
         )
+        asks_again = self._reuse == "answers" and not renewed
         if entry.reason is not None:
-            if self._reuse == "answers" and not renewed:
-                return None
-            return Failure(question, Reason(entry.reason), entry.detail, made, repeat)
+            failure = Failure(question, Reason(entry.reason), entry.detail, made, repeat)
+            return None if asks_again else failure
         answer = _valid(question, entry)
-        if self._reuse == "answers" and not renewed and _lost_by_the_judge(answer):
+        if answer is None or (asks_again and _lost_by_the_judge(answer)):
             return None
-        return None if answer is None else Verdict(question, answer, made, repeat)
+        return Verdict(question, answer, made, repeat)
 
     async def keep(self, question: Question[Any], entry: Entry) -> None:
         """Stores the result of a request. It is durable when this returns.

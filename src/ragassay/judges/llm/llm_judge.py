@@ -45,13 +45,7 @@ from ragassay.transport import (
     Stopped,
     Tally,
 )
-from ragassay.transport.endpoints import (
-    TIMEOUT_S,
-    Completion,
-    Endpoint,
-    EndpointError,
-    Message,
-)
+from ragassay.transport.endpoints import TIMEOUT_S, Completion, Endpoint, EndpointError, Message
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 """Sampling unless a question or the user says otherwise."""
@@ -244,9 +238,7 @@ class _Asking:
         try:
             try:
                 in_vain = partial(sender.breaker.failed, permanent=True)
-                return await capabilities.exchange(
-                    self._rebuilt, self._send, sender.end_head_start, in_vain
-                )
+                return await capabilities.exchange(self._send, sender.end_head_start, in_vain)
             except Unreadable as first:
                 return await self._repaired(first)
         except Stopped as stop:
@@ -257,19 +249,19 @@ class _Asking:
         finally:
             sender.end_head_start()
 
-    def _rebuilt(self, dropped: frozenset[str]) -> Request:
-        if dropped != self.request.dropped:
-            self.request = self.judge._build(self.question, self.repeat, dropped)
-            self.messages = list(self.request.prompt.messages)
-        return self.request
-
     async def _send(
-        self, request: Request, current: Current | None, learn: Learn
+        self, dropped: frozenset[str], current: Current | None, learn: Learn
     ) -> Verdict[Any] | Failure | None:
+        """Sends the request without what is dropped; see `EndpointCapabilities.exchange`."""
+
         async def received(completion: Completion) -> Verdict[Any] | Failure:
             await self._written(learn())
             return await self._received(completion)
 
+        if dropped != self.request.dropped:
+            self.request = self.judge._build(self.question, self.repeat, dropped)
+            self.messages = list(self.request.prompt.messages)
+        request = self.request
         if request.key != self.looked_up:
             # What the endpoint takes has just been found out: this may have been asked before.
             self.looked_up = request.key
@@ -307,12 +299,12 @@ class _Asking:
                 f"{described(text, self.question)}"
             )
         except EndpointError as error:
-            if error.reason is Reason.CONTEXT_TOO_LONG:
-                # The question itself did fit: what is stored is that its reply was no good.
-                if first.rest is not None:
-                    return await self._answer(first.rest)
-                return await self._unparsable(f"no valid answer: {problem}")
-            raise
+            if error.reason is not Reason.CONTEXT_TOO_LONG:
+                raise
+            # The question itself did fit: what is stored is that its reply was no good.
+            if first.rest is not None:
+                return await self._answer(first.rest)
+            return await self._unparsable(f"no valid answer: {problem}")
         assert verdict is not None
         return verdict
 

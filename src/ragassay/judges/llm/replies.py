@@ -25,9 +25,10 @@ _LONGEST = 200_000
 """Characters of a reply that are searched for an object in prose."""
 
 _MOST_IN_VAIN = 2_000_000
-"""Characters that are read from opening braces which begin no object; each brace costs"""
+"""Characters that are read at most from opening braces which begin no object."""
+
 _BRACE = 1_000
-"""so many at least."""
+"""Characters that each such brace counts for at least: reading it takes time, too."""
 
 _THOUGHTS = "think|thinking|thought|thoughts|reasoning|reflection"
 _THOUGHT_ENDS = re.compile(rf"</(?:{_THOUGHTS})>|\[/THINK\]|<\|channel\|>final<\|message\|>", re.I)

@@ -86,12 +86,13 @@ def build(
     mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
     messages = question.messages(model)
     last = messages[-1]
-    text = f"{last['content']}\n\n{instruction(question, mode)}"
+    schema, data = question.bounded_schema(), question.data
+    form = keys_wanted(type(question)) if mode == "json_schema" else _in_words(schema)
+    text = f"{last['content']}\n\n{form}"
     messages = [*messages[:-1], {"role": last["role"], "content": text}]
     accepted = _accepted(parameters, repeat, dropped)
     most = accepted.get("max_tokens") or accepted.get("max_completion_tokens")
     name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
-    schema, data = question.bounded_schema(), question.data
     prompt = Prompt(model, messages, accepted, mode, name, schema, data)
     body = strict.dumps(endpoint.body(prompt))
     # Template and schema are in the body, word for word.
@@ -146,24 +147,12 @@ def sampling(
 
 
 def lost(dropped: Iterable[str]) -> tuple[str, ...]:
-    """The names among ``dropped`` that nothing took the place of, sorted."""
+    """The names among ``dropped`` that have no substitute, sorted."""
     names = set(dropped)
     if "json_schema" not in names:
         names.discard("json_object")  # it was never needed
     replaced = {name for name, other in _INSTEAD.items() if other not in names}
     return tuple(sorted(names - replaced - set(_INSTEAD.values())))
-
-
-def instruction(question: Question[Any], mode: Mode) -> str:
-    """What the prompt says about the form of the answer.
-
-    Args:
-        question: that is asked.
-        mode: how the endpoint is told the form of the answer.
-    """
-    if mode == "json_schema":
-        return keys_wanted(type(question))
-    return _in_words(question.bounded_schema())
 
 
 @cache
@@ -174,6 +163,7 @@ def keys_wanted(cls: type[Question[Any]]) -> str:
 
 
 def _in_words(schema: Mapping[str, Any]) -> str:
+    """The instruction for an endpoint that is not sent the schema."""
     shown = orjson.dumps(schema).decode()
     return (
         "Answer with one JSON object and nothing else: no code block, no words around it. It must "

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from ragassay.counts import grouped
 from ragassay.judges.offline.language import (
     Kind,
     answers_by_name,
@@ -143,10 +144,7 @@ def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> QueryMatch:
     if not examined:
         return QueryMatch()
     titled = title & asked
-    places: dict[str, set[int]] = {}
-    for at, _, stems in examined:
-        for word in stems & asked:
-            places.setdefault(word, set()).add(at)
+    places = grouped((word, at) for at, _, stems in examined for word in stems & asked)
     window = _window(examined, asked, titled)
     kind = kind_of(query)
     fits = holds(" \n".join(part for _, part, _ in window), kind, asked)
@@ -174,7 +172,9 @@ def _window(parts: Sequence[_Examined], asked: Set[str], titled: Set[str]) -> Se
     return window
 
 
-def _score(part: Mapping[str, float], places: Mapping[str, Set[int]], titled: Set[str]) -> float:
+def _score(
+    part: Mapping[str, float], places: Mapping[str, Sequence[int]], titled: Set[str]
+) -> float:
     """See `QueryMatch.score`.
 
     Args:
@@ -194,7 +194,7 @@ def _score(part: Mapping[str, float], places: Mapping[str, Set[int]], titled: Se
             pairs += both
             if not n or not counts[other]:
                 continue
-            if word in titled or other in titled or places[word] & places[other]:
+            if word in titled or other in titled or set(places[word]) & set(places[other]):
                 together += both
     alone /= total
     return (1 - _TOGETHER) * alone + _TOGETHER * (together / pairs if pairs else alone)

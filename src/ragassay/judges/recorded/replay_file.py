@@ -126,20 +126,17 @@ class ReplayFile:
 
     def _read(self) -> str:
         content = hashlib.sha256()
-        place = 0
+        number = place = 0
         try:
             with self.path.open("rb") as stream:
+                if stream.peek(2).startswith(b"\x1f\x8b"):
+                    raise InputError("is compressed", hint="Decompress it first.")
                 for number, raw in enumerate(stream, start=1):
                     content.update(raw)
                     mark = b"\xef\xbb\xbf" if number == 1 and raw[:3] == b"\xef\xbb\xbf" else b""
-                    if raw[:2] == b"\x1f\x8b" and number == 1:
-                        raise InputError("is compressed", hint="Decompress it first.")
                     line = raw[len(mark) :]
                     if line.strip():
-                        try:
-                            self._keep(_object(line), number, place + len(mark))
-                        except InputError as error:
-                            raise error.at(line=number) from error
+                        self._add(_object(line), number, place + len(mark))
                     place += len(raw)
         except OSError as error:
             raise InputError(
@@ -148,7 +145,7 @@ class ReplayFile:
                 hint="Name a file of recorded or human answers: replay:FILE.",
             ) from error
         except InputError as error:
-            raise error.at(path=self.path) from error
+            raise error.at(path=self.path, line=number or None) from error
         if not self.counts:
             raise InputError(
                 "holds no answers",
@@ -157,7 +154,7 @@ class ReplayFile:
             )
         return content.hexdigest()[:12]
 
-    def _keep(self, record: dict[str, Any], number: int, place: int) -> None:
+    def _add(self, record: dict[str, Any], number: int, place: int) -> None:
         cls = _type_of(record)
         repeat = _repeat_of(record)
         answer, reason = record.get("answer"), record.get("reason")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -195,19 +196,13 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
     """
     by_name = {name.lower(): value for name, value in headers.items()}
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        text = by_name.get(name)
-        if text is None:
-            continue
-        try:
+        text = by_name.get(name, "")
+        with suppress(ValueError):
             return min(max(0.0, float(text) / scale), 1e9)
-        except ValueError:
-            pass
-        try:
+        with suppress(ValueError):
             moment = parsedate_to_datetime(text)
-        except ValueError:
-            continue
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return max(0.0, (moment - datetime.now(UTC)).total_seconds())
     delay = re.search(rb'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"', body)
     return float(delay[1]) if delay else None
 

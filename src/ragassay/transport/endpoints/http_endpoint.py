@@ -62,7 +62,7 @@ class HttpEndpoint(Endpoint):
 
     @abstractmethod
     def read(self, reply: Any, sent: bytes) -> Completion:
-        """What a reply says. An error of Python's own means that it is none of this protocol.
+        """What a reply says. An error such as `KeyError` means that it is not of this protocol.
 
         Args:
             reply: the parsed JSON.
@@ -134,13 +134,13 @@ class HttpEndpoint(Endpoint):
             sent=set(self.rejectable(body)),
             role=self.role,
         )
-        # A gateway that ran out of time says nothing about what stands behind it.
+        # After the timeout of a gateway nobody knows whether the model did the work.
         error.free = error.reason is not Reason.TIMEOUT
         return error
 
 
 class Unsound(ValueError):  # noqa: N818 - it says what is the case
-    """A reply is JSON, and not what was agreed on; the message says how."""
+    """A reply is JSON and not of the expected form; the message says what is wrong."""
 
 
 def parsed(content: bytes) -> Any:

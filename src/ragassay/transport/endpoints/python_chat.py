@@ -222,7 +222,7 @@ def _call_of(judge: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
     try:
         signature = inspect.signature(judge)
     except (TypeError, ValueError):
-        return judge, True  # of a compiled function nobody knows
+        return judge, True  # a compiled function may have no signature
     try:
         signature.bind("prompt")
     except TypeError:

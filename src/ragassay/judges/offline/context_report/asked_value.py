@@ -5,7 +5,7 @@ says of it what the query asks ("renovated" in "when was the Louvre renovated?")
 but without that word it may still tell the same in other words, and words cannot tell; where it
 holds the opposite of that word ("died" for "born") it tells something else.
 
-What a question for yes or no asks is told by a sentence that states it, or its opposite.
+A question for yes or no is answered by a sentence that states it, or its opposite.
 
 Whoever a passive of the asked verb names after "by" is a person or an organisation, with or without
 capitals ("is run by the faculty of law" for "who runs the canteen?").

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ragassay.counts import grouped
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.hostile import evidence_sentences
 from ragassay.judges.offline.language.numbers import (
@@ -201,13 +202,9 @@ class PreparedPassages:
     def __init__(self, texts: Sequence[str], lens: Lens = LENS) -> None:
         self._lens = lens
         self._windows = [one for text in texts for one in _windows(text, lens.window)]
-        self._places: dict[str, list[int]] = {}
-        for at, window in enumerate(self._windows):
-            for word in window:
-                self._places.setdefault(word, []).append(at)
-        self._units: dict[str, set[str]] = {}
-        for number, unit in frozenset[tuple[str, str]]().union(*map(_units_of, texts)):
-            self._units.setdefault(number, set()).add(unit)
+        windows = enumerate(self._windows)
+        self._places = grouped((word, at) for at, window in windows for word in window)
+        self._units = grouped(frozenset[tuple[str, str]]().union(*map(_units_of, texts)))
         self._versions = frozenset[Version]().union(*map(_versions_of, texts))
         self._best_windows: dict[Piece, tuple[float, int | None]] = {}
 

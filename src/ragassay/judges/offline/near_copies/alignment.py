@@ -230,9 +230,8 @@ def _roles_exchanged(own: _Row, its: _Row) -> bool:
     if own.marks == its.marks or sorted(own.marks) != sorted(its.marks):
         return False
     back = {tuple(reversed(three)) for three in _threes(its)}
-    if any(three in back and three[0] != three[2] for three in _threes(own)):
-        return True
-    return _runs_exchanged(own, its)
+    exchanged = any(three in back and three[0] != three[2] for three in _threes(own))
+    return exchanged or _runs_exchanged(own, its)
 
 
 def _runs_exchanged(own: _Row, its: _Row) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from functools import lru_cache
 
+from ragassay.counts import grouped
 from ragassay.judges.offline.language import content, evidence_sentences, stems_of, weigh, weight
 from ragassay.judges.offline.near_copies.alignment import LONG_ENOUGH
 
@@ -23,11 +24,7 @@ def _indexed(passage: str) -> tuple[list[dict[str, None]], dict[str, list[int]]]
     """The stems of each sentence of a passage, each once; and for each stem the numbers of the
     sentences that hold it."""
     each = [dict.fromkeys(stems) for stems in stems_of(passage)]
-    places: dict[str, list[int]] = {}
-    for at, stems in enumerate(each):
-        for word in stems:
-            places.setdefault(word, []).append(at)
-    return each, places
+    return each, grouped((word, at) for at, stems in enumerate(each) for word in stems)
 
 
 def _candidates(words: Iterable[str], places: dict[str, list[int]]) -> list[int]:
