@@ -101,15 +101,15 @@ class Usage:
                 self.lost_votes[str(vote.reason)] += 1
                 self._keep_detail(vote)
         for one in asked.votes or (asked,):
-            made = one.provenance
-            if made.cached:
+            provenance = one.provenance
+            if provenance.cached:
                 self.cached += 1
-            elif made.request and made.attempts:
-                self.calls += made.attempts
-                self.input_tokens += made.input_tokens
-                self.output_tokens += made.output_tokens
-                self.cost += made.cost or 0.0
-                self.unpriced += made.attempts * (made.cost is None)
+            elif provenance.request and provenance.attempts:
+                self.calls += provenance.attempts
+                self.input_tokens += provenance.input_tokens
+                self.output_tokens += provenance.output_tokens
+                self.cost += provenance.cost or 0.0
+                self.unpriced += provenance.attempts * (provenance.cost is None)
 
     def _keep_detail(self, failure: Failure) -> None:
         reason = str(failure.reason)

@@ -203,7 +203,7 @@ def decided(
     """
     verdicts = [vote for vote in votes if isinstance(vote, Verdict)]
     lost = [vote for vote in votes if isinstance(vote, Failure)]
-    made = Provenance(
+    provenance = Provenance(
         label,
         latency=max(vote.provenance.latency for vote in votes),
         attempts=0,
@@ -213,13 +213,13 @@ def decided(
         reason = Counter(vote.reason for vote in lost).most_common(1)[0][0]
         why = "; ".join(f"{vote.provenance.judge}: {vote.detail}" for vote in lost)
         detail = f"{len(verdicts)} of {members} judges answered, {needed} needed; {why}"
-        return Failure(question, reason, detail, made, repeat, tuple(votes))
+        return Failure(question, reason, detail, provenance, repeat, tuple(votes))
     try:
         answer = question.check(question.combine([vote.answer for vote in verdicts], rule))
     except ValueError as error:
         detail = f"the votes do not combine into one answer: {error}"
-        return Failure(question, Reason.FAILED, detail, made, repeat, tuple(votes))
-    return Verdict(question, answer, made, repeat, tuple(votes))
+        return Failure(question, Reason.FAILED, detail, provenance, repeat, tuple(votes))
+    return Verdict(question, answer, provenance, repeat, tuple(votes))
 
 
 def disagreed(asked: Vote) -> bool:

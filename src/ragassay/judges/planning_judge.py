@@ -79,9 +79,9 @@ class PlanningJudge(Judge):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        made = Provenance(self.label, attempts=0)
+        provenance = Provenance(self.label, attempts=0)
         known = self.demand(question, repeat).known
-        return known or Failure(question, NOT_ASKED, "a plan asks nobody", made, repeat)
+        return known or Failure(question, NOT_ASKED, "a plan asks nobody", provenance, repeat)
 
     def demand(self, question: Question[Any], repeat: int = 0) -> Demand:
         """The requests, tokens and money that a question takes.

@@ -113,11 +113,11 @@ class Question(ABC, Generic[R_co]):
         """The same kind of question with empty data, and with those of the options that it has
         (``shots``). It shows how the question is put, and is not asked.
         """
-        made = object.__new__(cls)
+        question = object.__new__(cls)
         for spec in dataclasses.fields(cls):
             default = "" if spec.default is dataclasses.MISSING else spec.default
-            object.__setattr__(made, spec.name, options.get(spec.name, default))
-        return made
+            object.__setattr__(question, spec.name, options.get(spec.name, default))
+        return question
 
     def sampling(self) -> Mapping[str, Any]:
         """The sampling parameters of this very question."""

@@ -77,10 +77,10 @@ class PricedAccount:
 
     async def claim(self, body: bytes, input_tokens: float, output_tokens: float) -> Reservation:
         """Reserves the price of the tokens that an attempt plausibly takes; see `Account`."""
-        pay = await self._budget.claim(*self._likely(input_tokens, output_tokens))
-        if pay is None:
+        reservation = await self._budget.claim(*self._likely(input_tokens, output_tokens))
+        if reservation is None:
             raise self._spent()
-        return pay
+        return reservation
 
     def settle(
         self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool

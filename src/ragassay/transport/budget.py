@@ -122,9 +122,9 @@ class Budget:
         """
         if not self._fits(dollars, tokens, self._open):
             return None
-        made = Reservation(dollars or 0.0, tokens)
-        self._open.add(made)
-        return made
+        reservation = Reservation(dollars or 0.0, tokens)
+        self._open.add(reservation)
+        return reservation
 
     async def claim(self, dollars: float | None, tokens: int) -> Reservation | None:
         """Reserves for a request; waits while a request in flight may still leave enough.
@@ -136,11 +136,11 @@ class Budget:
         Returns:
             ``None`` where the budget is spent.
         """
-        while (made := self.reserve(dollars, tokens)) is None:
+        while (reservation := self.reserve(dollars, tokens)) is None:
             if not self.fits(dollars, tokens):
                 return None
             await self._settled.wait()
-        return made
+        return reservation
 
     def settle(
         self, reservation: Reservation, dollars: float | None, tokens: int, calls: int = 1

@@ -291,8 +291,8 @@ def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:
     if entry.reason is not None:
         record |= {"reason": entry.reason, "detail": entry.detail}
     record |= {"judge": label_of(entry.endpoint, entry.model), "model": entry.answered_by}
-    made = {name: getattr(entry, name) for name in PROVENANCE}
-    record |= {"prompt_hash": made.pop("prompt_hash"), "request": entry.key, **made}
+    provenance = {name: getattr(entry, name) for name in PROVENANCE}
+    record |= {"prompt_hash": provenance.pop("prompt_hash"), "request": entry.key, **provenance}
     record["created"] = moment(entry.created)
     if messages:
         record["sent"] = orjson.Fragment(entry.request)

@@ -53,17 +53,17 @@ class LedgerDatabase:
             UsageError: the database cannot be used.
         """
         with self.explained():
-            made = _Connection(self._address)
-            ((path,),) = made.execute("SHOW search_path").fetchall()
+            connection = _Connection(self._address)
+            ((path,),) = connection.execute("SHOW search_path").fetchall()
             schema = path.split(",")[0].strip().strip('"')
-            with self.transaction(made):
+            with self.transaction(connection):
                 # Two workers that begin together make one ledger.
-                made.execute("SELECT pg_advisory_xact_lock(1380405297)")
+                connection.execute("SELECT pg_advisory_xact_lock(1380405297)")
                 if schema not in ("$user", "public", ""):
-                    made.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-                for statement in missing_tables(partial(self.has_table, made)):
-                    made.execute(statement)
-        return made
+                    connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+                for statement in missing_tables(partial(self.has_table, connection)):
+                    connection.execute(statement)
+        return connection
 
     @contextmanager
     def explained(self) -> Iterator[None]:

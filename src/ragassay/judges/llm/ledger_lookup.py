@@ -52,12 +52,14 @@ class LedgerLookup:
             return None
         lost = self._renewed.get(key)
         if lost is not None:
-            made = Provenance(self._label, request=request.key, cached=True, dropped=request.lost)
-            return Failure(question, *lost, made, repeat)
+            provenance = Provenance(
+                self._label, request=request.key, cached=True, dropped=request.lost
+            )
+            return Failure(question, *lost, provenance, repeat)
         entry = self._ledger.find(request.key)
         if entry is None:
             return None
-        made = Provenance(
+        provenance = Provenance(
             self._label,
             model=entry.answered_by,
             request=entry.key,
@@ -67,12 +69,12 @@ class LedgerLookup:
         )
         asks_again = self._reuse == "answers" and not renewed
         if entry.reason is not None:
-            failure = Failure(question, Reason(entry.reason), entry.detail, made, repeat)
+            failure = Failure(question, Reason(entry.reason), entry.detail, provenance, repeat)
             return None if asks_again else failure
         answer = _valid(question, entry)
         if answer is None or (asks_again and _lost_by_the_judge(answer)):
             return None
-        return Verdict(question, answer, made, repeat)
+        return Verdict(question, answer, provenance, repeat)
 
     async def keep(self, question: Question[Any], entry: Entry) -> None:
         """Stores the result of a request. It is durable when this returns.

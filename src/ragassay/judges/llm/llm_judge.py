@@ -191,8 +191,8 @@ class LLMJudge(Judge):
     async def _find_or_ask(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
         async with self._gate:
             if self._draining:
-                made = Provenance(self.label, attempts=0)
-                return Failure(question, Reason.CONNECTION, INTERRUPTED, made, repeat)
+                provenance = Provenance(self.label, attempts=0)
+                return Failure(question, Reason.CONNECTION, INTERRUPTED, provenance, repeat)
             request = self._build(question, repeat, self._capabilities.dropped)
             verdict = self._stored(question, repeat, request)
             if verdict is None:
@@ -341,8 +341,8 @@ class _Asking:
         return await self._failed(Reason.UNPARSABLE, detail)
 
     def _failure(self, reason: Reason, detail: str, *, stopped: bool = False) -> Failure:
-        made = self._provenance()
-        return Failure(self.question, reason, detail, made, self.repeat, stopped=stopped)
+        provenance = self._provenance()
+        return Failure(self.question, reason, detail, provenance, self.repeat, stopped=stopped)
 
     async def _written(self, writing: Awaitable[None]) -> None:
         """Waits until the ledger has written something, or stops the judge."""
@@ -375,21 +375,21 @@ class _Asking:
 
     async def _keep(self, reason: Reason | None, detail: str, answer: bytes | None) -> None:
         """Stores the result in the ledger."""
-        question, made = self.question, self._provenance()
+        question, provenance = self.question, self._provenance()
         entry = Entry(
-            key=made.request,
+            key=provenance.request,
             kind=question.kind,
             version=question.version,
             question=question.key,
             repeat=self.repeat,
             endpoint=self.judge.endpoint.url,
             model=self.judge.model,
-            answered_by=made.model,
+            answered_by=provenance.model,
             reason=None if reason is None else str(reason),
             detail=detail,
             request=self.request.record(self.messages),
             answer=answer,
             created=time.time(),
-            **{name: getattr(made, name) for name in PROVENANCE},
+            **{name: getattr(provenance, name) for name in PROVENANCE},
         )
         await self._written(self.judge._lookup.keep(question, entry))

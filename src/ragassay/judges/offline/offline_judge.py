@@ -48,15 +48,15 @@ class OfflineJudge(Judge):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        made = Provenance(LABEL, attempts=0)
+        provenance = Provenance(LABEL, attempts=0)
         reply = answer_to(question)
         if reply is None:
             detail = f"the offline judge has no answer to {question.kind}; name an LLM as the judge"
-            return Failure(question, Reason.UNSUPPORTED, detail, made, repeat)
+            return Failure(question, Reason.UNSUPPORTED, detail, provenance, repeat)
         answer = as_far_as_read(question, question.check(reply))
         if isinstance(answer, Lost):
-            return Failure(question, answer.reason, answer.detail, made, repeat)
-        return Verdict(question, answer, made, repeat)
+            return Failure(question, answer.reason, answer.detail, provenance, repeat)
+        return Verdict(question, answer, provenance, repeat)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The answer by the rules; a failure with `UNSUPPORTED` where there is no rule.

@@ -135,8 +135,8 @@ class Replay(Judge):
             "'ragassay explain' prints the line to add, which has the form "
             f"{example(type(question))}"
         )
-        made = Provenance(self.label, attempts=0)
-        return Failure(question, Reason.MISSING_INPUT, detail, made, repeat)
+        provenance = Provenance(self.label, attempts=0)
+        return Failure(question, Reason.MISSING_INPUT, detail, provenance, repeat)
 
 
 def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
@@ -151,7 +151,7 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
     Raises:
         InputError: the record has no valid answer.
     """
-    made = _provenance(record, where)
+    provenance = _provenance(record, where)
     votes = tuple(
         vote_of(vote, question, int(vote.get("repeat", repeat)), where)
         for vote in record.get("votes", ())
@@ -159,13 +159,13 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
     if record.get("answer") is None:
         reason = Reason(record.get("reason") or Reason.MISSING_INPUT)
         detail = str(record.get("detail") or f"{where}: the question is left unanswered there")
-        return Failure(question, reason, detail, made, repeat, votes)
+        return Failure(question, reason, detail, provenance, repeat, votes)
     try:
         answer = question.check(reply_of(type(question), record["answer"]))
     except ValueError as error:
         detail = f"{where}: {error}"
-        return Failure(question, Reason.UNPARSABLE, detail, made, repeat, votes)
-    return Verdict(question, answer, made, repeat, votes)
+        return Failure(question, Reason.UNPARSABLE, detail, provenance, repeat, votes)
+    return Verdict(question, answer, provenance, repeat, votes)
 
 
 def _provenance(record: Mapping[str, Any], where: str) -> Provenance:

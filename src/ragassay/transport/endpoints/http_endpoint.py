@@ -82,9 +82,9 @@ class HttpEndpoint(Endpoint):
         """Loads and makes the client, which may take a moment."""
         if self._client is None:
             self._client = http_client(self.url, self.role)
-            made = self._client.build_request("POST", self.url, headers=self.headers())
-            del made.headers["content-length"]
-            self._shared = {"headers": made.headers.raw, "extensions": made.extensions}
+            request = self._client.build_request("POST", self.url, headers=self.headers())
+            del request.headers["content-length"]
+            self._shared = {"headers": request.headers.raw, "extensions": request.extensions}
 
     async def send(self, body: bytes) -> Completion:
         """One request."""

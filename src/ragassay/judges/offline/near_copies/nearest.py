@@ -54,7 +54,7 @@ def holding(words: Set[str], passage: str) -> list[str]:
     ]
 
 
-def nearest(sentence: str, passages: Iterable[str], either: bool = False) -> list[str]:
+def nearest(sentence: str, passages: Iterable[str], either: bool) -> list[str]:
     """The sentences of the passages that hold most of a sentence's words, best first.
 
     Args:
