@@ -86,7 +86,7 @@ class Question(ABC, Generic[R_co]):
         """
         faults = self.faults(reply)
         if faults:
-            raise ValueError("; ".join(f"{name}: {what}" for name, what in faults.items()))
+            raise ValueError("; ".join(f"{name}: {fault}" for name, fault in faults.items()))
         return cast(R_co, reply)
 
     def faults(self, reply: Any) -> dict[str, str]:

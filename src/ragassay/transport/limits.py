@@ -213,7 +213,7 @@ class Limiter:
 
 
 class _Bucket:
-    """So much a minute: no minute, wherever it begins, sees more than ``limit``.
+    """An amount a minute: no minute, wherever it begins, gets more than ``limit``.
 
     (A single request of more tokens than a burst holds waits for a full bucket and leaves a debt.)
 

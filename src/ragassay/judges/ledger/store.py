@@ -291,7 +291,7 @@ class Ledger:
         self._place.close()
 
     def write(self, statements: _Statements, gather: float = 0.0) -> asyncio.Future[None]:
-        """Carries out statements on the writer's thread. For what is kept beside the answers.
+        """Executes statements on the writer's thread, also for what is stored beside the answers.
 
         Args:
             statements: in SQL, with their values.
@@ -299,8 +299,8 @@ class Ledger:
                 that do not wait.
 
         Returns:
-            Is done when they are durable; a `UsageError` in it says that the file cannot be written
-            any more.
+            A future that is done when they are durable; it holds a `UsageError` where the file
+            cannot be written any more.
         """
         done = asyncio.get_running_loop().create_future()
         with self._adding:

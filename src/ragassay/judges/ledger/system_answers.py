@@ -84,7 +84,7 @@ class SystemAnswers:
             record: JSON of the answer.
 
         Returns:
-            Is done when the answer is durable; see `Ledger.write`.
+            A future that is done when the answer is durable; see `Ledger.write`.
         """
         key = self._key(request)
         self._answered.add(key)

@@ -1,8 +1,8 @@
 """What an endpoint takes for a model: found out once, remembered in the ledger.
 
-Servers differ in the parameters and in the ways of structured output that they know. What one
-rejects is left out; a rejection counts once the request without it was answered, so that an error
-which merely mentions a parameter teaches nothing.
+Servers differ in the parameters and in the ways of structured output that they know. A parameter
+that one rejects is left out. It is remembered only once the request without it was answered,
+because an error may mention a parameter that is not its cause.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class EndpointCapabilities:
 
     Attributes:
         dropped: names of rejected parameters and modes.
-        before: what was left out before the last of them was found out, the latest first and all
-            that the protocol has last; at most `_LOOKED_BACK` of these.
+        before: earlier values of ``dropped``, the latest first and the very first last; at most
+            `_LOOKED_BACK` of them.
     """
 
     def __init__(self, ledger: Ledger, endpoint: Endpoint, model: str) -> None:
@@ -67,8 +67,8 @@ class EndpointCapabilities:
         Args:
             send: sends it.
             settling: called when the finding out begins.
-            in_vain: called with reason and detail of a rejection that the request without what was
-                rejected met as well.
+            in_vain: called with the reason and detail of a rejection, where the request without
+                the rejected parameters failed for the same reason.
 
         Returns:
             What ``send`` makes of the reply.

@@ -128,13 +128,13 @@ class LLMJudge(Judge):
         """
         general = {**DEFAULTS, **self._parameters}
         sent = {name: value for name, value in general.items() if value is not None}
-        lost = self.without((*sent, *requests.MODES))
+        dropped = self.without((*sent, *requests.MODES))
         parts = [
             f"{name}={sent[name]:g}" if isinstance(sent[name], float) else f"{name}={sent[name]}"
             for name in sorted(sent)
-            if name not in lost
+            if name not in dropped
         ]
-        parts += [f"without={name}" for name in lost]
+        parts += [f"without={name}" for name in dropped]
         return f"{self.label}({','.join(parts)})"
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:

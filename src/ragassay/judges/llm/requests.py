@@ -53,11 +53,11 @@ class Request:
         """The parameters that are really left out: one that is sent under another name is not."""
         return lost(self.dropped)
 
-    def record(self, messages: Sequence[Message] | None = None) -> bytes:
+    def record(self, messages: Sequence[Message]) -> bytes:
         """What the ledger keeps of a request: messages (with a repair turn), parameters, schema."""
         return strict.dumps(
             {
-                "messages": messages or self.prompt.messages,
+                "messages": messages,
                 "parameters": self.prompt.parameters,
                 "mode": self.prompt.mode,
                 "schema": self.prompt.schema,

@@ -100,13 +100,13 @@ class QueryMatch(NamedTuple):
 @lru_cache(maxsize=1024)
 def _parts(query: str, earlier: tuple[str, ...]) -> tuple[Mapping[str, float], ...]:
     """The sentences of a query that count: the words of each in their order, with their weights."""
-    said_before = frozenset(chain.from_iterable(map(subject, earlier)))
+    earlier_words = frozenset(chain.from_iterable(map(subject, earlier)))
     parts = []
     for sentence in sentences(query):
         about = subject(sentence)
         parts.append(
             {
-                word: weight(word) * (GIVEN if word in said_before else 1.0)
+                word: weight(word) * (GIVEN if word in earlier_words else 1.0)
                 for word in content(sentence)
                 if word in about
             }

@@ -1,6 +1,6 @@
 """Do passages support a piece of text?
 
-PreparedPassages is searched in windows: runs of `Lens.window` sentences of one passage. A piece is
+Passages are searched in windows: runs of `Lens.window` sentences of one passage. A piece is
 supported where one window holds more than a share of its weight, and the passages hold all its
 numbers and names.
 """

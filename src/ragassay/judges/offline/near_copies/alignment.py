@@ -26,9 +26,9 @@ class Nearness:
 
     Attributes:
         held: smallest share of the first sentence's weight that matches.
-        within: smallest share that matches of what the second sentence weighs between its first
-            and its last match.
-        spread: the same where only a negation differs: words in between do not withdraw it.
+        within: smallest matching share of the second sentence's weight, from its first to its last
+            match.
+        spread: the same where only a negation differs, which words in between do not undo.
         either: whether the first sentence may also hold all of the second one among more words.
     """
 

@@ -68,12 +68,13 @@ class Word(NamedTuple):
         stem: its stem; a small word that has an opposite is its own stem.
         place: the kind of place that it fills.
         filler: what fills the place: the stem, or for a word with an opposite the word itself.
-        weight: see `words.weight`; `LITTLE` for a small word.
+        weight: of its stem (`language.weight`); `LITTLE` for a small word.
         follows: whether nothing but small words that may be part of a name stands between it and
             the word before.
         listed: whether "and" or "or" stands before it.
-        denied: whether a negation before it denies it; none does so beyond "but". ``None`` where
-            words do not tell: before a negation, beyond "and", and after two that may be a list.
+        denied: whether a negation before it denies it, as far as the next "but". ``None`` where
+            this is not clear: before a negation, after "and", and after two negations that may be
+            a list.
         direct: whether nothing but an article stands between it and the word before.
     """
 
@@ -96,8 +97,8 @@ class Parsed(NamedTuple):
             "no pool and no gym" the second one does not undo the first.
         framed: whether what it says is denied as a whole ("it is false that ...").
         names: stems of its names.
-        opening: its first word, where this has a capital, which any word has there, and is not a
-            common one: a name or not, the sentence alone does not tell; else empty.
+        opening: its first word, where it has a capital and is no common word: as any first word has
+            a capital, the sentence alone does not show whether it is a name. Else empty.
         by: for each "by", the number of ``words`` before it.
         agents: those of them that say who did it: after a form of "be" and a participle.
         versions: its decimals that name something.
