@@ -16,14 +16,14 @@ import pytest
 
 from approved import check, number, result
 from question_examples import EXAMPLES, MODELS, name_of
-from ragassay.judges import replay_file
 from ragassay.judges.combining import RULES, combinable, combine, differ
 from ragassay.judges.judge_factory import JudgeOptions, make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.replies import declines, read
 from ragassay.judges.llm.token_estimate import estimate, of_question, of_schema
 from ragassay.judges.questions import kinds
-from ragassay.judges.replay_file import ReplayFile, example
+from ragassay.judges.recorded import replay_file
+from ragassay.judges.recorded.replay_file import ReplayFile, example
 from ragassay.transport.protocol_registry import providers
 from valid_answers import largest, smallest
 

@@ -18,7 +18,7 @@ from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.panel import Panel
-from ragassay.judges.replay import Replay
+from ragassay.judges.recorded.replay import Replay
 from ragassay.transport.budget import Budget
 from ragassay.transport.prices import Price
 from ragassay.transport.protocol_registry import aliases, providers

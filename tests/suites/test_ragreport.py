@@ -16,7 +16,7 @@ from ragassay.engine.results.result import Result
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
-from ragassay.judges.replay import Replay
+from ragassay.judges.recorded.replay import Replay
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.judges.ledger import Ledger, ledger_admin
+from ragassay.judges.ledger import Ledger, Selection, ledger_admin
 from ragassay.targets import Answers, ask
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
@@ -125,6 +125,6 @@ def test_a_ledger_of_an_older_version_gains_the_failures_and_prune_deletes_them(
     assert asked(n=5).summaries["always"].from_ledger == 3
     assert asked(n=5).summaries["always"].notes[0].startswith("2 of 5 queries had failed before")
     with Ledger(LEDGER) as ledger:
-        chosen = ledger_admin.Selection(system="always")
+        chosen = Selection(system="always")
         assert ledger_admin.prune(ledger, chosen) == 3
     assert asked(n=5).summaries["always"].notes == ()

@@ -25,7 +25,7 @@ from ragassay.errors import InputError, RagassayError
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
-from ragassay.judges.verdict_records import to_record
+from ragassay.judges.recorded.verdict_records import to_record
 from ragassay.transport import secrets
 from ragassay.transport.endpoints.endpoint import EndpointError
 from ragassay.transport.endpoints.openai_chat import OpenAIChat

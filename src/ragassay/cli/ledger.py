@@ -106,9 +106,9 @@ def export(
         messages: With each answer, everything that was sent.
     """
     from ragassay.files import atomic
-    from ragassay.judges.ledger import Ledger, ledger_admin
+    from ragassay.judges.ledger import Ledger, Selection, ledger_admin
 
-    selection = ledger_admin.Selection(model=model, kind=kind, failed=failed)
+    selection = Selection(model=model, kind=kind, failed=failed)
     with Ledger(path, create=False) as book:
         selection.check(book)
         lines = ledger_admin.export(book, selection, messages=messages)
@@ -194,14 +194,12 @@ def prune(
         dry_run: Only say what would go.
         json: Print as JSON.
     """
-    from ragassay.judges.ledger import Ledger, ledger_admin
+    from ragassay.judges.ledger import Ledger, Selection, ledger_admin
 
     before = None if older_than is None else _moment(older_than, datetime.now(UTC))
-    selection = ledger_admin.Selection(
-        model=model, kind=kind, before=before, failed=failed, system=system
-    )
+    selection = Selection(model=model, kind=kind, before=before, failed=failed, system=system)
     if rejected:
-        if everything or selection != ledger_admin.Selection(model=model):
+        if everything or selection != Selection(model=model):
             raise UsageError("--rejected throws no answers away: it goes with --model only.")
         _forget(path, model, dry_run=dry_run, json=json)
         return

@@ -39,8 +39,14 @@ from .python_words import (
     word_of as word_of,
 )
 from .question import Question as Question
-from .replay import Replay as Replay, vote_of as vote_of
-from .replay_file import label_of as label_of
+from .recorded import (
+    Replay as Replay,
+    about_of as about_of,
+    label_of as label_of,
+    short as short,
+    to_record as to_record,
+    vote_of as vote_of,
+)
 from .reply import R_co as R_co, Reply as Reply, whole_number as whole_number
 from .verdict import (
     Failure as Failure,
@@ -48,4 +54,3 @@ from .verdict import (
     Verdict as Verdict,
     evidence_id as evidence_id,
 )
-from .verdict_records import about_of as about_of, short as short, to_record as to_record

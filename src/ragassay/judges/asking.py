@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import Future, TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from ragassay.counts import either, share
@@ -30,7 +31,7 @@ CLOSING_S = 10.0
 """Patience with a loop that does not end."""
 
 IN_PART = ", in part"
-"""After a reason: that of a part which an answer lacks."""
+"""Follows a reason that is not of a missing answer but of a missing part of one."""
 
 Asked = Verdict[Any] | Failure
 
@@ -93,22 +94,22 @@ class Usage:
             self.details.setdefault(f"{first.reason}{IN_PART}", first.detail)
         self.disagreed += disagreed(asked)
         self.votes += len(asked.votes)
-        # A failure that makes the run incomplete says so itself: its votes are not told again.
-        told = isinstance(asked, Failure) and asked.reason.incomplete
-        for vote in () if told else asked.votes:
+        # A failure that makes the run incomplete is shown itself: its votes are not counted again.
+        is_shown = isinstance(asked, Failure) and asked.reason.incomplete
+        for vote in () if is_shown else asked.votes:
             if isinstance(vote, Failure) and vote.reason.passing:
                 self.lost_votes[str(vote.reason)] += 1
                 self._keep_detail(vote)
         for one in asked.votes or (asked,):
-            made = one.provenance
-            if made.cached:
+            provenance = one.provenance
+            if provenance.cached:
                 self.cached += 1
-            elif made.request and made.attempts:
-                self.calls += made.attempts
-                self.input_tokens += made.input_tokens
-                self.output_tokens += made.output_tokens
-                self.cost += made.cost or 0.0
-                self.unpriced += made.attempts * (made.cost is None)
+            elif provenance.request and provenance.attempts:
+                self.calls += provenance.attempts
+                self.input_tokens += provenance.input_tokens
+                self.output_tokens += provenance.output_tokens
+                self.cost += provenance.cost or 0.0
+                self.unpriced += provenance.attempts * (provenance.cost is None)
 
     def _keep_detail(self, failure: Failure) -> None:
         reason = str(failure.reason)
@@ -144,9 +145,9 @@ class Asker:
         self.progress: Callable[[int], None] | None = None
         self.context = dict(context or {})
         self._keep = keep
-        self._kept: set[int] = set()
+        self._recorded: set[int] = set()
         self._passing: dict[str, Failure] = {}
-        self._room = asyncio.Semaphore(judge.width)
+        self._room: asyncio.Semaphore
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
@@ -228,9 +229,9 @@ class Asker:
 
     def _record(self, asked: Asked) -> None:
         name = int(asked.id.replace(".", ""), 16)  # a number takes half the memory of its digits
-        if name in self._kept:
+        if name in self._recorded:
             return
-        self._kept.add(name)
+        self._recorded.add(name)
         if isinstance(asked, Failure) and asked.reason.passing:
             self._passing[asked.id] = asked
         self.usage.add(asked)
@@ -250,8 +251,7 @@ class Scope:
 
     def __init__(self, asker: Asker) -> None:
         self.asker = asker
-        self._asked: dict[tuple[Question[Any], int], asyncio.Future[Asked]] = {}
-        self._built: dict[Hashable, asyncio.Future[Any]] = {}
+        self._tasks: dict[Hashable, asyncio.Future[Any]] = {}
 
     def ask(self) -> Ask:
         """An `Ask` with no evidence yet."""
@@ -264,11 +264,14 @@ class Scope:
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        key = (question, repeat)
-        task = self._asked.get(key)
-        if task is None:
-            task = self._asked[key] = asyncio.ensure_future(self._put(question, repeat))
-        return cast("Verdict[R] | Failure", await asyncio.shield(task))
+        work = partial(self._put, question, repeat)
+        return cast("Verdict[R] | Failure", await self._once((question, repeat), work))
+
+    async def _once(self, key: Hashable, work: Callable[[], Awaitable[Any]]) -> Any:
+        """The result of the work of a key, which the first who asks for it begins."""
+        if key not in self._tasks:
+            self._tasks[key] = asyncio.ensure_future(work())
+        return await asyncio.shield(self._tasks[key])
 
     async def _put(self, question: Question[Any], repeat: int) -> Asked:
         passing = self.asker._passing
@@ -294,11 +297,8 @@ class Scope:
         Returns:
             The result, and the ids of the verdicts that it rests on.
         """
-        key = (build, args)
-        task = self._built.get(key)
-        if task is None:
-            task = self._built[key] = asyncio.ensure_future(self._build(build, args))
-        return cast("tuple[T, tuple[str, ...]]", await asyncio.shield(task))
+        built = await self._once((build, args), partial(self._build, build, args))
+        return cast("tuple[T, tuple[str, ...]]", built)
 
     async def _build(
         self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...]

@@ -32,7 +32,7 @@ from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.python_judge import PythonJudge
 from ragassay.judges.python_words import check_judge_name, names_object, word_of
-from ragassay.judges.replay import Replay
+from ragassay.judges.recorded import Replay
 from ragassay.transport import (
     MOST,
     OWN_KEY,
@@ -95,8 +95,8 @@ class JudgeOptions:
     @property
     def parameters(self) -> dict[str, Any]:
         """The sampling parameters that the user chose."""
-        given = {name: getattr(self, name) for name in SAMPLING}
-        return {name: value for name, value in given.items() if value is not None}
+        values = {name: getattr(self, name) for name in SAMPLING}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 Role = Literal["judge", "embedder", "target"]
@@ -222,16 +222,16 @@ def make_judge(
 
 
 def _refuse_settings(judge: Any, options: JudgeOptions) -> None:
-    """Refuses what only an endpoint can be told.
+    """Refuses settings that only an endpoint takes.
 
     Raises:
         UsageError: a sampling parameter or a key is given for an object in Python.
     """
     keys = ("key_file", "key_variable")
-    given = ["judge_seed" if name == "seed" else name for name in options.parameters]
-    given += [name for name in keys if getattr(options, name) is not None]
-    if given:
-        flag = f"--{given[0].replace('_', '-')} ({given[0]}=...)"
+    names = ["judge_seed" if name == "seed" else name for name in options.parameters]
+    names += [name for name in keys if getattr(options, name) is not None]
+    if names:
+        flag = f"--{names[0].replace('_', '-')} ({names[0]}=...)"
         raise UsageError(
             f"{flag} is for models at endpoints; the judge {word_of(judge)} is an object in "
             "Python, which is given the prompt only. Set it where you make the object."
@@ -282,24 +282,25 @@ def address_of(
                 f"Which model of {url}? Name it behind the URL, as in {url}#model "
                 f"(a list of models may be at {url}/models)."
             )
-        found = secrets.from_environment([OWN_KEY], environment) if key is None else key
-        found = found or secrets.no_key([OWN_KEY], _key_flag(role))
-        return Address(f"{url}#{model}", url, model, "openai", found)
+        secret = secrets.from_environment([OWN_KEY], environment) if key is None else key
+        secret = secret or secrets.no_key([OWN_KEY], _key_flag(role))
+        return Address(f"{url}#{model}", url, model, "openai", secret)
     name, _, model = word.partition(":")
     name = name.strip().casefold()
     name = aliases().get(name, name)
     provider = providers().get(name)
     if provider is None:
-        others = ["FOLDER", "ORGANISATION/MODEL"]
+        others, hint = ["FOLDER", "ORGANISATION/MODEL"], ""
         if role == "judge":
-            others = ["offline", "replay:FILE", *extensions.added("judges")]
-        known = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
+            others, hint = (
+                ["offline", "replay:FILE", *extensions.added("judges")],
+                object_hint(word),
+            )
+        names = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
+        hint = hint or _with_provider(word) or did_you_mean(word if word in names else name, names)
         if role == "judge" and names_object(word):
             others.append("module:function (where a person names it, and the module is there)")
-        hint = object_hint(word) if role == "judge" else ""
-        hint = hint or _with_provider(word) or did_you_mean(word if word in known else name, known)
-        if role == "judge" and not hint and names_object(word):
-            hint = f"There is no module {name} here, if a function of yours is meant."
+            hint = hint or f"There is no module {name} here, if a function of yours is meant."
         raise UsageError(
             f"No {role} is called {_masked(word)!r}. {hint} There are: {', '.join(others)}, "
             f"URL#model, and PROVIDER:MODEL with one of {', '.join(providers())}."
@@ -309,14 +310,14 @@ def address_of(
     model = model.strip() or f"{provider.default}{default_model}"
     url = _url(name, provider, environment)
     moved = provider.moved_protocol if url != provider.url else ""
-    found = secrets.from_environment(provider.keys, environment) if key is None else key
-    if found is None and provider.key_needed:
+    secret = secrets.from_environment(provider.keys, environment) if key is None else key
+    if secret is None and provider.key_needed:
         raise UsageError(
             f"The {role} {name}:{model} needs a key: set {' or '.join(provider.keys)}, or name a "
             f"file that holds it with {_key_flag(role)}."
         )
-    found = found or secrets.no_key(provider.keys, _key_flag(role))
-    return Address(f"{name}:{model}", url, model, moved or provider.protocol, found)
+    secret = secret or secrets.no_key(provider.keys, _key_flag(role))
+    return Address(f"{name}:{model}", url, model, moved or provider.protocol, secret)
 
 
 def endpoint_at(address: Address, timeout: float) -> Endpoint:
@@ -336,38 +337,38 @@ def endpoint_at(address: Address, timeout: float) -> Endpoint:
 
 def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:
     variable = provider.url_variable
-    given = environment.get(variable, "").strip() if variable else ""
-    if not given:
+    address = environment.get(variable, "").strip()
+    if not address:
         if not provider.url:
             raise UsageError(
                 f"The judge {name} needs an address: set {variable}, as in "
                 f"{variable}=https://RESOURCE.openai.azure.com."
             )
         return provider.url
-    if "://" not in given:
-        given = f"http://{given}"  # OLLAMA_HOST has the form host:port
-    url = _checked(given, f"{variable}")
+    if "://" not in address:
+        address = f"http://{address}"  # OLLAMA_HOST has the form host:port
+    url = _checked(address, variable)
     if provider.suffix and not url.endswith(provider.suffix):
         url += provider.suffix
     return url
 
 
-def _checked(url: str, what: str) -> str:
-    """The URL without a final slash.
+def _checked(url: str, name: str) -> str:
+    """A URL without a final slash; ``name`` says in messages what it is.
 
     Raises:
-        UsageError: it is none, or holds what may be a secret.
+        UsageError: it is no URL, or holds what may be a secret.
     """
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise UsageError(f"{what} is not a URL.") from None
+        raise UsageError(f"{name} is not a URL.") from None
     if parts.scheme.casefold() not in ("http", "https") or not host:
-        raise UsageError(f"{what} is not a URL that begins with http:// or https://.")
+        raise UsageError(f"{name} is not a URL that begins with http:// or https://.")
     if parts.username is not None or parts.password is not None or parts.query:
         raise UsageError(
-            f"{what} may hold no user, password or query, because it is shown in reports. "
+            f"{name} may hold no user, password or query, because it is shown in reports. "
             f"Set {OWN_KEY}, or name a file that holds the key with --key-file."
         )
     return urlunsplit((parts.scheme.casefold(), parts.netloc, parts.path.rstrip("/"), "", ""))
@@ -382,7 +383,7 @@ def _masked(text: str) -> str:
 
 
 def _with_provider(word: str) -> str:
-    """Asks whether a model's name lacks its provider; empty where that is not known."""
-    found = (maker for start, maker in _MODELS_OF.items() if word.casefold().startswith(start))
-    maker = next(found, "")
+    """The question whether a model's name lacks its provider; empty for names of no known maker."""
+    makers = (maker for start, maker in _MODELS_OF.items() if word.casefold().startswith(start))
+    maker = next(makers, "")
     return f"Did you mean '{maker}:{word}'?" if maker else ""

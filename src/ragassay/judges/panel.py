@@ -1,7 +1,8 @@
 """A panel: several judges answer the same question, and their votes become one answer.
 
-How votes become one is said in `ragassay.judges.combining`. What cannot be combined (a list of
-claims or nuggets) is asked of the first member, and of the next only where that one fails.
+`ragassay.judges.combining` says how votes become one answer. A question whose answers cannot be
+combined (a list of claims or nuggets) is put to the first member, and to the next only where that
+one fails.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from typing import Any
 
 from ragassay.counts import plural
@@ -33,10 +34,11 @@ class JudgeGroup(Judge):
 
     def __init__(self, members: Iterable[Judge]) -> None:
         self.members = tuple(members)
+        self._distinct = {id(member): member for member in self.members}.values()
 
     def remarks(self) -> tuple[str, ...]:
         """Those of all members."""
-        return tuple(remark for member in self._distinct() for remark in member.remarks())
+        return tuple(remark for member in self._distinct for remark in member.remarks())
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
         """The parameters that the endpoint of at least one member does not take."""
@@ -51,21 +53,18 @@ class JudgeGroup(Judge):
     async def open(self) -> None:
         """Opens the members; closes them again where one will not open."""
         try:
-            await _all(member.open() for member in self._distinct())
+            await _all(member.open() for member in self._distinct)
         except BaseException:
             await self.close()
             raise
 
     async def drain(self) -> None:
         """Drains the members."""
-        await _all(member.drain() for member in self._distinct())
+        await _all(member.drain() for member in self._distinct)
 
     async def close(self) -> None:
         """Closes the members, each even where another fails."""
-        await _all(member.close() for member in self._distinct())
-
-    def _distinct(self) -> list[Judge]:
-        return list({id(member): member for member in self.members}.values())
+        await _all(member.close() for member in self._distinct)
 
 
 class Panel(JudgeGroup):
@@ -98,7 +97,7 @@ class Panel(JudgeGroup):
             raise UsageError(
                 f"A quorum of {quorum} cannot be: the panel has {plural(len(members), 'member')}."
             )
-        self._seats = _seats(self.members)
+        self._signatures = [member.signature for member in members]
 
     @property
     def label(self) -> str:
@@ -126,8 +125,7 @@ class Panel(JudgeGroup):
         """
         together = combinable(question.reply)
         requests: list[tuple[Judge, int]] = []
-        for at, member in enumerate(self.members):
-            own = self._repeat(at, repeat)
+        for member, own in self._seated(repeat):
             requests += member.requests(question, own)
             if not together and not isinstance(member.known(question, own), Failure):
                 break
@@ -140,12 +138,13 @@ class Panel(JudgeGroup):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
+        seated = self._seated(repeat)
         if combinable(question.reply):
-            asked = [self._ask(at, question, repeat) for at in range(len(self.members))]
-            return self._decided(question, repeat, await asyncio.gather(*asked))
+            asking = [_vote(member, question, own) for member, own in seated]
+            return self._decided(question, repeat, await asyncio.gather(*asking))
         votes: list[Vote] = []
-        for at in range(len(self.members)):
-            votes.append(await self._ask(at, question, repeat))
+        for member, own in seated:
+            votes.append(await _vote(member, question, own))
             if isinstance(votes[-1], Verdict):
                 break
         return self._decided(question, repeat, votes)
@@ -158,8 +157,8 @@ class Panel(JudgeGroup):
             repeat: which time it is asked, from 0.
         """
         votes = []
-        for at, member in enumerate(self.members):
-            vote = member.known(question, self._repeat(at, repeat))
+        for member, own in self._seated(repeat):
+            vote = member.known(question, own)
             if vote is None:
                 return None
             votes.append(vote)
@@ -167,18 +166,12 @@ class Panel(JudgeGroup):
                 break
         return self._decided(question, repeat, votes)
 
-    def _repeat(self, at: int, repeat: int) -> int:
-        seat, seats = self._seats[at]
-        return repeat * seats + seat
-
-    async def _ask(self, at: int, question: Question[Any], repeat: int) -> Vote:
-        member, own = self.members[at], self._repeat(at, repeat)
-        try:
-            return await member.answer(question, own)
-        except Exception as error:
-            # A judge must not raise; one that does costs its own vote only.
-            detail = f"{type(error).__name__} in the judge"
-            return Failure(question, Reason.FAILED, detail, Provenance(member.label), own)
+    def _seated(self, repeat: int) -> Iterator[tuple[Judge, int]]:
+        """Each member with the repeat that it is asked with: the seats of one judge have different
+        ones."""
+        for at, signature in enumerate(self._signatures):
+            seat, seats = self._signatures[:at].count(signature), self._signatures.count(signature)
+            yield self.members[at], repeat * seats + seat
 
     def _decided(
         self, question: Question[R_co], repeat: int, votes: Sequence[Vote]
@@ -208,25 +201,25 @@ def decided(
         label: of the judge that speaks for them.
         repeat: of the verdict.
     """
-    given = [vote for vote in votes if isinstance(vote, Verdict)]
+    verdicts = [vote for vote in votes if isinstance(vote, Verdict)]
     lost = [vote for vote in votes if isinstance(vote, Failure)]
-    made = Provenance(
+    provenance = Provenance(
         label,
         latency=max(vote.provenance.latency for vote in votes),
         attempts=0,
         cached=all(vote.provenance.cached for vote in votes),
     )
-    if len(given) < needed:
+    if len(verdicts) < needed:
         reason = Counter(vote.reason for vote in lost).most_common(1)[0][0]
         why = "; ".join(f"{vote.provenance.judge}: {vote.detail}" for vote in lost)
-        detail = f"{len(given)} of {members} judges answered, {needed} needed; {why}"
-        return Failure(question, reason, detail, made, repeat, tuple(votes))
+        detail = f"{len(verdicts)} of {members} judges answered, {needed} needed; {why}"
+        return Failure(question, reason, detail, provenance, repeat, tuple(votes))
     try:
-        answer = question.check(question.combine([vote.answer for vote in given], rule))
+        answer = question.check(question.combine([vote.answer for vote in verdicts], rule))
     except ValueError as error:
         detail = f"the votes do not combine into one answer: {error}"
-        return Failure(question, Reason.FAILED, detail, made, repeat, tuple(votes))
-    return Verdict(question, answer, made, repeat, tuple(votes))
+        return Failure(question, Reason.FAILED, detail, provenance, repeat, tuple(votes))
+    return Verdict(question, answer, provenance, repeat, tuple(votes))
 
 
 def disagreed(asked: Vote) -> bool:
@@ -245,15 +238,13 @@ def rule_of(signature: str) -> tuple[str, int] | None:
     return None if match is None else (match[1], int(match[2]))
 
 
-def _seats(members: Sequence[Judge]) -> list[tuple[int, int]]:
-    """For each member: its place among those of the same signature, and how many these are."""
-    total = Counter(member.signature for member in members)
-    taken: Counter[str] = Counter()
-    seats = []
-    for member in members:
-        seats.append((taken[member.signature], total[member.signature]))
-        taken[member.signature] += 1
-    return seats
+async def _vote(member: Judge, question: Question[Any], repeat: int) -> Vote:
+    try:
+        return await member.answer(question, repeat)
+    except Exception as error:
+        # A judge must not raise; one that does costs its own vote only.
+        detail = f"{type(error).__name__} in the judge"
+        return Failure(question, Reason.FAILED, detail, Provenance(member.label), repeat)
 
 
 async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:

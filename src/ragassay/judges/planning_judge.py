@@ -1,15 +1,14 @@
 """A judge that asks nobody: it finds out what a run would ask.
 
-It gives the answers that a ledger (or a rule, or a file) has already. Any other question has no
-answer, which ends its metric: what was asked until then is certain, and what may follow from the
-answer is said by `JudgedMetric.most_asked`.
+It answers a question only where the answer is known already (from a ledger, a rule or a file). Any
+other question has no answer, which ends its metric: what was asked until then is certain;
+`JudgedMetric.most_asked` bounds what may be asked after it.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from ragassay.judges.asking import Asker, Scope
@@ -27,13 +26,13 @@ NOT_ASKED = Reason.BUDGET
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a question asks of judges.
+    """What the answer to a question takes.
 
     Attributes:
         kind: of the question.
-        known: what is known already.
+        known: the verdict or failure, where no request is needed for it.
         calls: requests to send, one a judge that has no answer yet; retries are not foreseen.
-        held: answers that the ledger has and that cost nothing.
+        held: answers of judges that are in the ledger and cost nothing.
         input_tokens, output_tokens: of the requests to send, estimated.
         cost: US dollars, of the requests with a known price.
         unpriced: requests without one.
@@ -80,9 +79,9 @@ class PlanningJudge(Judge):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        made = Provenance(self.label, attempts=0)
+        provenance = Provenance(self.label, attempts=0)
         known = self.demand(question, repeat).known
-        return known or Failure(question, NOT_ASKED, "a plan asks nobody", made, repeat)
+        return known or Failure(question, NOT_ASKED, "a plan asks nobody", provenance, repeat)
 
     def demand(self, question: Question[Any], repeat: int = 0) -> Demand:
         """The requests, tokens and money that a question takes.
@@ -98,13 +97,13 @@ class PlanningJudge(Judge):
 
     def _estimate(self, question: Question[Any], repeat: int) -> Demand:
         asked = self._judge.requests(question, repeat)
-        said = [None if self._fresh else leaf.known(question, own) for leaf, own in asked]
-        if None not in said:
+        results = [None if self._fresh else leaf.known(question, own) for leaf, own in asked]
+        if None not in results:
             alone = self._judge.leaves() == (self._judge,)
-            known = said[0] if alone else self._judge.known(question, repeat)
-            return Demand(question.kind, known, held=len(asked))
-        models = [leaf for (leaf, _), answer in zip(asked, said, strict=True) if answer is None]
-        form = _form(type(question))
+            result = results[0] if alone else self._judge.known(question, repeat)
+            return Demand(question.kind, result, held=len(asked))
+        models = [leaf for (leaf, _), answer in zip(asked, results, strict=True) if answer is None]
+        form = token_estimate.estimate("\n\n" + requests.keys_wanted(type(question)))
         sizes = [math.ceil(token_estimate.of_question(question, m.model) + form) for m in models]
         prices = [leaf.price if self._price is None else self._price for leaf in models]
         received = question.output_tokens
@@ -131,9 +130,3 @@ class PlanningAsker(Asker):
 class _PlanningScope(Scope):
     async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
         return await self.asker.judge.answer(question, repeat)
-
-
-@cache
-def _form(cls: type[Question[Any]]) -> float:
-    """The approximate number of tokens of the instruction on the form of the answer."""
-    return token_estimate.estimate("\n\n" + requests.keys_wanted(cls))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from itertools import count
 
 RULE = (
     "Material to be judged stands between a line <data CODE NAME> and a line </data CODE> with the "
@@ -33,7 +34,7 @@ def fenced(text: str, name: str) -> str:
 
     Args:
         text: anything, however hostile.
-        name: what the text is (``passage 3``, ``answer``), told to the judge.
+        name: what the text is (``passage 3``, ``answer``); the judge reads it.
     """
     inside = harmless(text)
     code = code_of(inside)
@@ -50,7 +51,7 @@ def harmless(text: str) -> str:
     """The text as it can be sent.
 
     Servers of open models read marks such as ``<|im_start|>`` or ``[INST]`` as the bounds of
-    messages wherever they occur, a fence or not: a space behind the bracket makes them plain text.
+    messages wherever they occur, also in a fence: a space after the bracket makes them plain text.
     Lone surrogates, which have no UTF-8, become U+FFFD.
     """
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
@@ -58,9 +59,6 @@ def harmless(text: str) -> str:
 
 def code_of(text: str) -> str:
     """Twelve hexadecimal digits that follow from the text and do not occur in it."""
-    salt = 0
-    while True:
-        code = hashlib.sha256(f"{salt}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        if code not in text:
-            return code
-        salt += 1
+    salted = (f"{salt}\0{text}".encode("utf-8", "surrogatepass") for salt in count())
+    codes = (hashlib.sha256(one).hexdigest()[:12] for one in salted)
+    return next(code for code in codes if code not in text)

@@ -1,8 +1,8 @@
 """A judge in Python: a user's function, or a chat model of LangChain or LlamaIndex.
 
 It is asked as any model is: the ledger, limits, budget and strict reading of replies are those of
-`LLMJudge`. Answers are kept where the object can be told apart from another one that would answer
-otherwise.
+`LLMJudge`. Its answers are stored in the ledger where the object can be distinguished from one that
+would answer otherwise.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class PythonJudge(LLMJudge):
     """A Python object as a judge.
 
     Args:
-        found: the object, see `ragassay.transport.endpoints.PythonChat`.
+        judge: the object, see `ragassay.transport.endpoints.PythonChat`.
         name: under which its answers are kept and compared; made from module, name and source where
             left out.
         ledger: where answers are kept, if the object can be identified.
@@ -71,18 +71,18 @@ class PythonJudge(LLMJudge):
 
     def __init__(
         self,
-        found: Any,
+        judge: Any,
         name: str | None = None,
         *,
         ledger: Ledger,
         timeout: float = TIMEOUT_S,
         **options: Any,
     ) -> None:
-        self.identity = ObjectIdentity(name) if name else identity_of(found)
+        self.identity = ObjectIdentity(name) if name else identity_of(judge)
         self._own = Ledger(MEMORY) if self.identity.unkept else None
         shown, version = self.identity.name, self.identity.version
         super().__init__(
-            PythonChat(found, shown, version, timeout=timeout),
+            PythonChat(judge, shown, version, timeout=timeout),
             shown,
             ledger=self._own or ledger,
             label=f"python:{shown}",
@@ -113,7 +113,7 @@ class PythonJudge(LLMJudge):
         )
 
 
-def identity_of(found: Any) -> ObjectIdentity:
+def identity_of(judge: Any) -> ObjectIdentity:
     """What identifies an object.
 
     Of an object with an attribute ``version``: its name, that version, and its model's name where
@@ -122,91 +122,87 @@ def identity_of(found: Any) -> ObjectIdentity:
     a hash of its other attributes (`_plain`), and of the files that define its class where that is
     no installed package.
     """
-    is_function = inspect.isroutine(found)
-    own = getattr(found, "__qualname__", None) or type(found).__qualname__
+    is_function = inspect.isroutine(judge)
+    own = getattr(judge, "__qualname__", None) or type(judge).__qualname__
     short = own.rpartition("<locals>.")[2].strip("<>")
-    module = getattr(found, "__module__", None) or type(found).__module__
+    module = getattr(judge, "__module__", None) or type(judge).__module__
     place = short if module in ("__main__", "builtins") else f"{module}:{short}"
-    version = getattr(found, "version", None)
-    model = "" if is_function else _model_of(found)
+    version = getattr(judge, "version", None)
+    model = "" if is_function else _model_of(judge)
     if isinstance(version, str | int) and str(version):
-        told = f"version={version},model={model}" if model else f"version={version}"
-        return ObjectIdentity(place, told)
+        details = f"version={version},model={model}" if model else f"version={version}"
+        return ObjectIdentity(place, details)
     if not is_function:
-        return _identity_of_model(found, model, place)
-    if own == "<lambda>" or own.endswith(".<lambda>"):
+        return _identity_of_model(judge, model, place)
+    if own.endswith("<lambda>"):
         return ObjectIdentity(place, unkept="a lambda has no name")
-    if "<locals>" in own or getattr(found, "__closure__", None):
+    if "<locals>" in own or getattr(judge, "__closure__", None):
         return ObjectIdentity(place, unkept="it is defined within another function")
-    if getattr(found, "__self__", None) is not None and not inspect.isbuiltin(found):
+    if getattr(judge, "__self__", None) is not None and not inspect.isbuiltin(judge):
         return ObjectIdentity(place, unkept="it is a method of an object with a state of its own")
-    source = source_of(found)
+    source = source_of(judge)
     if not source:
         return ObjectIdentity(place, unkept="no file holds its source")
-    if not is_as_written(found):
+    if not is_as_written(judge):
         return ObjectIdentity(place, unkept="its file was changed after it was imported")
-    told = f"source={source}"
+    details = f"source={source}"
     # A file may define several functions of one name: by conditions, or in a loop with defaults.
-    if not is_defined_once(found):
-        told += f",line={found.__code__.co_firstlineno}"
-    if state := _values_of(found):
-        told += f",state={_hashed(state)}"
-    return ObjectIdentity(place, told)
+    if not is_defined_once(judge):
+        details += f",line={judge.__code__.co_firstlineno}"
+    if state := _values_of(judge):
+        details += f",state={_hashed(state)}"
+    return ObjectIdentity(place, details)
 
 
-def _identity_of_model(found: Any, model: str, place: str) -> ObjectIdentity:
+def _identity_of_model(chat_model: Any, model: str, place: str) -> ObjectIdentity:
     if not model:
         return ObjectIdentity(place, unkept="its state cannot be told apart from another's")
-    for cls in own_classes(type(found)):
+    for cls in own_classes(type(chat_model)):
         if not source_of(cls):
             return ObjectIdentity(place, unkept="no file holds the source of its class")
         if not is_as_written(cls):
             return ObjectIdentity(place, unkept="its file was changed after it was imported")
-    state = _hashed([*_class_of(found), _plain(_attributes_of(found))])
-    told = ",".join(filter(None, (_settings_of(found), f"state={state}")))
-    return ObjectIdentity(f"{type(found).__name__}:{model}", told)
+    state = _hashed([*_class_of(chat_model), _plain(_attributes_of(chat_model))])
+    details = ",".join(filter(None, (_settings_of(chat_model), f"state={state}")))
+    return ObjectIdentity(f"{type(chat_model).__name__}:{model}", details)
 
 
-def _model_of(found: Any) -> str:
-    metadata = getattr(found, "metadata", None)  # LlamaIndex
-    for holder in (found, metadata):
-        for attribute in _MODEL:
-            value = getattr(holder, attribute, None)
-            if isinstance(value, str) and value:
-                return value
-    return ""
+def _model_of(chat_model: Any) -> str:
+    holders = (chat_model, getattr(chat_model, "metadata", None))  # that of LlamaIndex
+    names = (getattr(holder, attribute, None) for holder in holders for attribute in _MODEL)
+    return next((name for name in names if isinstance(name, str) and name), "")
 
 
-def _hashed(told: Any) -> str:
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+def _hashed(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _class_of(found: Any) -> list[str]:
+def _class_of(value: Any) -> list[str]:
     """Name and source of an object's class; the sources of all classes that are no package's."""
-    cls = type(found)
+    cls = type(value)
     sources = dict.fromkeys(source_of(one) for one in own_classes(cls))
     return [cls.__module__, cls.__qualname__, "+".join(sources)]
 
 
-def _attributes_of(found: Any) -> dict[str, Any]:
+def _attributes_of(value: Any) -> dict[str, Any]:
     """The attributes of an object itself, those in slots among them."""
     slots = [
         f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") else name
-        for cls in type(found).__mro__
-        for given in [cls.__dict__.get("__slots__", ())]
-        for name in ([given] if isinstance(given, str) else given)
+        for cls in type(value).__mro__
+        for names in [cls.__dict__.get("__slots__", ())]
+        for name in ([names] if isinstance(names, str) else names)
         if not name.endswith("__")
     ]
-    there = {name: getattr(found, name) for name in slots if hasattr(found, name)}
-    return {**there, **getattr(found, "__dict__", {})}
+    in_slots = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    return {**in_slots, **getattr(value, "__dict__", {})}
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
     """What JSON can hold of a value, without keys of servers, which do not change what is said.
 
-    Told are texts, numbers, collections of these, the code of functions, and objects that belong to
-    the judge's own settings: of classes of the user's own, and models within a model. Other objects
-    of packages (clients, locks) are left out: they differ from session to session.
+    This is: texts, numbers, collections of these, the code of functions, and objects that belong to
+    the judge's own settings (of classes of the user's own, and models within a model). Other
+    objects of packages (clients, locks) are left out: they differ from session to session.
     """
     if isinstance(value, str | int | float):
         return value
@@ -229,7 +225,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if inspect.ismethod(value):
         return _plain([value.__func__, value.__self__], depth)
     if inspect.isfunction(value):
-        return [value.__module__, *_told_of(value.__code__), _plain(_values_of(value), depth + 1)]
+        return [value.__module__, *_code_of(value.__code__), _plain(_values_of(value), depth + 1)]
     attributes = _attributes_of(value)
     is_model = any(isinstance(attributes.get(name), str) for name in _MODEL)
     if not is_installed(type(value)) or is_model or isinstance(value, SimpleNamespace):
@@ -237,9 +233,9 @@ def _plain(value: Any, depth: int = 0) -> Any:
     return None
 
 
-def _told_of(code: CodeType) -> list[Any]:
+def _code_of(code: CodeType) -> list[Any]:
     """A function's code as JSON can hold it."""
-    consts = [_told_of(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    consts = [_code_of(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     return [code.co_qualname, code.co_code.hex(), code.co_names, consts]
 
 
@@ -247,12 +243,13 @@ def _values_of(function: Any) -> list[Any]:
     """The values that a function was made with beside its code: defaults, attributes, and what it
     took from the function around it. Empty where there are none."""
     cells = [getattr(one, "cell_contents", None) for one in function.__closure__ or ()]
-    given = [function.__defaults__ or (), function.__kwdefaults__ or {}, vars(function), cells]
-    return [_plain(one) for one in given] if any(given) else []
+    values = [function.__defaults__ or (), function.__kwdefaults__ or {}, vars(function), cells]
+    return [_plain(one) for one in values] if any(values) else []
 
 
-def _settings_of(found: Any) -> str:
-    given = {name: getattr(found, name, None) for name in _SETTINGS}
-    told = [f"{n}={v}" for n, v in given.items() if isinstance(v, str | int | float) and v != ""]
+def _settings_of(chat_model: Any) -> str:
+    values = {name: getattr(chat_model, name, None) for name in _SETTINGS}
+    shown = {n: v for n, v in values.items() if isinstance(v, str | int | float) and v != ""}
+    settings = ",".join(f"{name}={value}" for name, value in shown.items())
     # An address may hold a password or a key, and this is shown in reports.
-    return re.sub(r"//[^/@,]*@|\?[^,]*", lambda found: "//" * (found[0][0] == "/"), ",".join(told))
+    return re.sub(r"//[^/@,]*@|\?[^,]*", lambda match: "//" * (match[0][0] == "/"), settings)

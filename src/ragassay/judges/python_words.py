@@ -78,8 +78,8 @@ def check_judge_name(judges: Sequence[Any], name: str | None) -> None:
     """
     n = sum(not isinstance(one, str) for one in judges)
     if name is not None and n != 1:
-        what = "there is none here" if n == 0 else f"there are {n} here"
+        problem = "there is none here" if n == 0 else f"there are {n} here"
         raise UsageError(
             f"--judge-name (judge_name={name!r}) names one judge in Python (a function, "
-            f"module:function, a chat model), and {what}."
+            f"module:function, a chat model), and {problem}."
         )

@@ -36,9 +36,7 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Any, ClassVar, Generic, cast
 
-from pydantic import (
-    BaseModel,
-)
+from pydantic import BaseModel
 
 from ragassay.judges.combining import combine
 from ragassay.judges.prompt_escaping import RULE, fenced, numbered
@@ -88,7 +86,7 @@ class Question(ABC, Generic[R_co]):
         """
         faults = self.faults(reply)
         if faults:
-            raise ValueError("; ".join(f"{name}: {what}" for name, what in faults.items()))
+            raise ValueError("; ".join(f"{name}: {fault}" for name, fault in faults.items()))
         return cast(R_co, reply)
 
     def faults(self, reply: Any) -> dict[str, str]:
@@ -115,11 +113,11 @@ class Question(ABC, Generic[R_co]):
         """The same kind of question with empty data, and with those of the options that it has
         (``shots``). It shows how the question is put, and is not asked.
         """
-        made = object.__new__(cls)
+        question = object.__new__(cls)
         for spec in dataclasses.fields(cls):
             default = "" if spec.default is dataclasses.MISSING else spec.default
-            object.__setattr__(made, spec.name, options.get(spec.name, default))
-        return made
+            object.__setattr__(question, spec.name, options.get(spec.name, default))
+        return question
 
     def sampling(self) -> Mapping[str, Any]:
         """The sampling parameters of this very question."""

@@ -64,8 +64,8 @@ class ReplyInParts(Reply):
         """The fields as plain values: ``lost`` only where a field is lost, and no lost field."""
         body: dict[str, Any] = handler(self)
         lost = body.pop("lost")
-        kept = {name: value for name, value in body.items() if value is not None}
-        return {**kept, "lost": lost} if lost else kept
+        values = {name: value for name, value in body.items() if value is not None}
+        return {**values, "lost": lost} if lost else values
 
 
 def about(name: str) -> str:

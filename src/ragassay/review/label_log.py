@@ -13,7 +13,6 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.judges import Failure, Question, Verdict, decided, differ, label_of, vote_of
-from ragassay.judges.questions import kinds
 from ragassay.review.review_log import records_in
 
 LABELS = "labels.jsonl"
@@ -52,12 +51,12 @@ class LabelLog:
         Raises:
             InputError: a line is no label; with its number.
         """
-        log, known = cls(), kinds()
+        log = cls()
         for number, record in records_in(path):
             try:
                 if not isinstance(record, dict):
                     raise InputError("is not a JSON object")
-                question, _ = label_of(record, known)
+                question, _ = label_of(record)
             except InputError as error:
                 raise error.at(path=path, line=number) from error
             log.add(question, {"judge": f"line {number}", **record})

@@ -1,8 +1,8 @@
 from . import secrets as secrets
+from .accounts import PricedAccount as PricedAccount, Stopped as Stopped
 from .breaker import Breaker as Breaker
 from .budget import Budget as Budget, Reservation as Reservation
 from .limits import MOST as MOST, Limiter as Limiter
-from .priced_account import PricedAccount as PricedAccount
 from .prices import Price as Price, as_of as as_of, price_of as price_of
 from .protocol_registry import aliases as aliases, protocols as protocols, providers as providers
 from .provider_table import OWN_KEY as OWN_KEY, Provider as Provider
@@ -12,6 +12,5 @@ from .sending import (
     INTERRUPTED as INTERRUPTED,
     Sender as Sender,
     SendRequest as SendRequest,
-    Stopped as Stopped,
     Tally as Tally,
 )

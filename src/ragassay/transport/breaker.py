@@ -13,18 +13,18 @@ from collections.abc import Callable
 from ragassay.scores import Reason
 
 IN_A_ROW = 8
-"""Failures in a row before patience is looked at: fewer prove nothing."""
+"""Fewest failures in a row, over the time of the endpoint's patience, that end a run."""
 
 ALIKE_IN_A_ROW = 16
-"""So many failures in a row that are alike, without an answer between them, end a run: the cause
-lies with the endpoint and not with what is asked. Failures count that would come again; from an
-endpoint that never answered, errors of its own too."""
+"""Failures in a row with the same message that end a run: the cause is the endpoint and not what is
+asked. Counted are failures that would come again, and of an endpoint that has not answered yet also
+its own errors."""
 
 UNUSABLE_IN_A_ROW = 16
-"""So many questions with replies that hold no answer, before the first that has one, end a run."""
+"""Questions without a usable reply that end a run, where none had a usable one before."""
 
 AUTH_IN_A_ROW = 3
-"""Rejected keys in a row that end a run in which the same key was taken before."""
+"""Rejections of the key in a row that end a run in which the key was accepted before."""
 
 NEVER_ANSWERED_S = {
     Reason.CONNECTION: 5.0,
@@ -32,7 +32,7 @@ NEVER_ANSWERED_S = {
     Reason.JUDGE_ERROR: 20.0,
     Reason.TIMEOUT: 0.0,
 }
-"""Patience with an endpoint that has not answered a single time, in seconds."""
+"""Patience with an endpoint that has never answered, in seconds, by the reason of the failure."""
 
 ANSWERED_BEFORE_S = 60.0
 """Patience with an endpoint that has answered in this run, or is known to have answered before."""
@@ -124,16 +124,16 @@ class Breaker:
             if not self._answered or self._rejected >= AUTH_IN_A_ROW:
                 self._trip(reason, detail)
         elif self._alike >= ALIKE_IN_A_ROW:
-            what = f"{self._alike} requests in a row failed in the same way"
+            failures = f"{self._alike} requests in a row failed in the same way"
             # The sentence about a judge in Python says what to look into.
             check = "Check the address, the model and its parameters, then run"
-            then = "Run" if reason is Reason.JUDGE_ERROR else check
-            self._trip(reason, _in_a_row(detail, what, f"{then} the same command again"))
+            advice = "Run" if reason is Reason.JUDGE_ERROR else check
+            self._trip(reason, _in_a_row(detail, failures, f"{advice} the same command again"))
         elif self._failures >= IN_A_ROW and now - self._since >= self._patience(reason):
             over = f" over {now - self._since:.0f} seconds" if now - self._since >= 1 else ""
-            what = f"{self._failures} requests in a row failed{over}"
-            then = "Run the same command again when the endpoint is back"
-            self._trip(reason, _in_a_row(detail, what, then))
+            failures = f"{self._failures} requests in a row failed{over}"
+            advice = "Run the same command again when the endpoint is back"
+            self._trip(reason, _in_a_row(detail, failures, advice))
 
     def _patience(self, reason: Reason) -> float:
         if reason is Reason.RATE_LIMITED:
@@ -145,8 +145,8 @@ class Breaker:
         self.on_trip()
 
 
-def _in_a_row(detail: str, what: str, then: str) -> str:
-    sentence = f"{detail.rstrip('. ')} ({what}, so no more are sent). {then}"
+def _in_a_row(detail: str, failures: str, advice: str) -> str:
+    sentence = f"{detail.rstrip('. ')} ({failures}, so no more are sent). {advice}"
     return f"{sentence}: nothing that was answered is asked again."
 
 

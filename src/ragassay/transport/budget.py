@@ -27,7 +27,7 @@ _HOW = "Write dollars ('5.00'), calls ('200 calls') or tokens ('2M tokens')."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """What a request in flight may take; settled once it is known what it took."""
+    """The most that a request in flight may take, until it is settled for what it took."""
 
     dollars: float
     tokens: int
@@ -97,8 +97,8 @@ class Budget:
         return self.dollars is not None
 
     def fits(self, dollars: float | None, tokens: int) -> bool:
-        """Whether a request fits beside what is spent, were nothing else in flight; that something
-        did not is remembered (`exhausted`).
+        """Whether a request would fit if nothing else were in flight; sets `exhausted` where it
+        does not.
 
         Args:
             dollars, tokens: as of `reserve`.
@@ -122,9 +122,9 @@ class Budget:
         """
         if not self._fits(dollars, tokens, self._open):
             return None
-        made = Reservation(dollars or 0.0, tokens)
-        self._open.add(made)
-        return made
+        reservation = Reservation(dollars or 0.0, tokens)
+        self._open.add(reservation)
+        return reservation
 
     async def claim(self, dollars: float | None, tokens: int) -> Reservation | None:
         """Reserves for a request; waits while a request in flight may still leave enough.
@@ -136,11 +136,11 @@ class Budget:
         Returns:
             ``None`` where the budget is spent.
         """
-        while (made := self.reserve(dollars, tokens)) is None:
+        while (reservation := self.reserve(dollars, tokens)) is None:
             if not self.fits(dollars, tokens):
                 return None
             await self._settled.wait()
-        return made
+        return reservation
 
     def settle(
         self, reservation: Reservation, dollars: float | None, tokens: int, calls: int = 1
@@ -196,8 +196,9 @@ class Budget:
                 return False
         if self.calls is not None and self.spent_calls + len(beside) + 1 > self.calls:
             return False
-        taken = self.spent_tokens + sum(one.tokens for one in beside) + tokens
-        return self.tokens is None or taken <= self.tokens
+        if self.tokens is None:
+            return True
+        return self.spent_tokens + sum(one.tokens for one in beside) + tokens <= self.tokens
 
 
 def _money(dollars: float) -> str:

@@ -127,15 +127,15 @@ class Limiter:
         Args:
             retry_after: seconds for which it wants no request at all.
         """
-        told = retry_after is not None and retry_after > 0
-        if told:
+        pauses = retry_after is not None and retry_after > 0
+        if pauses:
             self._paused_until = max(self._paused_until, self._clock() + (retry_after or 0.0))
-            self._opened = START  # one place after the other, few would set out between two pauses
+            self._opened = START  # no spreading: else few requests would be sent between two pauses
         self._doubling = False
         number, begun = _sent.get()
         if number and number < self._barrier:
             return  # sent before the last cut: the same wave
-        if told and not begun:
+        if pauses and not begun:
             return
         self._barrier = next(_numbers)
         self._limit = max(1.0, min(self._limit, max(1, self.active)) * _HALF)
@@ -213,7 +213,7 @@ class Limiter:
 
 
 class _Bucket:
-    """So much a minute: no minute, wherever it begins, sees more than ``limit``.
+    """An amount a minute: no minute, wherever it begins, gets more than ``limit``.
 
     (A single request of more tokens than a burst holds waits for a full bucket and leaves a debt.)
 

@@ -76,8 +76,8 @@ def price_of(model: str, endpoint: str = "") -> Price | None:
     if model.startswith(("http://", "https://")):
         endpoint, _, model = model.partition("#")
     bare = _MAKER.sub("", model.strip().casefold())
-    known = prices().get(bare) or prices().get(_VERSION.sub("", bare))
-    return known or (FREE if endpoint and is_local(endpoint) else None)
+    price = prices().get(bare) or prices().get(_VERSION.sub("", bare))
+    return price or (FREE if endpoint and is_local(endpoint) else None)
 
 
 def is_local(endpoint: str) -> bool:

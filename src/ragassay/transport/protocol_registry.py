@@ -15,8 +15,8 @@ def protocols() -> Mapping[str, ApiProtocol]:
     """Every protocol by name: those of the files in ``endpoints/``, and of installed packages."""
     ours = [getattr(one, "PROTOCOL", None) for one in discovery.modules(f"{__package__}.endpoints")]
     every = [*ours, *extensions.added("endpoints").values()]
-    named = ((one.name, one) for one in every if isinstance(one, ApiProtocol))
-    return extensions.by_name("protocol", named)
+    by_name = ((one.name, one) for one in every if isinstance(one, ApiProtocol))
+    return extensions.by_name("protocol", by_name)
 
 
 @cache

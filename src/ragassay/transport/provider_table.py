@@ -37,7 +37,7 @@ class Provider:
     default: str | None = None
 
 
-def spoken(protocol: str) -> dict[str, Any]:
+def speakers(protocol: str) -> dict[str, Any]:
     """Who speaks a protocol of ours: ``providers`` and ``aliases``, by name.
 
     Args:

@@ -19,7 +19,8 @@ _SHORTEST = 6
 
 
 _SENDABLE = re.compile(r"[\x21-\x7e]*")
-"""What a header may hold: clients quote a whole header that they cannot send, key and all."""
+"""What a header may hold. It is checked here, because clients whose header cannot be sent quote it
+in their errors, with the key in it."""
 
 
 class Secret:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from ragassay.scores import Reason
+from ragassay.transport.accounts import Account, PricedAccount, Stopped
 from ragassay.transport.breaker import Breaker
 from ragassay.transport.budget import Reservation
 from ragassay.transport.endpoints import TIMEOUT_S, Completion, EndpointError
@@ -32,9 +33,9 @@ LONGEST_PAUSE_S = 600.0
 """An endpoint that wants to be left alone for longer ends the run (a quota of the day)."""
 
 HEAD_START_S = 1.0
-"""How long the very first request travels alone at most: a wrong key or a parameter that the
-endpoint rejects is then found out with one request and not with a whole wave of them. Errors come
-within a second; a judge that takes longer to answer costs a run this one second."""
+"""Seconds for which the very first request is the only one, at most: it shows whether the key is
+wrong or a parameter is rejected before many requests are sent. Errors come within a second; a judge
+that takes longer to answer costs a run this one second."""
 
 INTERRUPTED = "interrupted before it was answered; run the same command again to go on"
 
@@ -83,9 +84,10 @@ class SendRequest(Generic[T]):
         input_tokens, output_tokens: what it plausibly takes, for limits and budget.
         tally: is added to.
         receive: takes the reply while the request still has its place. Where it waits for the
-            ledger, a reply that is not kept yet counts as in flight, and a crash never loses more
-            replies than may be in flight. What it raises comes through.
-        current: asked right before sending; what one waited with may be outdated.
+            ledger, the request stays in flight until its reply is stored, so that a crash loses no
+            more replies than may be in flight. What it raises is raised by `Sender.send`.
+        current: whether the request is still to be sent; called right before that, because a
+            request that waited for a place may be outdated.
     """
 
     body: bytes
@@ -94,10 +96,6 @@ class SendRequest(Generic[T]):
     tally: Tally
     receive: Callable[[Completion], Awaitable[T]]
     current: Callable[[], bool] | None = None
-
-
-class Stopped(EndpointError):  # noqa: N818 - it is a decision
-    """Nothing more is sent in this run; the detail says why."""
 
 
 class _Woken(Exception):  # noqa: N818 - it is a signal
@@ -124,49 +122,6 @@ class Receiver(Protocol):
         ...
 
 
-class Account(Protocol):
-    """What pays for the requests of one sender, each attempt by itself."""
-
-    def check(self, body: bytes, input_tokens: float, output_tokens: float) -> None:
-        """Refuses a request that could not be paid even if nothing else were in flight.
-
-        Args:
-            body: of the request.
-            input_tokens, output_tokens: that it plausibly takes.
-
-        Raises:
-            Stopped: the budget is spent.
-        """
-        ...
-
-    async def claim(self, body: bytes, input_tokens: float, output_tokens: float) -> Reservation:
-        """Reserves for one attempt; waits while one in flight may leave enough.
-
-        Args:
-            body, input_tokens, output_tokens: as of `check`.
-
-        Raises:
-            Stopped: the budget is spent.
-        """
-        ...
-
-    def settle(
-        self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool
-    ) -> str | None:
-        """Ends the reservation of an attempt.
-
-        Args:
-            pay: the reservation.
-            completion: that came; ``None`` for a failure.
-            free: whether the attempt cost nothing for sure.
-            sent: whether it may have reached the endpoint.
-
-        Returns:
-            A sentence where nothing more can be paid for, because it is not known what that takes.
-        """
-        ...
-
-
 class Sender:
     """Sends requests to one endpoint. Used on one event loop.
 
@@ -174,7 +129,7 @@ class Sender:
         endpoint: where to.
         limiter: its pace; one of its own where left out.
         breaker: its health; likewise.
-        account: pays for each attempt; ``None`` where there is no budget.
+        account: pays for each attempt; one without limits where left out.
         timeout: seconds that a question (all that shares a tally: retries, the waits between them,
             the repair turn) may take in all; waiting for a place or through a pause that the
             endpoint asked for is not counted.
@@ -196,7 +151,7 @@ class Sender:
         self.endpoint = endpoint
         self.limiter, self.breaker = limiter or Limiter(), breaker or Breaker()
         self.breaker.on_trip = self._wake
-        self.account = account
+        self.account = account or PricedAccount()
         self.timeout, self.backoff, self.attempts = timeout, backoff, attempts
         self._stopped: tuple[Reason, str] | None = None
         self._stop = asyncio.Event()
@@ -245,13 +200,11 @@ class Sender:
         for attempt in range(1, self.attempts + 1):
             try:
                 return await self._attempt(outgoing)
-            except Stopped:
-                raise
             except EndpointError as error:
                 failure = error
             longest = min(LONGEST_BACKOFF_S, self.backoff * 2.0 ** (attempt - 1))
-            told = failure.retry_after is not None
-            wait = 0.0 if told else longest * self._draw.uniform(0.5, 1.0)
+            paused = failure.retry_after is not None  # the limiter waits as long as the server asks
+            wait = 0.0 if paused else longest * self._draw.uniform(0.5, 1.0)
             last = attempt == self.attempts or self._left(tally) <= wait
             if not failure.again or last or self.stopped:
                 raise failure
@@ -262,7 +215,7 @@ class Sender:
         raise AssertionError("the last attempt returns or raises")
 
     def _left(self, tally: Tally) -> float:
-        """Seconds that a question still has."""
+        """Seconds that are left of the time for a question."""
         return self.timeout - tally.seconds - tally.waited
 
     async def _attempt(self, outgoing: SendRequest[T]) -> T | None:
@@ -271,8 +224,7 @@ class Sender:
         tokens = int(outgoing.input_tokens + outgoing.output_tokens)
         while True:
             self._check()
-            if self.account is not None:
-                self.account.check(*likely)  # or it would wait for a place for nothing
+            self.account.check(*likely)  # or it would wait for a place for nothing
             try:
                 async with self.limiter.slot(tokens, begun=outgoing.tally.attempts > 0):
                     self._check()
@@ -280,13 +232,16 @@ class Sender:
                         return None
                     if self._left(outgoing.tally) <= 0:
                         raise self._late()
-                    pay = await self._claim(*likely)
+                    pay = await self.account.claim(*likely)
+                    if self.stopped:
+                        self.account.settle(pay, None, free=True, sent=False)
+                    self._check()
                     completion = await self._sent(outgoing.body, outgoing.tally, pay)
                     return await outgoing.receive(completion)
             except _Woken:
                 continue  # perhaps another judge of this endpoint was stopped
 
-    async def _sent(self, body: bytes, tally: Tally, pay: Reservation | None) -> Completion:
+    async def _sent(self, body: bytes, tally: Tally, pay: Reservation) -> Completion:
         """One attempt, counted by the tally, the budget, the limiter and the breaker."""
         clock = asyncio.get_running_loop().time
         completion: Completion | None = None
@@ -302,7 +257,9 @@ class Sender:
         finally:
             tally.attempts += sent
             tally.seconds += clock() - begin
-            self._settle(pay, completion, free, sent)
+            problem = self.account.settle(pay, completion, free=free, sent=sent)
+            if problem is not None:
+                self.stop(Reason.BUDGET, problem)
         tally.add(completion)
         self.limiter.succeeded()
         self.breaker.succeeded()
@@ -329,7 +286,7 @@ class Sender:
     def _learn(self, failure: EndpointError) -> None:
         """What an error says about the endpoint."""
         if failure.rejected or failure.reason in (Reason.REFUSED, Reason.CONTEXT_TOO_LONG):
-            # It works, and answers: only this request is not to its taste.
+            # It works, and answers: it only does not take this request.
             return
         pause = failure.retry_after
         if pause is not None and pause > LONGEST_PAUSE_S:
@@ -357,26 +314,6 @@ class Sender:
         self._ahead.set()
         self._stop.set()
         self.limiter.dismiss(_Woken)
-
-    async def _claim(
-        self, body: bytes, input_tokens: float, output_tokens: float
-    ) -> Reservation | None:
-        if self.account is None:
-            return None
-        pay = await self.account.claim(body, input_tokens, output_tokens)
-        if self.stopped:
-            self.account.settle(pay, None, free=True, sent=False)
-        self._check()
-        return pay
-
-    def _settle(
-        self, pay: Reservation | None, completion: Completion | None, free: bool, sent: bool
-    ) -> None:
-        if self.account is None or pay is None:
-            return
-        untold = self.account.settle(pay, completion, free=free, sent=sent)
-        if untold is not None:
-            self.stop(Reason.BUDGET, untold)
 
 
 def _duration(seconds: float) -> str:

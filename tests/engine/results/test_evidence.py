@@ -24,7 +24,7 @@ from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
 from ragassay.errors import UsageError
 from ragassay.judges.panel import Panel
-from ragassay.judges.verdict_records import about_of, short
+from ragassay.judges.recorded.verdict_records import about_of, short
 from ragassay.metrics.core import metric
 from ragassay.metrics.core.metric import Window, scored
 from ragassay.metrics.grounding.hallucination import Hhem

@@ -22,8 +22,8 @@ from postgres_server import PostgresServer
 from ragassay.cli import call
 from ragassay.errors import InputError, RagassayError, UsageError
 from ragassay.judges.ledger import ledger_admin, ledger_file
-from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_file import APPLICATION, VERSION
+from ragassay.judges.ledger.ledger_selection import Selection
 from ragassay.judges.ledger.store import Entry, Ledger
 
 DAY = 86_400.0

@@ -12,7 +12,7 @@ import pytest
 from ragassay.cli import call
 from ragassay.errors import UsageError
 from ragassay.judges.ledger import Ledger, SystemAnswers, ledger_admin
-from ragassay.judges.ledger.ledger_admin import Selection
+from ragassay.judges.ledger.ledger_selection import Selection
 
 
 def keep(ledger: Ledger, system: str, n: int, version: str = "1") -> None:

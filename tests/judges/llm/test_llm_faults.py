@@ -20,6 +20,7 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.scores import Reason
+from ragassay.transport.accounts import PricedAccount, Stopped
 from ragassay.transport.breaker import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import (
@@ -33,10 +34,9 @@ from ragassay.transport.endpoints.endpoint import (
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
 from ragassay.transport.limits import Limiter
-from ragassay.transport.priced_account import PricedAccount
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
-from ragassay.transport.sending import Sender, SendRequest, Stopped, Tally
+from ragassay.transport.sending import Sender, SendRequest, Tally
 from virtual_time import VirtualLoop, virtually
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")

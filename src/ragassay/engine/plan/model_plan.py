@@ -148,9 +148,8 @@ class EmbeddingPlanner:
         place = config.ledger or ledger.DEFAULT
         if ledger.is_there(place) and not config.refresh:
             self._ledger = ledger.Ledger(place, create=False)
-            if ledger.exists(self._ledger):
-                space = (address.url, address.model, config.embedder_dimensions)
-                self._store = ledger.VectorStore(self._ledger, *space)
+            space = (address.url, address.model, config.embedder_dimensions)
+            self._store = ledger.VectorStore(self._ledger, *space)
 
     def add(self, sample: Sample) -> None:
         """Takes in a sample."""

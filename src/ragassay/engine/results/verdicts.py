@@ -15,7 +15,7 @@ from ragassay.errors import InputError, validation_problem
 from ragassay.judges import Asked, Provenance, to_record
 
 Record = Mapping[str, Any]
-"""A verdict as `ragassay.judges.verdict_records.to_record` makes it."""
+"""A verdict as `ragassay.judges.to_record` makes it."""
 
 
 class Verdicts(Protocol):

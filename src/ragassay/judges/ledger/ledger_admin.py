@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -19,111 +19,21 @@ import orjson
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.counts import grouped
+from ragassay.errors import UsageError
 from ragassay.judges.ledger import vectors
 from ragassay.judges.ledger.ledger_file import MEMORY, damaged
+from ragassay.judges.ledger.ledger_selection import (
+    ALL,
+    CHOSEN,
+    EVERYTHING,
+    OF_SYSTEMS,
+    VECTORS,
+    VERDICTS,
+    Selection,
+)
 from ragassay.judges.ledger.store import END_OF_TIME, PROVENANCE, Entry, Ledger
-from ragassay.judges.ledger.system_answers import ANSWERS_INDEX, FAILURES_INDEX
 from ragassay.transport import providers
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which entries are selected; all where no field is set.
-
-    Attributes:
-        model: the model that was asked for.
-        kind: of question.
-        before: kept before this moment (seconds since 1970).
-        failed: only those that hold a failure.
-        system: only answers of this system under test.
-    """
-
-    model: str | None = None
-    kind: str | None = None
-    before: float | None = None
-    failed: bool = False
-    system: str | None = None
-
-    @property
-    def of_judges(self) -> bool:
-        """Whether it may select verdicts and vectors."""
-        return self.system is None
-
-    @property
-    def of_systems(self) -> bool:
-        """Whether it may select answers of systems, which have no model, no kind and no failure."""
-        return self.model is None and self.kind is None and not self.failed
-
-    @property
-    def all(self) -> bool:
-        """Whether nothing is left out."""
-        return self == Selection()
-
-    def check(self, ledger: Ledger) -> None:
-        """Refuses names that occur nowhere in the ledger.
-
-        Raises:
-            UsageError: a model, kind or system that no entry has, or a system together with what
-                only entries of judges have.
-        """
-        if self.system is not None:
-            self._check_system(ledger)
-        for column, value in (("model", self.model), ("kind", self.kind)):
-            if value is None:
-                continue
-            rows = ledger.select(f"SELECT DISTINCT {column} FROM {_all(ledger)} ORDER BY 1")
-            known = [row[0] for row in rows]
-            if value not in known:
-                hint = _known(value, known, "The ledger is empty.")
-                raise UsageError(f"No entry is of the {column} {value!r}. {hint}")
-
-    def _check_system(self, ledger: Ledger) -> None:
-        if not self.of_systems:
-            raise UsageError(
-                "An answer of a system has no model, no kind of question and no failure that is "
-                "kept: --system goes with --older-than only."
-            )
-        known = list(dict.fromkeys(row.system for row in systems(ledger)))
-        if self.system not in known:
-            hint = _known(str(self.system), known, "It holds answers of none.")
-            raise UsageError(f"No answer is of the system {self.system!r}. {hint}")
-
-
-def _known(name: str, known: Sequence[str], none: str) -> str:
-    """The name that may be meant, else all that there are; ``none`` where there are none."""
-    there = f"There are: {', '.join(known)}." if known else none
-    return did_you_mean(name, known) or there
-
-
-_CHOSEN = (
-    "(CAST(:model AS TEXT) IS NULL OR model = :model) "
-    "AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind) "
-    "AND (CAST(:before AS DOUBLE PRECISION) IS NULL OR created < :before) "
-    "AND (NOT :failed OR reason IS NOT NULL)"
-)
-"""A `Selection` as a condition of a query, with its fields as values."""
-
-_VERDICTS = (
-    "SELECT rowid AS id, endpoint, model, kind, reason, input_tokens, output_tokens, cost, created "
-    "FROM verdicts"
-)
-_VECTORS = (  # what was sent for them has no reply in tokens
-    f"SELECT rowid AS id, endpoint, model, '{vectors.KIND}' AS kind, NULL AS reason, input_tokens, "
-    f"0 AS output_tokens, cost, created FROM {vectors.TABLE}"
-)
-
-
-def _tables(ledger: Ledger) -> dict[str, str]:
-    """For each table of entries the query that gives them, in the same columns."""
-    tables = {"verdicts": _VERDICTS}
-    return {**tables, vectors.TABLE: _VECTORS} if vectors.exists(ledger) else tables
-
-
-def _all(ledger: Ledger) -> str:
-    """All entries, as a table of a query."""
-    return f"({' UNION ALL '.join(_tables(ledger).values())}) AS entries"
-
 
 _OF_A_MODEL = "WHERE CAST(? AS TEXT) IS NULL OR model = ?"
 
@@ -159,8 +69,7 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        values = {"judge": self.judge, **asdict(self)}
-        values |= {"cost": round(self.cost, 6)}
+        values = {"judge": self.judge, **asdict(self), "cost": round(self.cost, 6)}
         values |= {"first": moment(self.first), "last": moment(self.last)}
         return {"question" if name == "kind" else name: one for name, one in values.items()}
 
@@ -220,10 +129,8 @@ class Stats:
     @property
     def failures(self) -> dict[str, int]:
         """All failures by reason, the most frequent first."""
-        counted: Counter[str] = Counter()
-        for row in self.rows:
-            counted.update(row.failures)
-        return dict(counted.most_common())
+        counts = sum((Counter(row.failures) for row in self.rows), Counter[str]())
+        return dict(counts.most_common())
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, with totals."""
@@ -242,14 +149,14 @@ class Stats:
         }
 
 
-def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
+def stats(ledger: Ledger, selection: Selection = EVERYTHING) -> Stats:
     """Counts, tokens and money by judge and kind of question.
 
     Args:
         ledger: to be counted.
         selection: of its entries; all when left out.
     """
-    values, chosen = asdict(selection), f"FROM {_all(ledger)} WHERE {_CHOSEN}"
+    values, chosen = asdict(selection), f"FROM {ALL} WHERE {CHOSEN}"
     failures: dict[tuple[str, str, str], dict[str, int]] = {}
     for endpoint, model, kind, reason, n in ledger.select(
         f"SELECT endpoint, model, kind, reason, count(*) AS n {chosen} AND reason IS NOT NULL "
@@ -270,36 +177,25 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
     except ValidationError as error:
         raise damaged(ledger.path, "a kept answer lacks what each of them has") from error
     return Stats(
-        ledger.path, _size(ledger.path), rows, rejections(ledger), systems(ledger, selection)
+        ledger.path, _size(ledger.path), rows, rejections(ledger), _systems(ledger, selection)
     )
 
 
-def systems(ledger: Ledger, selection: Selection = Selection()) -> list[SystemRow]:
-    """The answers of systems under test, counted by system and fingerprint.
-
-    Args:
-        ledger: any.
-        selection: of its entries; all when left out.
-    """
-    if not selection.of_systems or not ledger.has_table(ANSWERS_INDEX):
+def _systems(ledger: Ledger, selection: Selection) -> list[SystemRow]:
+    """The answers of systems under test, counted by system and fingerprint."""
+    if not selection.of_systems:
         return []
-    found = ledger.select(
+    rows = ledger.select(
         "SELECT system, fingerprint, count(*), count(DISTINCT query), min(created), max(created) "
-        f"FROM answers WHERE {_OF_SYSTEMS} GROUP BY 1, 2 ORDER BY 1, 6",
+        f"FROM answers WHERE {OF_SYSTEMS} GROUP BY 1, 2 ORDER BY 1, 6",
         asdict(selection),
     )
-    return [SystemRow(*row) for row in found]
-
-
-_OF_SYSTEMS = (
-    "(CAST(:system AS TEXT) IS NULL OR system = :system) "
-    "AND (CAST(:before AS DOUBLE PRECISION) IS NULL OR created < :before)"
-)
+    return [SystemRow(*row) for row in rows]
 
 
 def export(
     ledger: Ledger,
-    selection: Selection = Selection(),
+    selection: Selection = EVERYTHING,
     *,
     messages: bool = False,
 ) -> Iterator[bytes]:
@@ -318,7 +214,7 @@ def export(
             "Vectors are not exported: no judge replays them. To use them elsewhere, take the "
             "ledger's file."
         )
-    for entry in ledger.entries(_CHOSEN, asdict(selection)):
+    for entry in ledger.entries(CHOSEN, asdict(selection)):
         yield orjson.dumps(record_of(entry, messages=messages)) + b"\n"
 
 
@@ -334,22 +230,22 @@ def prune(ledger: Ledger, selection: Selection) -> int:
     Returns:
         The number of entries.
     """
-    gone, values = 0, asdict(selection)
-    for table, entries in _tables(ledger).items() if selection.of_judges else ():
-        gone += ledger.change(
+    deleted, values = 0, asdict(selection)
+    tables = {"verdicts": VERDICTS, vectors.TABLE: VECTORS}
+    for table, entries in tables.items() if selection.of_judges else ():
+        deleted += ledger.change(
             f"DELETE FROM {table} WHERE rowid IN "
-            f"(SELECT id FROM ({entries}) AS entries WHERE {_CHOSEN})",
+            f"(SELECT id FROM ({entries}) AS entries WHERE {CHOSEN})",
             values,
         )
-    if selection.of_systems and ledger.has_table(ANSWERS_INDEX):
-        gone += ledger.change(f"DELETE FROM answers WHERE {_OF_SYSTEMS}", values)
-    if selection.of_systems and ledger.has_table(FAILURES_INDEX):
-        # They are no entries, but what stays of a system would tell of answers that are gone.
-        ledger.change(f"DELETE FROM failures WHERE {_OF_SYSTEMS}", values)
-    if gone:
+    if selection.of_systems:
+        deleted += ledger.change(f"DELETE FROM answers WHERE {OF_SYSTEMS}", values)
+        # Failures are not counted: they only say how often a system was asked in vain.
+        ledger.change(f"DELETE FROM failures WHERE {OF_SYSTEMS}", values)
+    if deleted:
         with contextlib.suppress(UsageError):
             ledger.shrink()
-    return gone
+    return deleted
 
 
 def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]:
@@ -359,13 +255,9 @@ def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]
         ledger: any.
         model: only for this model.
     """
-    by_label: dict[str, list[str]] = {}
-    for endpoint, name, parameter in ledger.select(
-        f"SELECT endpoint, model, parameter FROM rejected {_OF_A_MODEL} ORDER BY 1, 2, 3",
-        (model, model),
-    ):
-        by_label.setdefault(label_of(endpoint, name), []).append(parameter)
-    return by_label
+    query = f"SELECT endpoint, model, parameter FROM rejected {_OF_A_MODEL} ORDER BY 1, 2, 3"
+    rows = ledger.select(query, (model, model))
+    return grouped((label_of(endpoint, name), parameter) for endpoint, name, parameter in rows)
 
 
 def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
@@ -399,8 +291,8 @@ def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:
     if entry.reason is not None:
         record |= {"reason": entry.reason, "detail": entry.detail}
     record |= {"judge": label_of(entry.endpoint, entry.model), "model": entry.answered_by}
-    made = {name: getattr(entry, name) for name in PROVENANCE}
-    record |= {"prompt_hash": made.pop("prompt_hash"), "request": entry.key, **made}
+    provenance = {name: getattr(entry, name) for name in PROVENANCE}
+    record |= {"prompt_hash": provenance.pop("prompt_hash"), "request": entry.key, **provenance}
     record["created"] = moment(entry.created)
     if messages:
         record["sent"] = orjson.Fragment(entry.request)

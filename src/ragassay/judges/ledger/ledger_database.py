@@ -14,11 +14,11 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ragassay.errors import UsageError, extra_needed
-from ragassay.judges.ledger.ledger_file import statements
+from ragassay.judges.ledger.ledger_file import missing_tables
 
 PREFIXES = ("postgresql://", "postgres://")
 PATIENCE_S = 30.0
@@ -53,18 +53,17 @@ class LedgerDatabase:
             UsageError: the database cannot be used.
         """
         with self.explained():
-            made = _Connection(self._address)
-            ((path,),) = made.execute("SHOW search_path").fetchall()
+            connection = _Connection(self._address)
+            ((path,),) = connection.execute("SHOW search_path").fetchall()
             schema = path.split(",")[0].strip().strip('"')
-            with self.transaction(made):
+            with self.transaction(connection):
                 # Two workers that begin together make one ledger.
-                made.execute("SELECT pg_advisory_xact_lock(1380405297)")
+                connection.execute("SELECT pg_advisory_xact_lock(1380405297)")
                 if schema not in ("$user", "public", ""):
-                    made.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-                if not self.has_table(made, "verdicts"):
-                    for statement in statements("verdicts"):
-                        made.execute(statement)
-        return made
+                    connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+                for statement in missing_tables(partial(self.has_table, connection)):
+                    connection.execute(statement)
+        return connection
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -88,8 +87,9 @@ class LedgerDatabase:
             connection.give_up()
             raise
 
-    def has_table(self, connection: _Connection, name: str) -> bool:
-        """Whether there is a table of this name."""
+    @staticmethod
+    def has_table(connection: _Connection, name: str) -> bool:
+        """Whether there is a table or an index of this name."""
         return connection.execute("SELECT to_regclass(?)", (name,)).fetchall()[0][0] is not None
 
     def shrink(self, connection: _Connection) -> None:
@@ -101,10 +101,10 @@ class LedgerDatabase:
         with self._leasing, self.explained():
             if self._leases is None:
                 self._leases = _Connection(self._address)
-            found = self._leases.execute(
+            result = self._leases.execute(
                 "SELECT pg_try_advisory_lock(hashtextextended(current_schema(), ?))", (_half(key),)
             )
-            return bool(found.fetchall()[0][0])
+            return bool(result.fetchall()[0][0])
 
     def release(self, key: str) -> None:
         """Gives a lease back. Where the connection was lost, it is back already."""
@@ -146,7 +146,7 @@ class _Connection:
             try:
                 if self._connection.closed:
                     self._open()
-                found = self._connection.execute(_translated(statement), _storable(values))
+                result = self._connection.execute(_translated(statement), _storable(values))
                 break
             except psycopg.OperationalError:
                 if self._within or not self._connection.closed or time.monotonic() > give_up:
@@ -154,7 +154,7 @@ class _Connection:
                 time.sleep(0.5)
         if statement in ("BEGIN", "COMMIT"):
             self._within = statement == "BEGIN"
-        return found
+        return result
 
     def executemany(self, statement: str, rows: Iterable[_Values]) -> None:
         """Executes one statement for each row of values. For within a transaction."""
@@ -195,10 +195,10 @@ def _translated(statement: str) -> Any:
     key is there already."""
     text = statement.replace("%", "%%").replace("?", "%s")
     text = re.sub(r"(?<![:\w]):(\w+)", r"%(\1)s", text)
-    made = re.match(r"\s*CREATE TABLE (IF NOT EXISTS )?\w+ \(", text)
-    if made is not None:
+    creation = re.match(r"\s*CREATE TABLE (IF NOT EXISTS )?\w+ \(", text)
+    if creation is not None:
         text = re.sub(r"\b(BLOB|REAL|INTEGER)\b", lambda one: _TYPES[one[0]], text)
-        return f"{text[: made.end()]} rowid BIGSERIAL, {text[made.end() :]}"
+        return f"{text[: creation.end()]} rowid BIGSERIAL, {text[creation.end() :]}"
     if text.startswith("INSERT OR IGNORE"):
         return f"{text.replace(' OR IGNORE', '', 1)} ON CONFLICT DO NOTHING"
     if text.startswith("INSERT OR REPLACE"):
@@ -206,6 +206,6 @@ def _translated(statement: str) -> Any:
         assert columns is not None
         names = [name.strip() for name in columns[1].split(",")]
         # As in SQLite, a row that is replaced becomes the youngest.
-        kept = ", ".join(f"{name} = excluded.{name}" for name in [*names, "rowid"])
-        return f"{text.replace(' OR REPLACE', '', 1)} ON CONFLICT (key) DO UPDATE SET {kept}"
+        updates = ", ".join(f"{name} = excluded.{name}" for name in [*names, "rowid"])
+        return f"{text.replace(' OR REPLACE', '', 1)} ON CONFLICT (key) DO UPDATE SET {updates}"
     return text

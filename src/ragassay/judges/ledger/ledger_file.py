@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -25,6 +26,9 @@ MEMORY = ":memory:"
 APPLICATION = 0x52474C31
 """``RGL1``, in the header of each ledger."""
 VERSION = 1
+TABLES = ("verdicts", "answers", "failures", "vectors")
+"""Files beside this one with SQL: each makes a table and its index ``TABLE_by_key``."""
+
 BUSY_S = 60.0
 """How long one process waits for another that writes to the same file."""
 
@@ -86,8 +90,9 @@ class LedgerFile:
                 connection.execute("ROLLBACK")
             raise
 
-    def has_table(self, connection: sqlite3.Connection, name: str) -> bool:
-        """Whether there is a table of this name."""
+    @staticmethod
+    def has_table(connection: sqlite3.Connection, name: str) -> bool:
+        """Whether there is a table or an index of this name."""
         query = "SELECT 1 FROM sqlite_master WHERE name = ?"
         return bool(connection.execute(query, (name,)).fetchall())
 
@@ -133,14 +138,17 @@ def _place_of(key: str) -> int:
     return int(key[:15], 16)
 
 
-def statements(name: str) -> list[str]:
-    """The SQL statements that make tables.
+def missing_tables(has: Callable[[str], bool]) -> Iterator[str]:
+    """The SQL statements that make the tables which a ledger lacks: all of them in a new one, those
+    that came later in the ledger of an older ragassay (which goes on reading it).
 
     Args:
-        name: of a file beside this one, without its ending.
+        has: whether the ledger has a table or an index of a name.
     """
-    source = resources.files("ragassay.judges.ledger") / f"{name}.sql"
-    return source.read_text(encoding="utf-8").split(";")[:-1]
+    for table in TABLES:
+        if not has(f"{table}_by_key"):
+            source = resources.files("ragassay.judges.ledger") / f"{table}.sql"
+            yield from source.read_text(encoding="utf-8").split(";")[:-1]
 
 
 def _find_place(path: Path, create: bool) -> None:
@@ -153,31 +161,39 @@ def _find_place(path: Path, create: bool) -> None:
             hint="A run with an LLM as its judge makes one in the folder where it is started; "
             "name another with --ledger.",
         )
-    what = "the ledger's folder cannot be made"
+    problem = "the ledger's folder cannot be made"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        what = "the ledger cannot be written"
+        problem = "the ledger cannot be written"
         if not path.exists():
             # It will hold all texts that were sent, so it is its owner's alone. The files that
             # SQLite puts beside it take their rights from it.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise UsageError(
-            f"{path}: {what} ({system_problem(error)}). Choose another place with --ledger."
+            f"{path}: {problem} ({system_problem(error)}). Choose another place with --ledger."
         ) from error
 
 
 def _prepare(connection: sqlite3.Connection, path: str) -> None:
-    if _header(connection) != (APPLICATION, VERSION):
+    has = partial(LedgerFile.has_table, connection)
+    if _header(connection) != (APPLICATION, VERSION) or any(missing_tables(has)):
         with LedgerFile.transaction(connection):
-            _check_and_make(connection, path)
+            _check_and_mark(connection, path)
+            for statement in missing_tables(has):
+                connection.execute(statement)
     connection.execute("PRAGMA synchronous = FULL")
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         _write_ahead(connection)
 
 
-def _check_and_make(connection: sqlite3.Connection, path: str) -> None:
-    """Inside a transaction, so that two processes that begin together make one ledger."""
+def _check_and_mark(connection: sqlite3.Connection, path: str) -> None:
+    """Marks an empty file as a ledger. Called inside a transaction, so that two processes that
+    begin together make one ledger.
+
+    Raises:
+        InputError: the file is another program's, or a newer ledger.
+    """
     application, version = _header(connection)
     if application == APPLICATION and version == VERSION:
         return
@@ -193,8 +209,6 @@ def _check_and_make(connection: sqlite3.Connection, path: str) -> None:
             path=path,
             hint="Name another file for the ledger with --ledger.",
         )
-    for statement in statements("verdicts"):
-        connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 

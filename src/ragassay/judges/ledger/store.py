@@ -182,8 +182,8 @@ class Ledger:
         Raises:
             UsageError: the file cannot be written any more (the disk is full, for example).
         """
-        kept = _KEEP if entry.reason is None or stale else _KEEP_FAILURE
-        await self.write([(kept, _row_of(entry))])
+        statement = _KEEP if entry.reason is None or stale else _KEEP_FAILURE
+        await self.write([(statement, _row_of(entry))])
 
     def rejected(self, endpoint: str, model: str) -> KeysView[str]:
         """The parameters that an endpoint is known not to take for a model, in the order in which
@@ -224,11 +224,6 @@ class Ledger:
             yield
         finally:
             self._place.release(key)
-
-    def has_table(self, name: str) -> bool:
-        """Whether there is a table of this name."""
-        with self._reading, self._place.explained():
-            return bool(self._place.has_table(self._reader, name))
 
     def select(self, query: str, values: _Values = ()) -> list[tuple[Any, ...]]:
         """All rows of a query, for administration and reports.
@@ -296,7 +291,7 @@ class Ledger:
         self._place.close()
 
     def write(self, statements: _Statements, gather: float = 0.0) -> asyncio.Future[None]:
-        """Carries out statements on the writer's thread. For what is kept beside the answers.
+        """Executes statements on the writer's thread, also for what is stored beside the answers.
 
         Args:
             statements: in SQL, with their values.
@@ -304,8 +299,8 @@ class Ledger:
                 that do not wait.
 
         Returns:
-            Is done when they are durable; a `UsageError` in it says that the file cannot be written
-            any more.
+            A future that is done when they are durable; it holds a `UsageError` where the file
+            cannot be written any more.
         """
         done = asyncio.get_running_loop().create_future()
         with self._adding:

@@ -2,8 +2,7 @@
 
 An answer is known by the fingerprint of its system and by the request, as it was sent. A failure is
 kept in a second table until the request is answered: the next run asks again, and knows how often
-it failed before. Both tables are made where they are missing, so a ledger of an older ragassay
-gains them, and an older ragassay goes on reading a ledger that has them.
+it failed before.
 """
 
 from __future__ import annotations
@@ -13,17 +12,10 @@ import hashlib
 import time
 from dataclasses import dataclass
 
-from ragassay.judges.ledger.ledger_file import statements
 from ragassay.judges.ledger.store import Ledger
-
-ANSWERS_INDEX = "answers_by_key"
-"""There where a ledger has the table of these answers."""
 
 _COLUMNS = "key, system, fingerprint, query, repeat, record, created"
 _KEEP = f"INSERT OR REPLACE INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-
-FAILURES_INDEX = "failures_by_key"
-"""There where a ledger has the table of their failures."""
 
 _FAILURE_COLUMNS = "key, system, fingerprint, query, repeat, times, record, created"
 _KEEP_FAILURE = (
@@ -63,15 +55,11 @@ class SystemAnswers:
 
     def __init__(self, ledger: Ledger, system: str, fingerprint: str) -> None:
         self._ledger, self._system, self._fingerprint = ledger, system, fingerprint
-        if not (ledger.has_table(ANSWERS_INDEX) and ledger.has_table(FAILURES_INDEX)):
-            for statement in statements("answers"):
-                ledger.change(statement)
         # A look into the file while another thread writes costs more than to ask a system.
-        self._known = {row[0] for row in ledger.select("SELECT key FROM answers")}
-        own = "FROM {} WHERE fingerprint = ?"
-        answered = f"SELECT key {own.format('answers')} LIMIT 1"
+        self._answered = {row[0] for row in ledger.select("SELECT key FROM answers")}
+        answered = "SELECT key FROM answers WHERE fingerprint = ? LIMIT 1"
         self.has_answered = bool(ledger.select(answered, (fingerprint,)))
-        failed = f"SELECT key, query, repeat, times, record {own.format('failures')}"
+        failed = "SELECT key, query, repeat, times, record FROM failures WHERE fingerprint = ?"
         self._failures: dict[bytes, KeptFailure] = {}
         self._times: dict[tuple[str, int], int] = {}
         for key, query, repeat, times, record in ledger.select(failed, (fingerprint,)):
@@ -81,7 +69,7 @@ class SystemAnswers:
     def find(self, request: bytes) -> str | None:
         """The record of the answer to a request; ``None`` where it was not answered before."""
         key = self._key(request)
-        if key not in self._known:
+        if key not in self._answered:
             return None
         rows = self._ledger.select("SELECT record FROM answers WHERE key = ?", (key,))
         return str(rows[0][0]) if rows else None
@@ -96,10 +84,10 @@ class SystemAnswers:
             record: JSON of the answer.
 
         Returns:
-            Is done when the answer is durable; see `Ledger.write`.
+            A future that is done when the answer is durable; see `Ledger.write`.
         """
         key = self._key(request)
-        self._known.add(key)
+        self._answered.add(key)
         row = (self._system, self._fingerprint, query, repeat, record, time.time())
         statements: list[tuple[str, tuple[object, ...]]] = [(_KEEP, (key, *row))]
         if self._failures.pop(key, None) is not None:

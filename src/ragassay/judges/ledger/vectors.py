@@ -1,8 +1,7 @@
 """Vectors that an endpoint was paid for: a table of their own in the ledger's file.
 
 A vector is known by where it came from (endpoint, model, the number of dimensions that was asked
-for) and by the hash of its text. The table is made when the first vector is looked for, so a ledger
-of an older ragassay gains it, and an older ragassay goes on reading a ledger that has it.
+for) and by the hash of its text.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragassay.judges.ledger.ledger_file import statements
 from ragassay.judges.ledger.store import Ledger
 
 if TYPE_CHECKING:
@@ -67,11 +65,7 @@ class VectorStore:
         self, ledger: Ledger, endpoint: str, model: str, dimensions: int | None = None
     ) -> None:
         self.ledger = ledger
-        self._endpoint, self._model, self._dimensions = endpoint, model, dimensions or 0
-        self._space = f"{endpoint}\n{model}\n{self._dimensions}\n".encode()
-        if not exists(ledger):
-            for statement in statements("vectors"):
-                ledger.change(statement)
+        self._space = (endpoint, model, dimensions or 0)
 
     def find(self, texts: Iterable[str]) -> Mapping[str, NDArray[np.float32]]:
         """The vectors of those texts that were paid for before."""
@@ -92,7 +86,7 @@ class VectorStore:
             f"SELECT length(vector) FROM {TABLE} "
             "WHERE endpoint = ? AND model = ? AND dimensions = ? LIMIT 1"
         )
-        rows = self.ledger.select(query, (self._endpoint, self._model, self._dimensions))
+        rows = self.ledger.select(query, self._space)
         return int(rows[0][0]) // 4 if rows else None
 
     async def keep(self, paid: Sequence[Paid]) -> None:
@@ -101,18 +95,13 @@ class VectorStore:
         Raises:
             UsageError: the file cannot be written any more.
         """
-        await self.ledger.write([(_KEEP, self._row(one)) for one in paid])
-
-    def _row(self, one: Paid) -> tuple[Any, ...]:
-        space = (self._endpoint, self._model, self._dimensions)
-        blob = one.vector.astype("<f4").tobytes()
-        took = (one.input_tokens, one.cost, one.created)
-        return (self._key(one.text), *space, one.answered_by, blob, *took)
+        rows = []
+        for one in paid:
+            vector = one.vector.astype("<f4").tobytes()
+            took = (one.input_tokens, one.cost, one.created)
+            rows.append((self._key(one.text), *self._space, one.answered_by, vector, *took))
+        await self.ledger.write([(_KEEP, row) for row in rows])
 
     def _key(self, text: str) -> bytes:
-        return hashlib.sha256(self._space + text.encode("utf-8", "surrogatepass")).digest()
-
-
-def exists(ledger: Ledger) -> bool:
-    """Whether a ledger has ever held vectors."""
-    return ledger.has_table(f"{TABLE}_by_key")
+        body = "\n".join([*map(str, self._space), text])
+        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).digest()

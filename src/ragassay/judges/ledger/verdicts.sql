@@ -1,4 +1,11 @@
-CREATE TABLE verdicts (
+CREATE TABLE IF NOT EXISTS rejected (
+    endpoint TEXT NOT NULL,
+    model TEXT NOT NULL,
+    parameter TEXT NOT NULL,
+    PRIMARY KEY (endpoint, model, parameter)
+);
+
+CREATE TABLE IF NOT EXISTS verdicts (
     key BLOB NOT NULL,
     kind TEXT NOT NULL,
     version INTEGER NOT NULL,
@@ -22,11 +29,4 @@ CREATE TABLE verdicts (
     created REAL NOT NULL
 );
 
-CREATE UNIQUE INDEX verdicts_by_key ON verdicts (key);
-
-CREATE TABLE rejected (
-    endpoint TEXT NOT NULL,
-    model TEXT NOT NULL,
-    parameter TEXT NOT NULL,
-    PRIMARY KEY (endpoint, model, parameter)
-);
+CREATE UNIQUE INDEX IF NOT EXISTS verdicts_by_key ON verdicts (key);

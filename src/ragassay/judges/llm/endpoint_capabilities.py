@@ -1,8 +1,8 @@
 """What an endpoint takes for a model: found out once, remembered in the ledger.
 
-Servers differ in the parameters and in the ways of structured output that they know. What one
-rejects is left out; a rejection counts once the request without it was answered, so that an error
-which merely mentions a parameter teaches nothing.
+Servers differ in the parameters and in the ways of structured output that they know. A parameter
+that one rejects is left out. It is remembered only once the request without it was answered,
+because an error may mention a parameter that is not its cause.
 """
 
 from __future__ import annotations
@@ -13,22 +13,19 @@ from functools import partial
 from typing import TypeVar
 
 from ragassay.judges.ledger import Ledger
-from ragassay.judges.llm.requests import Request
 from ragassay.scores import Reason
 from ragassay.transport.endpoints import Endpoint, EndpointError
 
 _LOOKED_BACK = 4
 """Earlier forms of a request under which its answer is looked for."""
 
-Build = Callable[[frozenset[str]], Request]
-"""The request without the named parameters and modes."""
-
 T = TypeVar("T")
 Current = Callable[[], bool]
-Learnt = Callable[[], Awaitable[None]]
-Send = Callable[[Request, Current | None, Learnt | None], Awaitable[T | None]]
-"""Sends a request if it is still current right before (``None`` where it is not), and awaits the
-third argument once it is answered, before anything is made of the reply."""
+Learn = Callable[[], Awaitable[None]]
+Send = Callable[[frozenset[str], Current | None, Learn], Awaitable[T | None]]
+"""Sends a request without the named parameters and modes, if it is still current right before
+(``None`` where it is not), and calls the third argument once it is answered, before the reply is
+read."""
 
 
 class EndpointCapabilities:
@@ -36,8 +33,8 @@ class EndpointCapabilities:
 
     Attributes:
         dropped: names of rejected parameters and modes.
-        before: what was left out before the last of them was found out, the latest first and all
-            that the protocol has last; at most `_LOOKED_BACK` of these.
+        before: earlier values of ``dropped``, the latest first and the very first last; at most
+            `_LOOKED_BACK` of them.
     """
 
     def __init__(self, ledger: Ledger, endpoint: Endpoint, model: str) -> None:
@@ -56,7 +53,6 @@ class EndpointCapabilities:
 
     async def exchange(
         self,
-        build: Build,
         send: Send[T],
         settling: Callable[[], None],
         in_vain: Callable[[Reason, str], None],
@@ -69,11 +65,10 @@ class EndpointCapabilities:
         by one until one has.
 
         Args:
-            build: makes the request.
             send: sends it.
             settling: called when the finding out begins.
-            in_vain: called with reason and detail of a rejection that the request without what was
-                rejected met as well.
+            in_vain: called with the reason and detail of a rejection, where the request without
+                the rejected parameters failed for the same reason.
 
         Returns:
             What ``send`` makes of the reply.
@@ -82,18 +77,18 @@ class EndpointCapabilities:
             EndpointError: there is no reply, for another reason than what was rejected.
         """
         while True:
-            if not self._settled:
+            if self._turned_away:
                 async with self._settling:
                     pass
                 continue
-            known = self.dropped
+            dropped = self.dropped
             rejection: EndpointError | None = None
             if not self._doubtful:
-                request = build(known)
+                current, learn = partial(self._still, dropped), partial(self._learn, dropped)
                 try:
-                    result = await send(request, partial(self._still, known), None)
+                    result = await send(dropped, current, learn)
                 except EndpointError as error:
-                    if not error.rejected - known:
+                    if not error.rejected - dropped:
                         raise
                     rejection = error
                 else:
@@ -105,25 +100,19 @@ class EndpointCapabilities:
             try:
                 async with self._settling:
                     settling()
-                    if self.dropped is not known:
+                    if self.dropped is not dropped:
                         continue  # somebody else has found out in the meantime
-                    return await self._settle(build, send, known, rejection, in_vain)
+                    return await self._settle(send, dropped, rejection, in_vain)
             finally:
                 self._turned_away -= 1
 
     def _still(self, dropped: frozenset[str]) -> bool:
-        """Whether a request without these may go out: nothing else is known, or is being found
-        out."""
-        return self.dropped is dropped and self._settled
-
-    @property
-    def _settled(self) -> bool:
-        """Whether no rejected request is finding out what the endpoint takes, or waits to do so."""
-        return not self._turned_away
+        """Whether a request without these may go out: nothing else is known, and no rejected
+        request is finding out what the endpoint takes, or waits to do so."""
+        return self.dropped is dropped and not self._turned_away
 
     async def _settle(
         self,
-        build: Build,
         send: Send[T],
         dropped: frozenset[str],
         rejection: EndpointError | None,
@@ -132,7 +121,6 @@ class EndpointCapabilities:
         """Sends a request, without each parameter that is rejected on the way.
 
         Args:
-            build: see `exchange`.
             send: see `exchange`.
             dropped: what is known to be rejected.
             rejection: of this request, where it was sent already.
@@ -142,7 +130,7 @@ class EndpointCapabilities:
             if rejection is not None:
                 dropped |= rejection.rejected
             try:
-                result = await send(build(dropped), None, partial(self._learn, dropped))
+                result = await send(dropped, None, partial(self._learn, dropped))
             except EndpointError as error:
                 if error.rejected - dropped:
                     rejection = error
@@ -157,10 +145,11 @@ class EndpointCapabilities:
             return result
 
     async def _learn(self, dropped: frozenset[str]) -> None:
-        """Remembers what had to be dropped, before the answer itself is kept: a resume then builds
-        the very same request."""
-        await self._ledger.reject(self._endpoint, self._model, dropped - self.dropped)
-        self._drop(dropped)
+        """Stores what had to be dropped, before the answer itself is stored: when the run is
+        resumed, it builds the very same request."""
+        if new := dropped - self.dropped:
+            await self._ledger.reject(self._endpoint, self._model, new)
+            self._drop(dropped)
 
     def _drop(self, dropped: frozenset[str]) -> None:
         if dropped != self.dropped:

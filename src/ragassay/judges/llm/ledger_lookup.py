@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, cast
 
 import orjson
@@ -31,7 +30,7 @@ class LedgerLookup:
 
     def __init__(self, ledger: Ledger, label: str, reuse: Reuse) -> None:
         self._ledger, self._label, self._reuse = ledger, label, reuse
-        # With the failure, where the ledger keeps an older answer instead.
+        # By request; with its failure, where the ledger keeps an older answer instead.
         self._renewed: dict[bytes, tuple[Reason, str] | None] = {}
 
     def find(
@@ -51,14 +50,14 @@ class LedgerLookup:
         renewed = key in self._renewed
         if self._reuse == "nothing" and not renewed:
             return None
-        lost = self._renewed.get(key)
-        if lost is not None:
-            made = Provenance(self._label, request=request.key, cached=True, dropped=request.lost)
-            return Failure(question, *lost, made, repeat)
+        failure = self._renewed.get(key)
+        if failure is not None:
+            source = Provenance(self._label, request=request.key, cached=True, dropped=request.lost)
+            return Failure(question, *failure, source, repeat)
         entry = self._ledger.find(request.key)
         if entry is None:
             return None
-        made = Provenance(
+        provenance = Provenance(
             self._label,
             model=entry.answered_by,
             request=entry.key,
@@ -66,18 +65,14 @@ class LedgerLookup:
             cached=True,
             **{name: getattr(entry, name) for name in PROVENANCE},
         )
+        asks_again = self._reuse == "answers" and not renewed
         if entry.reason is not None:
-            if self._reuse == "answers" and not renewed:
-                return None
-            return Failure(question, Reason(entry.reason), entry.detail, made, repeat)
+            result = Failure(question, Reason(entry.reason), entry.detail, provenance, repeat)
+            return None if asks_again else result
         answer = _valid(question, entry)
-        if self._reuse == "answers" and not renewed and _lost_by_the_judge(answer):
+        if answer is None or (asks_again and _lost_by_the_judge(answer)):
             return None
-        return None if answer is None else Verdict(question, answer, made, repeat)
-
-    def lease(self, request: Request) -> AbstractAsyncContextManager[None]:
-        """Holds a request while it is sent: see `Ledger.lease`."""
-        return self._ledger.lease(request.key)
+        return Verdict(question, answer, provenance, repeat)
 
     async def keep(self, question: Question[Any], entry: Entry) -> None:
         """Stores the result of a request. It is durable when this returns.
@@ -92,14 +87,13 @@ class LedgerLookup:
         Raises:
             UsageError: the ledger cannot be written any more.
         """
-        lost: tuple[Reason, str] | None = None
         old = None if entry.reason is None else self._ledger.find(entry.key)
-        stale = old is not None and old.reason is None and _valid(question, old) is None
-        if entry.reason is not None and old is not None and old.reason is None and not stale:
-            lost = (Reason(entry.reason), entry.detail)
+        stays = old is not None and _valid(question, old) is not None
+        stale = old is not None and old.reason is None and not stays
         await self._ledger.commit(entry, stale=stale)
         if self._reuse != "all":
-            self._renewed[bytes.fromhex(entry.key)] = lost
+            failure = (Reason(entry.reason), entry.detail) if entry.reason and stays else None
+            self._renewed[bytes.fromhex(entry.key)] = failure
 
 
 def _valid(question: Question[Any], entry: Entry) -> Any:

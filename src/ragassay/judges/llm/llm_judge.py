@@ -17,6 +17,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Iterable, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from ragassay import strict
@@ -24,9 +25,9 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import PROVENANCE, Entry, Ledger
 from ragassay.judges.llm import requests
-from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learnt
+from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learn
 from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse
-from ragassay.judges.llm.replies import Unreadable, declines, read
+from ragassay.judges.llm.replies import Unreadable, declines, described, read
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply
@@ -44,23 +45,13 @@ from ragassay.transport import (
     Stopped,
     Tally,
 )
-from ragassay.transport.endpoints import (
-    TIMEOUT_S,
-    Completion,
-    Endpoint,
-    EndpointError,
-    Message,
-)
+from ragassay.transport.endpoints import TIMEOUT_S, Completion, Endpoint, EndpointError, Message
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 """Sampling unless a question or the user says otherwise."""
 
 _AT_WORK = 4
 """Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
-
-
-_SHOWN = 80
-"""Characters of a reply that a failure shows."""
 
 
 class LLMJudge(Judge):
@@ -109,12 +100,12 @@ class LLMJudge(Judge):
         self.model = model
         self.label = label or f"{endpoint.url}#{model}"
         self._parameters = dict(parameters or {})
-        self._lookup = LedgerLookup(ledger, self.label, reuse)
+        self._ledger, self._lookup = ledger, LedgerLookup(ledger, self.label, reuse)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model)
         self._sender = Sender(
             endpoint,
             limiter,
-            account=None if budget is None else PricedAccount(budget, price),
+            account=PricedAccount(budget, price),
             timeout=timeout,
             backoff=backoff,
         )
@@ -137,13 +128,13 @@ class LLMJudge(Judge):
         """
         general = {**DEFAULTS, **self._parameters}
         sent = {name: value for name, value in general.items() if value is not None}
-        lost = self.without((*sent, *requests.MODES))
+        dropped = self.without((*sent, *requests.MODES))
         parts = [
             f"{name}={sent[name]:g}" if isinstance(sent[name], float) else f"{name}={sent[name]}"
             for name in sorted(sent)
-            if name not in lost
+            if name not in dropped
         ]
-        parts += [f"without={name}" for name in lost]
+        parts += [f"without={name}" for name in dropped]
         return f"{self.label}({','.join(parts)})"
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -180,7 +171,7 @@ class LLMJudge(Judge):
             repeat: which time it is asked, from 0.
         """
         request = self._build(question, repeat, self._capabilities.dropped)
-        return self._known(question, repeat, request)
+        return self._stored(question, repeat, request)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The verdict: from the ledger, from the same question in flight, or from a new request.
@@ -192,44 +183,37 @@ class LLMJudge(Judge):
         name = (question.key, repeat)
         flight = self._flights.get(name)
         if flight is None:
-            flight = asyncio.ensure_future(self._answered(question, repeat))
+            flight = asyncio.ensure_future(self._find_or_ask(question, repeat))
             self._flights[name] = flight
             flight.add_done_callback(lambda _: self._flights.pop(name, None))
         return await asyncio.shield(flight)
 
-    async def _answered(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
+    async def _find_or_ask(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
         async with self._gate:
             if self._draining:
-                made = Provenance(self.label, attempts=0)
-                return Failure(question, Reason.CONNECTION, INTERRUPTED, made, repeat)
+                provenance = Provenance(self.label, attempts=0)
+                return Failure(question, Reason.CONNECTION, INTERRUPTED, provenance, repeat)
             request = self._build(question, repeat, self._capabilities.dropped)
-            verdict = self._known(question, repeat, request)
+            verdict = self._stored(question, repeat, request)
             if verdict is None:
-                async with self._lookup.lease(request):
+                async with self._ledger.lease(request.key):
                     # Another process may have asked it while this one waited.
-                    verdict = self._known(question, repeat, request)
+                    verdict = self._stored(question, repeat, request)
                     if verdict is None:
                         verdict = await _Asking(self, question, repeat, request).outcome()
             if isinstance(verdict, Verdict):
                 self._sender.breaker.usable()
             return verdict
 
-    def _known(
+    def _stored(
         self, question: Question[Any], repeat: int, request: Request
     ) -> Verdict[Any] | Failure | None:
         """The stored result of a request, or of a request that was sent in its place before the
         endpoint had rejected as much as now. Such a result names what it was asked without.
         """
-        known = self._lookup.find(question, repeat, request)
-        tried = {request.key}
-        for dropped in self._capabilities.before:
-            if known is not None:
-                break
-            earlier = self._build(question, repeat, dropped)
-            if earlier.key not in tried:
-                tried.add(earlier.key)
-                known = self._lookup.find(question, repeat, earlier)
-        return known
+        earlier = (self._build(question, repeat, dropped) for dropped in self._capabilities.before)
+        results = (self._lookup.find(question, repeat, one) for one in chain((request,), earlier))
+        return next((result for result in results if result is not None), None)
 
     def _build(self, question: Question[Any], repeat: int, dropped: frozenset[str]) -> Request:
         parameters = requests.sampling(question, DEFAULTS, self._parameters)
@@ -254,9 +238,7 @@ class _Asking:
         try:
             try:
                 in_vain = partial(sender.breaker.failed, permanent=True)
-                return await capabilities.exchange(
-                    self._rebuilt, self._send, sender.end_head_start, in_vain
-                )
+                return await capabilities.exchange(self._send, sender.end_head_start, in_vain)
             except Unreadable as first:
                 return await self._repaired(first)
         except Stopped as stop:
@@ -267,39 +249,31 @@ class _Asking:
         finally:
             sender.end_head_start()
 
-    def _rebuilt(self, dropped: frozenset[str]) -> Request:
+    async def _send(
+        self, dropped: frozenset[str], current: Current | None, learn: Learn
+    ) -> Verdict[Any] | Failure | None:
+        """Sends the request without what is dropped; see `EndpointCapabilities.exchange`."""
+
+        async def received(completion: Completion) -> Verdict[Any] | Failure:
+            await self._written(learn())
+            return await self._received(completion)
+
         if dropped != self.request.dropped:
             self.request = self.judge._build(self.question, self.repeat, dropped)
             self.messages = list(self.request.prompt.messages)
-        return self.request
-
-    async def _send(
-        self, request: Request, current: Current | None, learnt: Learnt | None
-    ) -> Verdict[Any] | Failure | None:
-        async def received(completion: Completion) -> Verdict[Any] | Failure:
-            if learnt is not None:
-                await self._kept(learnt())
-            return await self._taken(completion)
-
+        request = self.request
         if request.key != self.looked_up:
             # What the endpoint takes has just been found out: this may have been asked before.
             self.looked_up = request.key
-            known = self.judge._lookup.find(self.question, self.repeat, request)
-            if known is not None:
-                if learnt is not None:
-                    await self._kept(learnt())
-                return known
+            stored = self.judge._lookup.find(self.question, self.repeat, request)
+            if stored is not None:
+                await self._written(learn())
+                return stored
 
-        longest = self._longest(request)
+        sizes = request.input_tokens, request.output_tokens
         return await self.judge._sender.send(
-            SendRequest(request.body, request.input_tokens, longest, self.tally, received, current)
+            SendRequest(request.body, *sizes, self.tally, received, current)
         )
-
-    def _longest(self, request: Request) -> float:
-        """About how many tokens the reply has at most."""
-        given = request.prompt.parameters
-        most = given.get("max_tokens") or given.get("max_completion_tokens")
-        return min(most, self.question.output_tokens) if most else self.question.output_tokens
 
     async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
         """The result of the repair turn, or what the replies hold without it."""
@@ -307,34 +281,34 @@ class _Asking:
         prompt = requests.repair(self.request, bad, problem)
         self.messages = list(prompt.messages)
         body = strict.dumps(self.judge.endpoint.body(prompt))
-        tokens = self.request.input_tokens + len(bad or "") / 4 + 100
-        longest = self._longest(self.request)
+        sizes = self.request.input_tokens + len(bad or "") / 4 + 100, self.request.output_tokens
         try:
-            sent = await self.judge._sender.send(
-                SendRequest(body, tokens, longest, self.tally, self._taken)
+            verdict = await self.judge._sender.send(
+                SendRequest(body, *sizes, self.tally, self._received)
             )
         except Unreadable as second:
             rest = second.rest or first.rest
             if rest is not None:
-                return await self._answered(rest)
-            if declines(self.completion.text):
-                text = " ".join((self.completion.text or "").split())[:200]
-                return await self._failed(Reason.REFUSED, f"the model declined: {text}")
+                return await self._answer(rest)
+            text = self.completion.text or ""
+            if declines(text):
+                return await self._declined(text)
             also = "" if str(second) == problem else f" (at first: {problem})"
             return await self._unparsable(
-                f"no valid answer, even when asked again: {second}{also}.{self._told()}"
+                f"no valid answer, even when asked again: {second}{also}."
+                f"{described(text, self.question)}"
             )
         except EndpointError as error:
-            if error.reason is Reason.CONTEXT_TOO_LONG:
-                # The question did fit: what is kept is that its reply was no good.
-                if first.rest is not None:
-                    return await self._answered(first.rest)
-                return await self._unparsable(f"no valid answer: {problem}")
-            raise
-        assert sent is not None
-        return sent
+            if error.reason is not Reason.CONTEXT_TOO_LONG:
+                raise
+            # The question itself did fit: what is stored is that its reply was no good.
+            if first.rest is not None:
+                return await self._answer(first.rest)
+            return await self._unparsable(f"no valid answer: {problem}")
+        assert verdict is not None
+        return verdict
 
-    async def _taken(self, completion: Completion) -> Verdict[Any] | Failure:
+    async def _received(self, completion: Completion) -> Verdict[Any] | Failure:
         """The verdict or the refusal that a reply holds; it is kept before this returns.
 
         Raises:
@@ -342,15 +316,14 @@ class _Asking:
         """
         self.completion = completion
         if completion.refusal:
-            text = " ".join(completion.refusal.split())[:200]
-            return await self._failed(Reason.REFUSED, f"the model declined: {text}")
+            return await self._declined(completion.refusal)
         if completion.finish == "filtered":
             return await self._failed(Reason.REFUSED, "the endpoint's filter withheld the reply")
-        return await self._answered(
+        return await self._answer(
             read(self.question, completion.text, cut=completion.finish == "length")
         )
 
-    async def _answered(self, answer: Reply) -> Verdict[Any]:
+    async def _answer(self, answer: Reply) -> Verdict[Any]:
         await self._keep(None, "", strict.dumps(answer.model_dump(mode="json")))
         return Verdict(self.question, answer, self._provenance(), self.repeat)
 
@@ -359,30 +332,24 @@ class _Asking:
             await self._keep(reason, detail, None)
         return self._failure(reason, detail)
 
-    def _told(self) -> str:
-        """What was replied, and what is wanted."""
-        replied = " ".join((self.completion.text or "").split())
-        start = replied[:_SHOWN] + ("…" if len(replied) > _SHOWN else "")
-        # What a model fills in, which may not be the reply that is made of it.
-        schema = self.question.schema()
-        wanted = ", ".join(schema["properties"])
-        reply = f" The reply: {start!r}." if start else ""
-        shown = requests.example(schema)
-        return f"{reply} Wanted: a JSON object with {wanted}, such as {shown}"
+    async def _declined(self, words: str) -> Failure:
+        text = " ".join(words.split())[:200]
+        return await self._failed(Reason.REFUSED, f"the model declined: {text}")
 
     async def _unparsable(self, detail: str) -> Failure:
         self.judge._sender.breaker.unusable(detail)
         return await self._failed(Reason.UNPARSABLE, detail)
 
     def _failure(self, reason: Reason, detail: str, *, stopped: bool = False) -> Failure:
-        made = self._provenance()
-        return Failure(self.question, reason, detail, made, self.repeat, stopped=stopped)
+        provenance = self._provenance()
+        return Failure(self.question, reason, detail, provenance, self.repeat, stopped=stopped)
 
-    async def _kept(self, writing: Awaitable[None]) -> None:
+    async def _written(self, writing: Awaitable[None]) -> None:
+        """Waits until the ledger has written something, or stops the judge."""
         try:
             await writing
         except Exception as error:
-            # What cannot be kept would be paid for again: nothing more is sent.
+            # What cannot be stored would be paid for again: nothing more is sent.
             problem = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
             self.judge._sender.stop(Reason.CONNECTION, problem)
             raise
@@ -408,21 +375,21 @@ class _Asking:
 
     async def _keep(self, reason: Reason | None, detail: str, answer: bytes | None) -> None:
         """Stores the result in the ledger."""
-        question, made = self.question, self._provenance()
+        question, provenance = self.question, self._provenance()
         entry = Entry(
-            key=made.request,
+            key=provenance.request,
             kind=question.kind,
             version=question.version,
             question=question.key,
             repeat=self.repeat,
             endpoint=self.judge.endpoint.url,
             model=self.judge.model,
-            answered_by=made.model,
+            answered_by=provenance.model,
             reason=None if reason is None else str(reason),
             detail=detail,
             request=self.request.record(self.messages),
             answer=answer,
             created=time.time(),
-            **{name: getattr(made, name) for name in PROVENANCE},
+            **{name: getattr(provenance, name) for name in PROVENANCE},
         )
-        await self._kept(self.judge._lookup.keep(question, entry))
+        await self._written(self.judge._lookup.keep(question, entry))

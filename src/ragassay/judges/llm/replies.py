@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from ragassay.judges.llm.requests import example
 from ragassay.judges.prompt_escaping import harmless
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Lost, R_co, ReplyInParts
@@ -24,9 +25,10 @@ _LONGEST = 200_000
 """Characters of a reply that are searched for an object in prose."""
 
 _MOST_IN_VAIN = 2_000_000
-"""Characters that are read from opening braces which begin no object; each brace costs"""
+"""Characters that are read at most from opening braces which begin no object."""
+
 _BRACE = 1_000
-"""so many at least."""
+"""Characters that each such brace counts for at least: reading it takes time, too."""
 
 _THOUGHTS = "think|thinking|thought|thoughts|reasoning|reflection"
 _THOUGHT_ENDS = re.compile(rf"</(?:{_THOUGHTS})>|\[/THINK\]|<\|channel\|>final<\|message\|>", re.I)
@@ -39,6 +41,9 @@ _DECLINES = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_REFUSAL = 1_000
+
+_SHOWN = 80
+"""Characters of a reply that a failure shows."""
 
 
 class Unreadable(ValueError):  # noqa: N818 - said to the judge, not to the user
@@ -67,27 +72,41 @@ def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_
     if text is None or not text.strip():
         raise Unreadable(_CUT if cut else "the reply is empty")
     bare = text.strip().strip("\ufeff\u200b")
-    answer = _whole(question, bare)
+    answer = _single_object(question, bare)
     if answer is not None:
         return answer
     answer_text = _without_thoughts(question, bare)
     if cut and not answer_text.strip().endswith(("}", "```")):
         raise Unreadable(_CUT)
-    return _whole(question, answer_text) or _only_one(question, answer_text)
+    return _single_object(question, answer_text) or _object_in_prose(question, answer_text)
+
+
+def described(text: str, question: Question[Any]) -> str:
+    """The end of a sentence about a reply without an answer: how it begins, and what is wanted.
+
+    Args:
+        text: the reply.
+        question: what was asked.
+    """
+    words = " ".join(text.split())
+    start = words[:_SHOWN] + ("…" if len(words) > _SHOWN else "")
+    # What a model fills in, which may not be the reply that is made of it.
+    schema = question.schema()
+    wanted = ", ".join(schema["properties"])
+    reply = f" The reply: {start!r}." if start else ""
+    return f"{reply} Wanted: a JSON object with {wanted}, such as {example(schema)}"
 
 
 def declines(text: str | None) -> bool:
     """Whether a reply without an answer is a refusal in words."""
-    if not text:
-        return False
-    answer_text = _THOUGHT_ENDS.split(text.strip())[-1].strip()
+    answer_text = _THOUGHT_ENDS.split((text or "").strip())[-1].strip()
     return len(answer_text) <= _LONGEST_REFUSAL and bool(_DECLINES.match(answer_text))
 
 
 _CUT = "the reply was cut off before its end"
 
 
-def _whole(question: Question[R_co], text: str) -> R_co | None:
+def _single_object(question: Question[R_co], text: str) -> R_co | None:
     """The answer, where the whole text is one JSON object; else ``None``."""
     if not (text.startswith("{") and text.endswith("}")):
         return None
@@ -103,11 +122,11 @@ def _checked(question: Question[R_co], source: str) -> R_co:
         return cast(R_co, _in_parts(question, question.reply, source))
     form = question.form or question.reply
     try:
-        given = form.model_validate_json(source.encode("utf-8", "replace"))
+        parsed = form.model_validate_json(source.encode("utf-8", "replace"))
     except ValidationError as error:
         raise Unreadable(_problems(error)) from None
     try:
-        return question.check(given if question.form is None else question.read(given))
+        return question.check(parsed if question.form is None else question.read(parsed))
     except ValueError as error:
         raise Unreadable(str(error)) from None
 
@@ -119,33 +138,33 @@ def _in_parts(question: Question[Any], shape: type[ReplyInParts], source: str) -
         Unreadable: some are not; it holds the others where one of them is no explanation.
     """
     body = json.loads(source)
-    given = {name: body[name] for name in shape.fields() if name in body}
+    values = {name: body[name] for name in shape.fields() if name in body}
     faults: dict[str, str] = {}
     try:
-        reply = _read(shape, given)
+        reply = _read(shape, values)
     except ValidationError as error:
         for one in error.errors(include_url=False, include_context=False, include_input=False):
             name, *place = one["loc"]
             faults.setdefault(str(name), _problem(place, one["msg"]))
-        reply = _read(shape, {name: one for name, one in given.items() if name not in faults})
+        reply = _read(shape, {name: one for name, one in values.items() if name not in faults})
     for name, fault in question.faults(reply).items():
         faults.setdefault(name, fault)
     if not faults:
         return reply
     problem = "; ".join(f"{name}: {fault}" for name, fault in faults.items())
-    values = {name for name, kind in shape.fields().items() if kind is not str}
-    if values <= faults.keys():
+    answering = {name for name, kind in shape.fields().items() if kind is not str}
+    if answering <= faults.keys():
         raise Unreadable(problem)
     lost = {name: Lost(reason=Reason.UNPARSABLE, detail=fault) for name, fault in faults.items()}
     rest = reply.model_copy(update={**dict.fromkeys(faults), "lost": lost})
     raise Unreadable(problem, rest)
 
 
-def _read(shape: type[ReplyInParts], given: Mapping[str, Any]) -> ReplyInParts:
-    return shape.model_validate_json(json.dumps(given).encode("utf-8", "replace"))
+def _read(shape: type[ReplyInParts], values: Mapping[str, Any]) -> ReplyInParts:
+    return shape.model_validate_json(json.dumps(values).encode("utf-8", "replace"))
 
 
-def _only_one(question: Question[R_co], text: str) -> R_co:
+def _object_in_prose(question: Question[R_co], text: str) -> R_co:
     """The answer, where the text holds exactly one object of the agreed form."""
     fields = set(question.schema()["properties"])
     objects = [one for one in _objects(text[:_LONGEST]) if fields & one[0].keys()]

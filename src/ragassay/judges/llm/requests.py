@@ -37,6 +37,7 @@ class Request:
         body: the bytes that are sent.
         key: 64 hexadecimal digits: the hash of all that can change the answer.
         input_tokens: about how many it has.
+        output_tokens: about how many its reply has at most.
         dropped: what was left out because the endpoint rejects it.
     """
 
@@ -44,6 +45,7 @@ class Request:
     body: bytes
     key: str
     input_tokens: float
+    output_tokens: int
     dropped: frozenset[str]
 
     @property
@@ -51,11 +53,11 @@ class Request:
         """The parameters that are really left out: one that is sent under another name is not."""
         return lost(self.dropped)
 
-    def record(self, messages: Sequence[Message] | None = None) -> bytes:
+    def record(self, messages: Sequence[Message]) -> bytes:
         """What the ledger keeps of a request: messages (with a repair turn), parameters, schema."""
         return strict.dumps(
             {
-                "messages": messages or self.prompt.messages,
+                "messages": messages,
                 "parameters": self.prompt.parameters,
                 "mode": self.prompt.mode,
                 "schema": self.prompt.schema,
@@ -84,11 +86,14 @@ def build(
     mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
     messages = question.messages(model)
     last = messages[-1]
-    text = f"{last['content']}\n\n{instruction(question, mode)}"
+    schema, data = question.bounded_schema(), question.data
+    form = keys_wanted(type(question)) if mode == "json_schema" else _in_words(schema)
+    text = f"{last['content']}\n\n{form}"
     messages = [*messages[:-1], {"role": last["role"], "content": text}]
-    kept = _kept(parameters, repeat, dropped)
+    accepted = _accepted(parameters, repeat, dropped)
+    most = accepted.get("max_tokens") or accepted.get("max_completion_tokens")
     name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
-    prompt = Prompt(model, messages, kept, mode, name, question.bounded_schema(), question.data)
+    prompt = Prompt(model, messages, accepted, mode, name, schema, data)
     body = strict.dumps(endpoint.body(prompt))
     # Template and schema are in the body, word for word.
     asked = [question.kind, question.version, repeat]
@@ -98,6 +103,7 @@ def build(
         body,
         hashlib.sha256(identity + b"\n" + body).hexdigest(),
         token_estimate.of_messages(messages) + token_estimate.of_schema(type(question)),
+        min(most or question.output_tokens, question.output_tokens),
         dropped,
     )
 
@@ -141,29 +147,12 @@ def sampling(
 
 
 def lost(dropped: Iterable[str]) -> tuple[str, ...]:
-    """The names among ``dropped`` that nothing took the place of, sorted."""
+    """The names among ``dropped`` that have no substitute, sorted."""
     names = set(dropped)
     if "json_schema" not in names:
         names.discard("json_object")  # it was never needed
-    return tuple(
-        sorted(
-            name
-            for name in names - set(_INSTEAD.values())
-            if name not in _INSTEAD or _INSTEAD[name] in names
-        )
-    )
-
-
-def instruction(question: Question[Any], mode: Mode) -> str:
-    """What the prompt says about the form of the answer.
-
-    Args:
-        question: that is asked.
-        mode: how the endpoint is told the form of the answer.
-    """
-    if mode == "json_schema":
-        return keys_wanted(type(question))
-    return _in_words(question.bounded_schema())
+    replaced = {name for name, other in _INSTEAD.items() if other not in names}
+    return tuple(sorted(names - replaced - set(_INSTEAD.values())))
 
 
 @cache
@@ -174,6 +163,7 @@ def keys_wanted(cls: type[Question[Any]]) -> str:
 
 
 def _in_words(schema: Mapping[str, Any]) -> str:
+    """The instruction for an endpoint that is not sent the schema."""
     shown = orjson.dumps(schema).decode()
     return (
         "Answer with one JSON object and nothing else: no code block, no words around it. It must "
@@ -210,12 +200,15 @@ def _example(schema: Mapping[str, Any]) -> Any:
     return "..."
 
 
-def _kept(parameters: Mapping[str, Any], repeat: int, dropped: frozenset[str]) -> dict[str, Any]:
-    kept = {}
+def _accepted(
+    parameters: Mapping[str, Any], repeat: int, dropped: frozenset[str]
+) -> dict[str, Any]:
+    """The parameters that the endpoint takes, some under another name; each repeat has a seed of
+    its own."""
+    accepted = {}
     for name, value in parameters.items():
         if name in dropped:
             name = _INSTEAD.get(name, name)
-            if name in dropped:
-                continue
-        kept[name] = value + repeat if name == "seed" and isinstance(value, int) else value
-    return kept
+        if name not in dropped:
+            accepted[name] = value + repeat if name == "seed" and isinstance(value, int) else value
+    return accepted

@@ -3,7 +3,7 @@
 The rule knows no vocabulary. Plain ASCII has four characters a token; other alphabets two; Chinese,
 Japanese, Korean and everything beyond the basic plane (emoji) one. English prose comes out within
 about a tenth of what the common tokenizers count; code and tables come out a little low, other
-languages a little high. What an endpoint counted is always told in its place once it is known.
+languages a little high. Once an endpoint has counted the tokens, its number is shown instead.
 """
 
 from __future__ import annotations

@@ -71,11 +71,7 @@ class Agreement:
 
     @property
     def _large(self) -> bool:
-        return (
-            self.measure is not None
-            and self.value is not None
-            and self.value >= LEAST[self.measure]
-        )
+        return self.measure is not None and (self.value or 0.0) >= LEAST[self.measure]
 
     @property
     def figure(self) -> str:

@@ -78,10 +78,10 @@ def _matched(query: str, answer: str, reference: str) -> float:
     new = [stem for stem in stems if stem not in asked and weight(stem)] or stems
     if not new:
         return 1.0 if wanted is not None and own == wanted else 0.0
-    return _found(answer, wanted_text, new)
+    return _share_found(answer, wanted_text, new)
 
 
-def _found(answer: str, reference: str, new: list[str]) -> float:
+def _share_found(answer: str, reference: str, new: list[str]) -> float:
     evidence = PreparedPassages((answer,))
     wanted = piece(reference)
     wanted = wanted if wanted.stems else Piece(tuple(new), frozenset(new))

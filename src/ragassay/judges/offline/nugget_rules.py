@@ -44,18 +44,18 @@ HELD, PARTLY_HELD = 0.7, 0.45
 def extract(question: ExtractNuggets) -> NuggetList:
     """The clauses nearest to the query, each of at most ``words`` words, best first."""
     asked = frozenset(content(question.query))
-    kept: list[tuple[float, int, str]] = []
+    candidates: list[tuple[float, str]] = []
     for passage in question.passages:
         for sentence in evidence_sentences(passage):
             near = share_of(asked, set(content(sentence)))
             if near >= RELATED:
                 for clause in _clauses(sentence, question.words):
-                    if len(set(content(clause)) - asked) >= 1:
-                        kept.append((near, len(kept), clause))
-    kept.sort(key=lambda chosen: (-chosen[0], chosen[1]))
+                    if not asked.issuperset(content(clause)):
+                        candidates.append((near, clause))
+    candidates.sort(key=lambda candidate: -candidate[0])
     seen: list[Window] = [frozenset(content(nugget)) for nugget in question.known]
     chosen: list[str] = []
-    for _, _, clause in kept:
+    for _, clause in candidates:
         stems = frozenset(content(clause))
         if len(seen) >= question.most:
             break

@@ -48,7 +48,15 @@ class OfflineJudge(Judge):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        return self._answer(question, repeat)
+        provenance = Provenance(LABEL, attempts=0)
+        reply = answer_to(question)
+        if reply is None:
+            detail = f"the offline judge has no answer to {question.kind}; name an LLM as the judge"
+            return Failure(question, Reason.UNSUPPORTED, detail, provenance, repeat)
+        answer = as_far_as_read(question, question.check(reply))
+        if isinstance(answer, Lost):
+            return Failure(question, answer.reason, answer.detail, provenance, repeat)
+        return Verdict(question, answer, provenance, repeat)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The answer by the rules; a failure with `UNSUPPORTED` where there is no rule.
@@ -58,7 +66,7 @@ class OfflineJudge(Judge):
             repeat: does not change the answer.
         """
         self._too_long.update(hash(text) for _, text in too_long(question.data))
-        return self._answer(question, repeat)
+        return self.known(question, repeat)
 
     def remarks(self) -> tuple[str, ...]:
         """How many of the texts that it was asked about it did not read to their end."""
@@ -70,17 +78,6 @@ class OfflineJudge(Judge):
             f"{was} longer than {LONGEST:,} characters; the offline judge read no more of "
             f"{'it' if n == 1 else 'each'}.",
         )
-
-    def _answer(self, question: Question[R_co], repeat: int) -> Verdict[R_co] | Failure:
-        made = Provenance(LABEL, attempts=0)
-        reply = answer_to(question)
-        if reply is None:
-            detail = f"the offline judge has no answer to {question.kind}; name an LLM as the judge"
-            return Failure(question, Reason.UNSUPPORTED, detail, made, repeat)
-        stands = as_far_as_read(question, question.check(reply))
-        if isinstance(stands, Lost):
-            return Failure(question, stands.reason, stands.detail, made, repeat)
-        return Verdict(question, stands, made, repeat)
 
 
 def offline_asker() -> Asker:
@@ -99,12 +96,12 @@ def too_long(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """
     for name, value in data.items():
         if isinstance(value, str):
-            named = [(name, value)]
+            texts = [(name, value)]
         elif isinstance(value, list | tuple):
-            named = [(f"{name} {at}", one) for at, one in enumerate(value, 1)]
+            texts = [(f"{name} {at}", one) for at, one in enumerate(value, 1)]
         else:
             continue
-        yield from (one for one in named if isinstance(one[1], str) and len(one[1]) > LONGEST)
+        yield from (one for one in texts if isinstance(one[1], str) and len(one[1]) > LONGEST)
 
 
 def as_far_as_read(question: Question[R], answer: R) -> R | Lost:
@@ -127,10 +124,10 @@ def as_far_as_read(question: Question[R], answer: R) -> R | Lost:
     )
     lost = Lost(reason=Reason.CONTEXT_TOO_LONG, detail=why)
     if isinstance(answer, ContextReport):
-        gone = _lacking(answer, {int(name.split()[1]) for name in cut if " " in name})
-        without = dict.fromkeys([*gone, *(f"{name}_explanation" for name in gone)])
-        told = {**answer.lost, **dict.fromkeys(gone, lost)}
-        return answer.model_copy(update={**without, "lost": told})
+        lacking = _lacking(answer, {int(name.split()[1]) for name in cut if " " in name})
+        without = dict.fromkeys([*lacking, *(f"{name}_explanation" for name in lacking)])
+        reasons = {**answer.lost, **dict.fromkeys(lacking, lost)}
+        return answer.model_copy(update={**without, "lost": reasons})
     rule = rules()[type(question)]
     of_field = any(name.split()[0] == rule.field for name in cut)
     return lost if of_field and rule.absent(question, answer) else answer
@@ -138,10 +135,10 @@ def as_far_as_read(question: Question[R], answer: R) -> R | Lost:
 
 def _lacking(answer: ContextReport, cut: Set[int]) -> list[str]:
     """The fields that say that something is absent from the chunks with these numbers."""
-    stands = {
+    holds = {
         "relevance": (answer.relevance or 0) >= POSITIVE_STARS,
         "usefulness": (answer.usefulness or 0) >= POSITIVE_STARS,
         "utilization": not cut,
         "attribution": cut <= set(answer.attribution or ()),
     }
-    return [name for name, good in stands.items() if not good and getattr(answer, name) is not None]
+    return [name for name, good in holds.items() if not good and getattr(answer, name) is not None]

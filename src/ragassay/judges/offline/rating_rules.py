@@ -70,16 +70,16 @@ def satisfaction(question: Satisfaction) -> Stars:
     declines = says_idk(answer, query)
     if declines == "yes":
         return Stars(explanation="The response declines to answer.", stars=1)
-    kept = evidence_sentences(answer)
-    held = {stem for part in kept for stem in content(part)}
+    parts = evidence_sentences(answer)
+    held = {stem for part in parts for stem in content(part)}
     asked = frozenset(content(query))
     kind = kind_of(query)
-    fits = holds(" ".join(kept), kind, asked)
+    fits = holds(" ".join(parts), kind, asked)
     share = share_of(subject(query), held)
     if not held or not (share >= _NEAR or (kind != "any" and fits)):
         return Stars(explanation="The response has little to do with the query.", stars=2)
-    named = kind != "any" and fits and share >= _NAMED
-    complete = named or len(held - asked) >= _DETAILED
+    names_subject = kind != "any" and fits and share >= _NAMED
+    complete = names_subject or len(held - asked) >= _DETAILED
     stars = 3 + fits + complete - (declines == "partial")
     words = "on the query"
     if kind != "any":

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from ragassay.counts import grouped
 from ragassay.judges.offline.language import (
     Kind,
     answers_by_name,
@@ -96,26 +97,22 @@ class QueryMatch(NamedTuple):
     named: bool = False
 
 
-class _Part(NamedTuple):
-    """A sentence of a query: its words in their order, with their weights."""
-
-    words: tuple[str, ...]
-    weights: Mapping[str, float]
-
-
 @lru_cache(maxsize=1024)
-def _parts(query: str, earlier: tuple[str, ...]) -> tuple[_Part, ...]:
-    """The sentences of a query that count."""
-    given = frozenset(chain.from_iterable(map(subject, earlier)))
+def _parts(query: str, earlier: tuple[str, ...]) -> tuple[Mapping[str, float], ...]:
+    """The sentences of a query that count: the words of each in their order, with their weights."""
+    earlier_words = frozenset(chain.from_iterable(map(subject, earlier)))
     parts = []
     for sentence in sentences(query):
         about = subject(sentence)
-        words = tuple(word for word in dict.fromkeys(content(sentence)) if word in about)
-        if words:
-            weights = {one: weight(one) * (GIVEN if one in given else 1.0) for one in words}
-            parts.append(_Part(words, weights))
-    most = max((sum(part.weights.values()) for part in parts), default=0.0)
-    return tuple(part for part in parts if sum(part.weights.values()) >= MAIN * most)
+        parts.append(
+            {
+                word: weight(word) * (GIVEN if word in earlier_words else 1.0)
+                for word in content(sentence)
+                if word in about
+            }
+        )
+    most = max((sum(part.values()) for part in parts), default=0.0)
+    return tuple(part for part in parts if part and sum(part.values()) >= MAIN * most)
 
 
 def _with_content(query: str, earlier: Sequence[str]) -> str:
@@ -139,19 +136,16 @@ def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> QueryMatch:
         return QueryMatch()
     # A first line without a full stop is a title: it names the subject of all that follows.
     title = parts[0][1] if parts[0][0][-1] not in ".!?。" and len(parts) > 1 else set()
-    kept = [
+    examined = [
         (at, part, stems)
         for at, (part, stems) in enumerate(parts)
         if stems & asked and len(stems - asked) >= FRESH
     ]
-    if not kept:
+    if not examined:
         return QueryMatch()
     titled = title & asked
-    places: dict[str, set[int]] = {}
-    for at, _, stems in kept:
-        for word in stems & asked:
-            places.setdefault(word, set()).add(at)
-    window = _window(kept, asked, titled)
+    places = grouped((word, at) for at, _, stems in examined for word in stems & asked)
+    window = _window(examined, asked, titled)
     kind = kind_of(query)
     fits = holds(" \n".join(part for _, part, _ in window), kind, asked)
     named = fits and any(
@@ -163,43 +157,44 @@ def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> QueryMatch:
     return QueryMatch(score, len(new), kind, fits, named)
 
 
-_Kept = tuple[int, str, set[str]]
+_Examined = tuple[int, str, set[str]]
 
 
-def _window(kept: Sequence[_Kept], asked: Set[str], titled: Set[str]) -> Sequence[_Kept]:
+def _window(parts: Sequence[_Examined], asked: Set[str], titled: Set[str]) -> Sequence[_Examined]:
     """The neighbouring sentences that hold most of the query's weight, the first of them."""
-    beside = [stems & asked for _, _, stems in kept]
-    best, window = -1, kept[:1]
-    for start, (first, _, _) in enumerate(kept):
-        near = [
-            sentence for sentence in kept[start : start + _WINDOW] if sentence[0] < first + _WINDOW
-        ]
+    beside = [stems & asked for _, _, stems in parts]
+    best, window = -1, parts[:1]
+    for start, (first, _, _) in enumerate(parts):
+        near = [part for part in parts[start : start + _WINDOW] if part[0] < first + _WINDOW]
         heavy = weigh(set(titled).union(*beside[start : start + len(near)]))
         if heavy > best:
             best, window = heavy, near
     return window
 
 
-def _score(part: _Part, places: Mapping[str, Set[int]], titled: Set[str]) -> float:
+def _score(
+    part: Mapping[str, float], places: Mapping[str, Sequence[int]], titled: Set[str]
+) -> float:
     """See `QueryMatch.score`.
 
     Args:
-        part: a sentence of the query.
+        part: the words of a sentence of the query, with their weights.
         places: in which sentences of the passage each word stands.
         titled: words of the title, which is one more sentence and together with all others.
     """
-    counts = {word: len(places.get(word, ())) + (word in titled) for word in part.words}
+    counts = {word: len(places.get(word, ())) + (word in titled) for word in part}
+    words = list(part)
     alone = total = together = pairs = 0.0
-    for at, word in enumerate(part.words):
-        n, heavy = counts[word], part.weights[word]
+    for at, word in enumerate(words):
+        n, heavy = counts[word], part[word]
         alone += heavy * n / (n + 1)
         total += heavy
-        for other in part.words[at + 1 : at + 1 + _REACH]:
-            both = heavy + part.weights[other]
+        for other in words[at + 1 : at + 1 + _REACH]:
+            both = heavy + part[other]
             pairs += both
             if not n or not counts[other]:
                 continue
-            if word in titled or other in titled or places[word] & places[other]:
+            if word in titled or other in titled or set(places[word]) & set(places[other]):
                 together += both
     alone /= total
     return (1 - _TOGETHER) * alone + _TOGETHER * (together / pairs if pairs else alone)

@@ -41,11 +41,11 @@ class ReportOnContext(Question[ContextReport]):
     def faults(self, reply: ContextReport) -> dict[str, str]:
         """Chunks that do not exist, or are named twice."""
         faults = super().faults(reply)
-        named = reply.attribution or ()
-        beyond = [index for index in named if index > len(self.chunks)]
+        chunks = reply.attribution or ()
+        beyond = [index for index in chunks if index > len(self.chunks)]
         if beyond:
             faults["attribution"] = f"there is no chunk {beyond[0]}, there are {len(self.chunks)}"
-        elif len(set(named)) < len(named):
+        elif len(set(chunks)) < len(chunks):
             faults["attribution"] = "a chunk is named twice"
         return faults
 

@@ -81,7 +81,7 @@ class ItemsQuestion(Question[R_co]):
     def check(self, reply: Any) -> R_co:
         """As many verdicts as items."""
         (field,) = self.reply.model_fields
-        n, found = len(getattr(self, self.items)), len(getattr(reply, field))
-        if found != n:
-            raise ValueError(f"there must be {plural(n, 'entry')}, one for each item, not {found}")
+        n, count = len(getattr(self, self.items)), len(getattr(reply, field))
+        if count != n:
+            raise ValueError(f"there must be {plural(n, 'entry')}, one for each item, not {count}")
         return cast(R_co, reply)

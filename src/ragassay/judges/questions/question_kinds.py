@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from ragassay import discovery
@@ -10,8 +11,7 @@ from ragassay.judges.question import Question
 
 def kinds() -> dict[str, type[Question[Any]]]:
     """All types of question by their kind, those of extensions that are imported included."""
-    for _ in discovery.modules("ragassay.judges.questions"):
-        pass
+    _import_all()
     types: dict[str, type[Question[Any]]] = {}
     waiting: list[type[Question[Any]]] = list(Question.__subclasses__())
     while waiting:
@@ -20,3 +20,9 @@ def kinds() -> dict[str, type[Question[Any]]]:
         if "kind" in vars(cls):
             types[cls.kind] = cls
     return dict(sorted(types.items()))
+
+
+@cache
+def _import_all() -> None:
+    for _ in discovery.modules("ragassay.judges.questions"):
+        pass

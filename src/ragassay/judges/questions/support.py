@@ -1,4 +1,4 @@
-"""Does a passage support what is said? For citations and for claims."""
+"""Does a passage support a statement? For citations and for claims."""
 
 from __future__ import annotations
 

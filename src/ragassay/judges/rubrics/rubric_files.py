@@ -11,7 +11,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from ragassay import yaml_positions
-from ragassay.errors import InputError, system_problem
+from ragassay.errors import InputError
 from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric, RubricPart
 from ragassay.yaml_files import text_of
 
@@ -147,11 +147,8 @@ def bundled() -> tuple[Rubric, ...]:
 
 def _content(path: str | Path) -> str:
     source = Path(path)
-    try:
-        if source.stat().st_size > MOST_BYTES:
-            raise InputError(
-                f"has more than {MOST_BYTES:,} bytes", path=path, hint="Is it the right file?"
-            )
-    except OSError as error:
-        raise InputError(f"cannot be read ({system_problem(error)})", path=path) from error
+    if source.is_file() and source.stat().st_size > MOST_BYTES:
+        raise InputError(
+            f"has more than {MOST_BYTES:,} bytes", path=path, hint="Is it the right file?"
+        )
     return text_of(source)

@@ -110,7 +110,7 @@ class EndpointEmbedder(Embedder):
         self._sender = Sender(
             endpoint,
             limiter,
-            account=None if budget is None else PricedAccount(budget, price),
+            account=PricedAccount(budget, price),
             timeout=timeout,
             backoff=backoff,
         )

@@ -13,7 +13,7 @@ from ragassay.transport.endpoints.endpoint import (
     counted,
 )
 from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
-from ragassay.transport.provider_table import spoken
+from ragassay.transport.provider_table import speakers
 
 LONGEST = 4096
 """Tokens of a reply where the user does not say: this API wants a number."""
@@ -56,7 +56,7 @@ class AnthropicMessages(HttpEndpoint):
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         return body
 
-    def named(self, body: Mapping[str, Any]) -> Iterator[str]:
+    def rejectable(self, body: Mapping[str, Any]) -> Iterator[str]:
         """The sampling parameters that the API has, and the mode."""
         yield from body.keys() & {"temperature", "top_p", "top_k"}
         if "output_config" in body:
@@ -92,4 +92,4 @@ def _simple(node: Any) -> Any:
     return node
 
 
-PROTOCOL = ApiProtocol("anthropic", AnthropicMessages, needs_client, **spoken("anthropic"))
+PROTOCOL = ApiProtocol("anthropic", AnthropicMessages, needs_client, **speakers("anthropic"))

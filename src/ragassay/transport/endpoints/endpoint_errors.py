@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -90,8 +91,8 @@ def from_status(
         return EndpointError(Reason.TIMEOUT, detail, again=True)
     if status in (400, 422):
         detail = f"{url} rejects the request ({status}): {shown}"
-        named = frozenset(rejected(message, param, body, sent))
-        return EndpointError(Reason.SERVER_ERROR, detail, rejected=named)
+        parameters = frozenset(rejected(message, param, body, sent))
+        return EndpointError(Reason.SERVER_ERROR, detail, rejected=parameters)
     return EndpointError(
         Reason.SERVER_ERROR,
         f"{url} failed ({status}): {shown}",
@@ -101,7 +102,7 @@ def from_status(
     )
 
 
-def redirected(url: str, there: object, role: str) -> EndpointError:
+def redirected(url: str, origin: object, role: str) -> EndpointError:
     """The error for a redirect to another origin: prompt and key are not sent there.
 
     Args:
@@ -110,7 +111,7 @@ def redirected(url: str, there: object, role: str) -> EndpointError:
         role: what the endpoint is for, as the user calls it.
     """
     detail = (
-        f"{url} redirects to another server, {there}, and nothing was sent there. If that is the "
+        f"{url} redirects to another server, {origin}, and nothing was sent there. If that is the "
         f"right one, name it as the {role}'s address."
     )
     return EndpointError(Reason.AUTH, detail, free=True)
@@ -138,19 +139,19 @@ def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
         url: the endpoint's, for the sentence.
         key: is blanked out.
     """
-    every = list(causes(error))
-    if any(isinstance(one, UnicodeError) or _ILLEGAL.search(str(one)) for one in every):
+    chain = list(causes(error))
+    if any(isinstance(one, UnicodeError) or _ILLEGAL.search(str(one)) for one in chain):
         # These quote the header; and what cannot be sent now cannot be sent later.
         detail = f"{url} cannot be asked: a header of the request holds what no header may hold."
         return EndpointError(Reason.CONNECTION, detail, free=True, sent=False)
-    free = any(type(one).__name__ in _NEVER_SENT for one in every)
-    names = [type(one).__name__ for one in every if type(one) is not TimeoutError]
+    free = any(type(one).__name__ in _NEVER_SENT for one in chain)
+    names = [type(one).__name__ for one in chain if type(one) is not TimeoutError]
     if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
         detail = f"{url} did not answer in time"
         return EndpointError(Reason.TIMEOUT, detail, again=True, free=free, sent=not free)
-    cause = every[-1]
-    said = system_problem(cause) if isinstance(cause, OSError) else str(cause)
-    shown = key.hidden_in(said or type(cause).__name__)
+    cause = chain[-1]
+    problem = system_problem(cause) if isinstance(cause, OSError) else str(cause)
+    shown = key.hidden_in(problem or type(cause).__name__)
     detail = f"{url} cannot be reached: {shown}"
     return EndpointError(Reason.CONNECTION, detail, again=True, free=free, sent=not free)
 
@@ -167,10 +168,10 @@ def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> se
         sent: names of parameters and the mode (``json_schema``, ``json_object``) that were sent.
     """
     form = {name for name in sent if name in FORMS}
-    named = {re.split(r"[.\[]", param.removeprefix("body."))[0]} if param else set()
-    named |= set(_places(body))
-    names = {name for name in named if name in sent}
-    if form and any(_is_form(name) for name in named):
+    mentioned = {re.split(r"[.\[]", param.removeprefix("body."))[0]} if param else set()
+    mentioned |= set(_places(body))
+    names = {name for name in mentioned if name in sent}
+    if form and any(_is_form(name) for name in mentioned):
         names |= form
     if names:
         return names
@@ -180,7 +181,7 @@ def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> se
         names.remove("temperature")  # one of them is enough: the one that matters stays
     if not names and form and _says("form", text):
         names = form
-    if not names and not named:
+    if not names and not mentioned:
         # A parameter that no model needs is the likeliest cause: once more without it.
         names = set(FORMS) if form else set()
     return names
@@ -195,19 +196,13 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
     """
     by_name = {name.lower(): value for name, value in headers.items()}
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        text = by_name.get(name)
-        if text is None:
-            continue
-        try:
+        text = by_name.get(name, "")
+        with suppress(ValueError):
             return min(max(0.0, float(text) / scale), 1e9)
-        except ValueError:
-            pass
-        try:
+        with suppress(ValueError):
             moment = parsedate_to_datetime(text)
-        except ValueError:
-            continue
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return max(0.0, (moment - datetime.now(UTC)).total_seconds())
     delay = re.search(rb'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"', body)
     return float(delay[1]) if delay else None
 
@@ -220,8 +215,8 @@ def _table() -> Mapping[str, Any]:
     return {**listed, "words": words}
 
 
-def _says(what: str, text: str) -> bool:
-    return _table()["words"][what].search(text) is not None
+def _says(meaning: str, text: str) -> bool:
+    return _table()["words"][meaning].search(text) is not None
 
 
 def _is_form(name: str) -> bool:

@@ -18,7 +18,7 @@ from ragassay.transport.endpoints.endpoint import (
     counted,
 )
 from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
-from ragassay.transport.provider_table import spoken
+from ragassay.transport.provider_table import speakers
 
 _NAMES = {"max_tokens": "max_output_tokens"}
 
@@ -69,7 +69,7 @@ class GoogleGenAI(HttpEndpoint):
         place = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
         return f"/v1beta/{quote(place)}:generateContent", orjson.dumps(content)
 
-    def named(self, body: Mapping[str, Any]) -> Iterator[str]:
+    def rejectable(self, body: Mapping[str, Any]) -> Iterator[str]:
         """The sampling parameters, and the mode."""
         config = body["config"]
         yield from (name for name in config if not name.startswith(("system", "response")))
@@ -103,5 +103,5 @@ _FINISH: Mapping[Any, Finish] = {"MAX_TOKENS": "length", **dict.fromkeys(_WITHHE
 
 
 PROTOCOL = ApiProtocol(
-    "google", GoogleGenAI, needs_client, embeddings="/v1beta/openai", **spoken("google")
+    "google", GoogleGenAI, needs_client, embeddings="/v1beta/openai", **speakers("google")
 )

@@ -53,7 +53,7 @@ class HttpEndpoint(Endpoint):
         """The headers of the protocol, with the key."""
 
     @abstractmethod
-    def named(self, body: Mapping[str, Any]) -> Iterable[str]:
+    def rejectable(self, body: Mapping[str, Any]) -> Iterable[str]:
         """What of a request may be rejected: its parameters, and the mode.
 
         Args:
@@ -62,7 +62,7 @@ class HttpEndpoint(Endpoint):
 
     @abstractmethod
     def read(self, reply: Any, sent: bytes) -> Completion:
-        """What a reply says. An error of Python's own means that it is none of this protocol.
+        """What a reply says. An error such as `KeyError` means that it is not of this protocol.
 
         Args:
             reply: the parsed JSON.
@@ -82,9 +82,9 @@ class HttpEndpoint(Endpoint):
         """Loads and makes the client, which may take a moment."""
         if self._client is None:
             self._client = http_client(self.url, self.role)
-            made = self._client.build_request("POST", self.url, headers=self.headers())
-            del made.headers["content-length"]
-            self._shared = {"headers": made.headers.raw, "extensions": made.extensions}
+            request = self._client.build_request("POST", self.url, headers=self.headers())
+            del request.headers["content-length"]
+            self._shared = {"headers": request.headers.raw, "extensions": request.extensions}
 
     async def send(self, body: bytes) -> Completion:
         """One request."""
@@ -131,16 +131,16 @@ class HttpEndpoint(Endpoint):
             url=self.url,
             model=body["model"],
             key=self.key,
-            sent=set(self.named(body)),
+            sent=set(self.rejectable(body)),
             role=self.role,
         )
-        # A gateway that ran out of time says nothing about what stands behind it.
+        # After the timeout of a gateway nobody knows whether the model did the work.
         error.free = error.reason is not Reason.TIMEOUT
         return error
 
 
 class Unsound(ValueError):  # noqa: N818 - it says what is the case
-    """A reply is JSON, and not what was agreed on; the message says how."""
+    """A reply is JSON and not of the expected form; the message says what is wrong."""
 
 
 def parsed(content: bytes) -> Any:
@@ -165,7 +165,7 @@ def http_client(url: str, role: str) -> httpx2.AsyncClient:
     import httpx2
 
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-    home = _origin(httpx2.URL(url))
+    own_origin = _origin(httpx2.URL(url))
 
     class Pools(httpx2.AsyncBaseTransport):
         def __init__(self) -> None:
@@ -182,9 +182,9 @@ def http_client(url: str, role: str) -> httpx2.AsyncClient:
                 await pool.aclose()
 
     async def stay(request: httpx2.Request) -> None:
-        there = _origin(request.url)
-        if there != home:
-            raise redirected(url, httpx2.URL(scheme=there[0], host=there[1], port=there[2]), role)
+        other = _origin(request.url)
+        if other != own_origin:
+            raise redirected(url, httpx2.URL(scheme=other[0], host=other[1], port=other[2]), role)
 
     return httpx2.AsyncClient(
         # Only the client's own pool knows a configured proxy.

@@ -19,7 +19,7 @@ from ragassay.transport.endpoints.endpoint import (
 from ragassay.transport.endpoints.endpoint_errors import foreign
 from ragassay.transport.endpoints.openai_chat import chat_body, chat_completion
 from ragassay.transport.endpoints.python_chat import raised
-from ragassay.transport.provider_table import spoken
+from ragassay.transport.provider_table import speakers
 from ragassay.transport.secrets import Secret
 
 _FOUND = Secret("-", "the environment variable from which LiteLLM reads the key")
@@ -78,4 +78,4 @@ def _check() -> None:
         )
 
 
-PROTOCOL = ApiProtocol("litellm", LiteLLMPackage, _check, **spoken("litellm"))
+PROTOCOL = ApiProtocol("litellm", LiteLLMPackage, _check, **speakers("litellm"))

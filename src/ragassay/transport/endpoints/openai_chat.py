@@ -14,7 +14,7 @@ from ragassay.transport.endpoints.endpoint import (
     counted,
 )
 from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
-from ragassay.transport.provider_table import spoken
+from ragassay.transport.provider_table import speakers
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -32,16 +32,16 @@ class OpenAIChat(HttpEndpoint):
 
     def headers(self) -> Mapping[str, str]:
         """The key as a bearer's; a server that wants none ignores it."""
-        theirs = self.url.startswith(OPENAI)
+        is_openai = self.url.startswith(OPENAI)
         account = {name: os.environ.get(variable, "") for name, variable in _ACCOUNT.items()}
-        kept = {name: value for name, value in account.items() if theirs and value}
-        return {"Authorization": f"Bearer {self.key.reveal() or 'none'}", **kept}
+        sent = {name: value for name, value in account.items() if is_openai and value}
+        return {"Authorization": f"Bearer {self.key.reveal() or 'none'}", **sent}
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request as OpenAI documents it."""
         return chat_body(prompt)
 
-    def named(self, body: Mapping[str, Any]) -> Iterator[str]:
+    def rejectable(self, body: Mapping[str, Any]) -> Iterator[str]:
         """All but the material."""
         yield from body.keys() - {"model", "messages", "input", "response_format"}
         if form := body.get("response_format"):
@@ -102,4 +102,4 @@ def text_of(content: Any) -> str | None:
     return content
 
 
-PROTOCOL = ApiProtocol("openai", OpenAIChat, needs_client, embeddings="", **spoken("openai"))
+PROTOCOL = ApiProtocol("openai", OpenAIChat, needs_client, embeddings="", **speakers("openai"))

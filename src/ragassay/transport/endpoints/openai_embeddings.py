@@ -71,11 +71,11 @@ class OpenAIEmbeddings(OpenAIChat):
 def _in_order(data: Any, n: int) -> tuple[NDArray[np.float32], ...]:
     """The vectors by their index, which need not be the order in which they came."""
     if not isinstance(data, list) or len(data) != n:
-        there = len(data) if isinstance(data, list) else "none"
-        raise Unsound(f"there are {there}")
-    named = any("index" in item for item in data)
+        n_vectors = len(data) if isinstance(data, list) else "none"
+        raise Unsound(f"there are {n_vectors}")
+    has_index = any("index" in item for item in data)
     # Servers that write protocol buffers as JSON leave an index of 0 out.
-    places = [item.get("index") or 0 if named else at for at, item in enumerate(data)]
+    places = [item.get("index") or 0 if has_index else at for at, item in enumerate(data)]
     if sorted(places) != list(range(n)):
         raise Unsound("their indices are not those of the texts")
     placed = dict(zip(places, data, strict=True))

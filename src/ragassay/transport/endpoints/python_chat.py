@@ -59,7 +59,7 @@ class PythonChat(Endpoint):
     functions that are not run in threads of their own, several at a time.
 
     Args:
-        found: the object.
+        judge: the object.
         name: what messages call it.
         version: enters the identity of requests, beside the model's name.
         timeout: see `Endpoint`.
@@ -73,11 +73,11 @@ class PythonChat(Endpoint):
     never: ClassVar[frozenset[str]] = frozenset({*SAMPLING, *FORMS})
 
     def __init__(
-        self, found: Any, name: str, version: str = "", *, timeout: float = TIMEOUT_S
+        self, judge: Any, name: str, version: str = "", *, timeout: float = TIMEOUT_S
     ) -> None:
         super().__init__(f"python:{name}", NO_KEY, timeout=timeout)
         self._version = version
-        self._call, self._takes_text = _call_of(found, name)
+        self._call, self._takes_text = _call_of(judge, name)
         self._name = name
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
@@ -93,12 +93,12 @@ class PythonChat(Endpoint):
         """Calls the object."""
         request = orjson.loads(body)
         messages = request["messages"]
-        given = as_text(messages) if self._takes_text else messages
+        argument = as_text(messages) if self._takes_text else messages
         try:
             if is_async(self._call):
-                value = self._call(given)
+                value = self._call(argument)
             else:
-                value = await in_thread(lambda: self._call(given))
+                value = await in_thread(lambda: self._call(argument))
             if inspect.isawaitable(value):
                 value = await value
         except EndpointError:
@@ -110,15 +110,15 @@ class PythonChat(Endpoint):
     def _read(self, value: Any, asked: str) -> Completion:
         text = _text(value)
         if text is None:
-            said = f"{self.url} returned {_kind(value)} when it was asked {asked}."
-            raise EndpointError(Reason.JUDGE_ERROR, f"{said} {_WANTED} {_look(self._name)}")
+            problem = f"{self.url} returned {_kind(value)} when it was asked {asked}."
+            raise EndpointError(Reason.JUDGE_ERROR, f"{problem} {_WANTED} {_look(self._name)}")
         read, written = _tokens(value)
-        told = getattr(value, "response_metadata", None)
-        told = told if isinstance(told, Mapping) else {}
+        metadata = getattr(value, "response_metadata", None)
+        metadata = metadata if isinstance(metadata, Mapping) else {}
         return Completion(
             text,
-            _CUT.get(told.get("finish_reason") or told.get("stop_reason"), "stop"),
-            model=str(told.get("model_name") or told.get("model") or ""),
+            _CUT.get(metadata.get("finish_reason") or metadata.get("stop_reason"), "stop"),
+            model=str(metadata.get("model_name") or metadata.get("model") or ""),
             input_tokens=read or 0,
             output_tokens=written or 0,
             counted=bool(read) and written is not None,
@@ -132,9 +132,9 @@ def _tokens(value: Any) -> tuple[int | None, int | None]:
         ("usage_metadata", ("input_tokens", "output_tokens")),
         ("additional_kwargs", ("prompt_tokens", "completion_tokens")),
     ):
-        told = getattr(value, where, None)
-        if isinstance(told, Mapping) and names[0] in told:
-            return counted(told[names[0]]), counted(told.get(names[1]))
+        usage = getattr(value, where, None)
+        if isinstance(usage, Mapping) and names[0] in usage:
+            return counted(usage[names[0]]), counted(usage.get(names[1]))
     return None, None
 
 
@@ -201,36 +201,36 @@ def as_text(messages: Sequence[Message]) -> str:
     return "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in messages)
 
 
-def _call_of(found: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
+def _call_of(judge: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
     """How an object is called, and whether it takes a text (else messages)."""
-    if inspect.isclass(found):
+    if inspect.isclass(judge):
         module, _, own = name.rpartition(":")
         raise UsageError(
             f"The judge {name} is a class. Give an object of it; for the command line, make one in "
             f"the module (chat = {own}(...)) and name it: {module or 'module'}:chat."
         )
-    if not inspect.isroutine(found):
+    if not inspect.isroutine(judge):
         for method, takes in _METHODS:
-            call = getattr(found, method, None)
+            call = getattr(judge, method, None)
             if callable(call):
                 return call, takes == "text"
-    if not callable(found):
+    if not callable(judge):
         raise UsageError(
-            f"The judge {name} is {_kind(found)}, which cannot be asked. Give a function that "
+            f"The judge {name} is {_kind(judge)}, which cannot be asked. Give a function that "
             "takes a text and returns a text, or a chat model of LangChain or LlamaIndex."
         )
     try:
-        signature = inspect.signature(found)
+        signature = inspect.signature(judge)
     except (TypeError, ValueError):
-        return found, True  # of a compiled function nobody knows
+        return judge, True  # a compiled function may have no signature
     try:
         signature.bind("prompt")
     except TypeError:
-        taken = ", ".join(signature.parameters) or "nothing"
+        names = ", ".join(signature.parameters) or "nothing"
         raise UsageError(
-            f"The judge {name} is called with one argument, the prompt as a text; it takes {taken}."
+            f"The judge {name} is called with one argument, the prompt as a text; it takes {names}."
         ) from None
-    return found, next(iter(signature.parameters)) != "messages"
+    return judge, next(iter(signature.parameters)) != "messages"
 
 
 def _text(value: Any) -> str | None:
@@ -244,11 +244,11 @@ def _text(value: Any) -> str | None:
         if isinstance(content, list):
             content = [{"type": "text", "text": c} if isinstance(c, str) else c for c in content]
         try:
-            told = text_of(content)
+            text = text_of(content)
         except (TypeError, AttributeError):
             continue
-        if told is not None:
-            return told
+        if text is not None:
+            return text
     text = getattr(value, "text", None)
     return text if isinstance(text, str) else None
 

@@ -5,7 +5,7 @@ says of it what the query asks ("renovated" in "when was the Louvre renovated?")
 but without that word it may still tell the same in other words, and words cannot tell; where it
 holds the opposite of that word ("died" for "born") it tells something else.
 
-What a question for yes or no asks is told by a sentence that states it, or its opposite.
+A question for yes or no is answered by a sentence that states it, or its opposite.
 
 Whoever a passive of the asked verb names after "by" is a person or an organisation, with or without
 capitals ("is run by the faculty of law" for "who runs the canteen?").
@@ -191,7 +191,7 @@ def _holds(query: str, sentence: str) -> bool | None:
         return None if dated and not measured else measured
     if kind == "date":
         return bool(_TIMES.search(text))
-    if any(True for _ in _named(query, text)):
+    if any(True for _ in _names(query, text)):
         return True
     # A place needs no name: "they sleep in burrows".
     places = (stem(match[1]) for match in _SOMEWHERE.finditer(text.casefold()))
@@ -200,7 +200,7 @@ def _holds(query: str, sentence: str) -> bool | None:
     return None if unnamed else False
 
 
-def _named(query: str, text: str) -> Iterator[str]:
+def _names(query: str, text: str) -> Iterator[str]:
     """The names of a sentence that may be what the query asks for."""
     asked = _asked(query)
     example = _EXAMPLES.search(text)
@@ -212,16 +212,16 @@ def _named(query: str, text: str) -> Iterator[str]:
         if not new or new[0] != stems[0]:
             continue
         before = text[max(0, match.start() - _REACH) : match.start()]
-        there = bool(_LOCATIVE.search(before))
-        if (asked.person and there) or (asked.where and not there):
+        is_place = bool(_LOCATIVE.search(before))
+        if (asked.person and is_place) or (asked.where and not is_place):
             continue
         alone = len(stems) == 1 and (asked.person or match.start() == 0)
         if alone and not (asked.person and _BY.search(before)):
             # A single capitalised word may be no name: before the predicate it is one.
             following = "".join(tokens(text[match.end() : match.end() + _REACH])[:1])
-            named = not asked.verb or following in BEING or root(following) == asked.verb
-            named = named or (not asked.person and text[match.end() : match.end() + 1] == ",")
-            if weight(stems[0]) < WHOLE or not named:
+            is_name = not asked.verb or following in BEING or root(following) == asked.verb
+            is_name = is_name or (not asked.person and text[match.end() : match.end() + 1] == ",")
+            if weight(stems[0]) < WHOLE or not is_name:
                 continue
         yield match.group()
 

@@ -49,20 +49,22 @@ class _Run(NamedTuple):
 def predicate(query: str) -> str:
     """The word that says what the query asks about its subject; empty where there is none, as in
     "how tall is Mount Fuji?"."""
-    question = _after_question_word(query)
-    if question is None:
+    asking_words, rest = _last_question(query)
+    if not asking_words:
         return ""
-    runs = list(_runs(question.rest))
-    if question.asks_who and runs and question.rest.split()[0].casefold() in BEING:
-        return runs[0].words[-1].casefold() if runs[0].before in _BEFORE_NOUNS else ""
-    if question.asks_who and runs and not runs[0].before:
-        return next(filterfalse(_ADVERB.fullmatch, map(str.casefold, runs[0].words)), "")
-    if question.noun:
-        return question.noun
-    if question.counts and runs and not runs[0].before and _is_thing(runs[0]):
+    runs = list(_runs(rest))
+    if runs and _WHO.search(asking_words):
+        if rest.split()[0].casefold() in BEING:
+            return runs[0].words[-1].casefold() if runs[0].before in _BEFORE_NOUNS else ""
+        if not runs[0].before:
+            return next(filterfalse(_ADVERB.fullmatch, map(str.casefold, runs[0].words)), "")
+    # The thing that is asked for may be part of the question words: "what does the museum cost".
+    if _NAMED.search(asking_words):
+        return asking_words.split()[-1].casefold()
+    if _COUNTS.search(asking_words) and runs and not runs[0].before and _is_thing(runs[0]):
         runs = runs[1:]
     # "How many members has the club?": only a participle after "has" is a predicate.
-    has = not _HAS.isdisjoint(question.rest.casefold().split())
+    has = not _HAS.isdisjoint(rest.casefold().split())
     weak = ""
     for run in runs:
         small = [word for word in run.words if not word[0].isupper() and word[0].isalpha()]
@@ -86,41 +88,18 @@ def _is_thing(run: _Run) -> bool:
     return len(run.words) == 1 or run.after in _AUXILIARIES or not run.after
 
 
-class _Question(NamedTuple):
-    """What follows a question word.
-
-    Attributes:
-        rest: the words after it, in its sentence.
-        noun: the thing that is asked for, where it is part of the question word ("what is the
-            capital", "what does the museum cost").
-        counts: whether it asks for the thing after it.
-        asks_who: whether it asks for a person.
-    """
-
-    rest: str
-    noun: str
-    counts: bool
-    asks_who: bool
-
-
-def _after_question_word(query: str) -> _Question | None:
-    """What follows the last question word of the query."""
-    question = None
-    for sentence in sentences(visible(query)):
-        matches = list(asking(sentence))
-        if matches:
-            last = max(matches, key=lambda match: match.end())
-            words = last.group()
-            rest = sentence[last.end() :].strip()
-            noun = words.split()[-1] if _NAMED.search(words) else ""
-            question = _Question(
-                rest, noun.casefold(), bool(_COUNTS.search(words)), bool(_WHO.search(words))
-            )
-    return question
+def _last_question(query: str) -> tuple[str, str]:
+    """The last question words of the query, and the words after them in their sentence; empty where
+    it has none."""
+    for sentence in reversed(sentences(visible(query))):
+        last = max(asking(sentence), key=lambda match: match.end(), default=None)
+        if last is not None:
+            return last.group(), sentence[last.end() :].strip()
+    return "", ""
 
 
 def _runs(text: str) -> Iterator[_Run]:
-    kept: list[str] = []
+    run: list[str] = []
     before = ""
     words = _WORDS.findall(text)
     for at, word in enumerate(words):
@@ -129,10 +108,10 @@ def _runs(text: str) -> Iterator[_Run]:
         german = folded in _BEFORE_NOUNS and words[at + 1 : at + 2] and words[at + 1][0].isupper()
         german = german or (at == 0 and folded in _AUXILIARIES)
         if not german and (any(map(stem, tokens(word))) or folded in IRREGULAR):
-            kept.append(word.rstrip("."))
+            run.append(word.rstrip("."))
             continue
-        if kept:
-            yield _Run(kept, before, folded)
-        kept, before = [], folded
-    if kept:
-        yield _Run(kept, before, "")
+        if run:
+            yield _Run(run, before, folded)
+        run, before = [], folded
+    if run:
+        yield _Run(run, before, "")

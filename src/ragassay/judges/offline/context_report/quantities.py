@@ -63,13 +63,13 @@ class Number(NamedTuple):
     after: Sequence[str]
 
 
-def _table() -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
-    for line in lists.groups("quantities"):
-        cut = line.index("|")
-        yield line[0], frozenset(map(stem, line[1:cut])), frozenset(line[cut + 1 :])
+_QUANTITIES = [
+    (line[0], frozenset(map(stem, line[1:cut])), frozenset(line[cut + 1 :]))
+    for line in lists.groups("quantities")
+    for cut in [line.index("|")]
+]
+"""Each quantity with the stems of its units and the words that ask for it."""
 
-
-_QUANTITIES = tuple(_table())
 _UNITS = frozenset[str]().union(*(units for _, units, _ in _QUANTITIES))
 _LENGTHS = next(units for name, units, _ in _QUANTITIES if name == "length")
 _DIMENSIONS = tuple(frozenset(line) for line in lists.groups("dimensions"))

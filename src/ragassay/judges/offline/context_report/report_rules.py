@@ -229,10 +229,10 @@ def _unsupported(query: str, worths: Sequence[ChunkWorth]) -> str:
     number = next((at for at, one in enumerate(worths, 1) if one.unclear), 0)
     if not number or any(one.stars >= USED for one in worths):
         return ""
-    return _IN_OTHER_WORDS.format(_what_may_answer(query, number, worths[number - 1]))
+    return _IN_OTHER_WORDS.format(_possible_answer(query, number, worths[number - 1]))
 
 
-def _what_may_answer(query: str, number: int, one: ChunkWorth) -> str:
+def _possible_answer(query: str, number: int, one: ChunkWorth) -> str:
     """Says what a chunk holds that may be the answer, and what it lacks."""
     missing = _missing(query, one)
     if one.tells == "other":
@@ -288,7 +288,7 @@ def _why(query: str, worths: Sequence[ChunkWorth], best: ChunkWorth | None) -> s
         if worths[half].tells == "no":
             reasons.append(f"no chunk on the subject holds {kind}, which the query asks for")
         else:
-            reasons.append(_what_may_answer(query, half + 1, worths[half]))
+            reasons.append(_possible_answer(query, half + 1, worths[half]))
     words = _words(query, frozenset[str].intersection(*(one.lacks for one in worths)))
     if words and not any(words in one for one in reasons):
         reasons.append(f"no chunk speaks of {words}")

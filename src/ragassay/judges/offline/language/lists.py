@@ -50,14 +50,9 @@ def _joined(lines: list[str], flags: int) -> re.Pattern[str] | None:
 
 
 @cache
-def patterns(name: str, flags: int = 0) -> re.Pattern[str]:
-    """A pattern that matches what any line of a list matches, in upper and lower case.
-
-    Args:
-        name: of the list, ``data/NAME.txt``.
-        flags: of `re`, besides those for upper and lower case.
-    """
-    return re.compile(Phrases(name).pattern, re.IGNORECASE | flags)
+def patterns(name: str) -> re.Pattern[str]:
+    """A pattern for what any line of ``data/NAME.txt`` matches, in upper and lower case."""
+    return re.compile(Phrases(name).pattern, re.IGNORECASE)
 
 
 @cache
@@ -66,18 +61,18 @@ def _expanded(name: str) -> tuple[list[str], dict[tuple[str, ...], list[str]]]:
     defined: dict[str, str] = {}
     free: list[str] = []
     bound: dict[tuple[str, ...], list[str]] = {}
-    kept = free
+    current = free
     for line in _lines(name):
         needs = _NEEDS.fullmatch(line)
         if needs:
-            kept = bound.setdefault(tuple(needs.group(1).split(" | ")), [])
+            current = bound.setdefault(tuple(needs.group(1).split(" | ")), [])
             continue
         line = _USE.sub(lambda use: defined[use.group(1)], line)
         begins = _DEFINITION.fullmatch(line)
         if begins:
             defined[begins.group(1)] = begins.group(2)
         else:
-            kept.append(line)
+            current.append(line)
     return free, bound
 
 

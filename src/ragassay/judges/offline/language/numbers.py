@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from decimal import Decimal
+from itertools import chain, pairwise
 
 from ragassay.judges.offline.language import lists
 
@@ -62,10 +63,6 @@ def measured(stems: Iterable[str], units: frozenset[str]) -> Iterable[tuple[str,
         stems: of a text, in order.
         units: stems that are units.
     """
-    before = ""
-    for stemmed in stems:
-        if before:
-            yield before, stemmed if stemmed in units else ""
-        before = stemmed if is_number(stemmed) else ""
-    if before:
-        yield before, ""
+    for stemmed, following in pairwise(chain(stems, ("",))):
+        if is_number(stemmed):
+            yield stemmed, following if following in units else ""

@@ -1,6 +1,6 @@
 """Do passages support a piece of text?
 
-PreparedPassages is searched in windows: runs of `Lens.window` sentences of one passage. A piece is
+Passages are searched in windows: runs of `Lens.window` sentences of one passage. A piece is
 supported where one window holds more than a share of its weight, and the passages hold all its
 numbers and names.
 """
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ragassay.counts import grouped
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.hostile import evidence_sentences
 from ragassay.judges.offline.language.numbers import (
@@ -86,11 +87,6 @@ class Piece:
     strict: frozenset[str]
     measured: frozenset[tuple[str, str]] = frozenset()
     versions: frozenset[Version] = frozenset()
-
-    @property
-    def weight(self) -> int:
-        """Sum of its words' weights."""
-        return weigh(self.stems)
 
 
 @lru_cache(maxsize=4096)
@@ -206,15 +202,11 @@ class PreparedPassages:
     def __init__(self, texts: Sequence[str], lens: Lens = LENS) -> None:
         self._lens = lens
         self._windows = [one for text in texts for one in _windows(text, lens.window)]
-        self._places: dict[str, list[int]] = {}
-        for at, window in enumerate(self._windows):
-            for word in window:
-                self._places.setdefault(word, []).append(at)
-        self._units: dict[str, set[str]] = {}
-        for number, unit in frozenset[tuple[str, str]]().union(*map(_units_of, texts)):
-            self._units.setdefault(number, set()).add(unit)
+        windows = enumerate(self._windows)
+        self._places = grouped((word, at) for at, window in windows for word in window)
+        self._units = grouped(frozenset[tuple[str, str]]().union(*map(_units_of, texts)))
         self._versions = frozenset[Version]().union(*map(_versions_of, texts))
-        self._known: dict[Piece, tuple[float, int | None]] = {}
+        self._best_windows: dict[Piece, tuple[float, int | None]] = {}
 
     def coverage(self, wanted: Piece) -> float:
         """The largest share of the weight that a single window holds, 0 to 1."""
@@ -236,8 +228,8 @@ class PreparedPassages:
         unit, or not at all; and write each of its versions alike."""
         if differ(wanted.versions, self._versions):
             return False
-        known = ((self._units.get(number), unit) for number, unit in wanted.measured)
-        return all(units is None or unit in units or "" in units for units, unit in known)
+        pairs = ((self._units.get(number), unit) for number, unit in wanted.measured)
+        return all(units is None or unit in units or "" in units for units, unit in pairs)
 
     def holds(self, stems: Iterable[str]) -> bool:
         """Whether the passages hold each of the stems."""
@@ -249,10 +241,9 @@ class PreparedPassages:
         return frozenset() if at is None else self._windows[at]
 
     def _best(self, wanted: Piece) -> tuple[float, int | None]:
-        best = self._known.get(wanted)
-        if best is None:
-            best = self._known[wanted] = self._search(wanted)
-        return best
+        if wanted not in self._best_windows:
+            self._best_windows[wanted] = self._search(wanted)
+        return self._best_windows[wanted]
 
     def _search(self, wanted: Piece) -> tuple[float, int | None]:
         held: dict[int, int] = {}
@@ -264,7 +255,7 @@ class PreparedPassages:
             return 0.0, None
         # Of several best windows the first one: the order of insertion does not matter then.
         best = min(held, key=lambda at: (-held[at], at))
-        return held[best] / wanted.weight, best
+        return held[best] / weigh(wanted.stems), best
 
 
 def share_of(wanted: Iterable[str], stems: Set[str]) -> float:

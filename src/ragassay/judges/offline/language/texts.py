@@ -60,18 +60,18 @@ def phrases(sentence: str) -> list[str]:
     one before it.
     """
     phrases: list[str] = []
-    kept: list[str] = []
+    pieces: list[str] = []
     heavy = 0
     for cut in filter(None, _CUT.split(sentence)):
-        kept.append(cut.strip())
+        pieces.append(cut.strip())
         heavy += weigh(content(cut))
         if heavy >= 2 * LITTLE:
-            phrases.extend(_short(" ".join(kept)))
-            kept, heavy = [], 0
-    if kept and phrases:
-        phrases[-1] = " ".join([phrases[-1], *kept])
+            phrases.extend(_short(" ".join(pieces)))
+            pieces, heavy = [], 0
+    if pieces and phrases:
+        phrases[-1] = " ".join([phrases[-1], *pieces])
     elif heavy:
-        phrases.append(" ".join(kept))
+        phrases.append(" ".join(pieces))
     return phrases
 
 

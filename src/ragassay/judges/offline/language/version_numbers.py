@@ -46,7 +46,7 @@ def differ(one: Set[Version], other: Set[Version]) -> bool:
         other: versions of another text.
     """
     return any(
-        (value, written) not in other and any(value == known for known, _ in other)
+        (value, written) not in other and any(value == other_value for other_value, _ in other)
         for value, written in one
     )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 from ragassay.judges.offline.language import lists
@@ -61,14 +62,9 @@ def subject(query: str) -> frozenset[str]:
     """Stems of what the query is about: all but its question words ("wer", "quand") and its words
     of request ("tell me", "how does ... work")."""
     text = visible(query)
-    words = {
-        stem
-        for match in asking(text)
-        if " " not in match.group()
-        for stem in content(match.group())
-    }
-    for match in _REQUESTS.finditer(text):
-        words.update(content(" ".join(filter(None, match.groups()))))
+    question_words = (one.group() for one in asking(text) if " " not in one.group())
+    requests = (" ".join(filter(None, match.groups())) for match in _REQUESTS.finditer(text))
+    words = {stem for part in chain(question_words, requests) for stem in content(part)}
     stems = frozenset(content(query))
     return stems - words or stems
 

@@ -67,6 +67,8 @@ _HEAT = {form: unit for form, unit in UNITS.items() if unit in ("celsius", "fahr
 _HEAT |= {"c": "celsius", "f": "fahrenheit"}
 _DEGREES = {"degree", "degrees", "°"}
 
+_MINUS = {"minus", "negative"}
+
 _DATING = {"in", "since", "until", "during", "early", "late", "mid"}
 _AFTER_MAY = {"be", "have", "not", "also", "well", "still", "only", "never"}
 """Between these words "may" is no month: "the house that they live in may be sold"."""
@@ -110,10 +112,10 @@ class _Reading:
                 self._half()
             elif word in MONTHS and self._dated():
                 self._month(MONTHS[word])
-            elif word in ("minus", "negative") and self._next()[:1].isdigit() and not self._after():
+            elif word in _MINUS and self._next()[:1].isdigit() and not self._after_number():
                 self._at += 1
                 self._digits("-" + self._word())
-            elif word in ("minus", "negative") and self._next() in NUMERALS and not self._after():
+            elif word in _MINUS and self._next() in NUMERALS and not self._after_number():
                 self._at += 1
                 self._numeral("-")
             elif word in _CURRENCIES and self._next()[:1].isdigit():
@@ -131,22 +133,23 @@ class _Reading:
     def _next(self) -> str:
         return self._word(1)
 
-    def _after(self) -> bool:
-        """Whether a number was read last."""
-        return bool(self._tokens) and is_number(self._tokens[-1])
+    def _last(self) -> str:
+        """The token that was read last; empty at the beginning."""
+        return self._tokens[-1] if self._tokens else ""
+
+    def _after_number(self) -> bool:
+        return is_number(self._last())
 
     def _dated(self) -> bool:
         """Whether a month's name is part of a date. "May" is one before a number, and after a
         number at the end of the text."""
-        before = [*self._tokens[-2:]]
-        if before[-1:] == ["of"]:
-            before.pop()
-        after_number = before[-1:] != [] and is_number(before[-1])
+        before = "".join(self._tokens[-2:-1]) if self._last() == "of" else self._last()
+        after_number = is_number(before)
         if self._word() in _VERBS and self._next()[:1].isdigit() and self._word(2) in UNITS:
             return False
         if self._word() == "may":
             after_number = after_number and not self._next()
-            if before[-1:] != [] and before[-1] in _DATING and self._next() not in _AFTER_MAY:
+            if before in _DATING and self._next() not in _AFTER_MAY:
                 return True
         return after_number or self._next()[:1].isdigit()
 
@@ -212,8 +215,7 @@ class _Reading:
     def _nth(self, value: str, ending: str) -> None:
         """ "4th" in a date is a number, elsewhere "fourth"."""
         of = self._word() == "of"
-        dated = bool(self._tokens) and self._tokens[-1] in MONTHS.values()
-        if dated or self._word(of) in MONTHS:
+        if self._last() in MONTHS.values() or self._word(of) in MONTHS:
             self._at += of
             self._day(value)
         else:
@@ -223,15 +225,15 @@ class _Reading:
     def _day(self, value: str) -> None:
         """Puts a day before its month, whichever comes first in the text."""
         tokens = self._tokens
-        verb = tokens[-1:] != [] and tokens[-1] in _VERBS and self._word() in UNITS
-        month = bool(tokens) and tokens[-1] in MONTHS.values() and not verb
+        verb = self._last() in _VERBS and self._word() in UNITS
+        month = self._last() in MONTHS.values() and not verb
         if month and value.isdigit() and len(value) < 3 and not any(map(is_number, tokens[-2:-1])):
             tokens.insert(-1, value)
         else:
             tokens.append(value)
 
     def _month(self, month: str) -> None:
-        if self._tokens[-1:] == ["of"]:
+        if self._last() == "of":
             self._tokens.pop()
         self._tokens.append(month)
         self._at += 1
@@ -248,7 +250,7 @@ class _Reading:
         last = 0
         if self._word() == "dozen" or NUMERALS[self._word()] >= 100:
             # "a million" is a number, "several million" none.
-            if self._tokens[-1:] != ["a"]:
+            if self._last() != "a":
                 self._tokens.append(self._word())
                 self._at += 1
                 return
@@ -288,7 +290,7 @@ class _Reading:
     def _half(self) -> None:
         """Half of something is 50 %; "the second half" is a part, half a million a number."""
         self._at += 1
-        before = self._tokens[-1] if self._tokens else ""
+        before = self._last()
         if before in _PARTS:
             self._tokens.append("half")
             return

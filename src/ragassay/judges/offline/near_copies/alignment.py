@@ -26,9 +26,9 @@ class Nearness:
 
     Attributes:
         held: smallest share of the first sentence's weight that matches.
-        within: smallest share that matches of what the second sentence weighs between its first
-            and its last match.
-        spread: the same where only a negation differs: words in between do not withdraw it.
+        within: smallest matching share of the second sentence's weight, from its first to its last
+            match.
+        spread: the same where only a negation differs, which words in between do not undo.
         either: whether the first sentence may also hold all of the second one among more words.
     """
 
@@ -76,11 +76,11 @@ class _Row(NamedTuple):
         return {filler for place in at for filler in self.fillers[place]}
 
 
-def _row(sentence: Parsed, known: frozenset[str]) -> _Row:
+def _row(sentence: Parsed, names: frozenset[str]) -> _Row:
     row = _Row([], [], [], [], [], [])
     for at, word in enumerate(sentence.words):
         place = word.place
-        if word.stem in (known if not place else sentence.names):
+        if word.stem in (names if not place else sentence.names):
             place = "name"
             if word.follows and row.places and row.places[-1] == "name":
                 row.fillers[-1].add(word.stem)
@@ -124,8 +124,8 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
     denied_pairs = {}  # What one sentence alone denies: whether the first one does.
     for a, b in pairs:
         own_denied, its_denied = own.words[a].denied, its.words[b].denied
-        told = own_denied is not None and its_denied is not None
-        if told and (own_denied != its_denied) != framed:
+        both_clear = own_denied is not None and its_denied is not None
+        if both_clear and (own_denied != its_denied) != framed:
             denied_pairs[a, b] = own_denied
     wrong = _wrong(own, its, pairs)
     # "Not open" does not contradict "closed".
@@ -197,8 +197,8 @@ def _aligned(
         other: the second one.
         names: stems of words that are names beside those that either sentence shows to be.
     """
-    known = one.names | other.names | names
-    own, its = _row(one, known), _row(other, known)
+    all_names = one.names | other.names | names
+    own, its = _row(one, all_names), _row(other, all_names)
     return own, its, [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
 
 
@@ -230,9 +230,8 @@ def _roles_exchanged(own: _Row, its: _Row) -> bool:
     if own.marks == its.marks or sorted(own.marks) != sorted(its.marks):
         return False
     back = {tuple(reversed(three)) for three in _threes(its)}
-    if any(three in back and three[0] != three[2] for three in _threes(own)):
-        return True
-    return _runs_exchanged(own, its)
+    exchanged = any(three in back and three[0] != three[2] for three in _threes(own))
+    return exchanged or _runs_exchanged(own, its)
 
 
 def _runs_exchanged(own: _Row, its: _Row) -> bool:

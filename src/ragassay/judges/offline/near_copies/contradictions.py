@@ -67,7 +67,7 @@ def _verdict(
         how = _against(own, text, near)
         if how in (None, "same"):
             word = replaced(own, parsed(text), near) if _is_sentence(sentence) else None
-            how = "word" if word is not None and not _stands(word, passages) else how
+            how = "word" if word is not None and not _occurs(word, passages) else how
         if how == "same":
             return "same"
         kind = kind or how
@@ -96,7 +96,7 @@ def _is_sentence(text: str) -> bool:
     return text.endswith((".", "!")) or any(map(is_verb, tokens(text)))
 
 
-def _stands(word: Word, passages: tuple[str, ...]) -> bool:
+def _occurs(word: Word, passages: tuple[str, ...]) -> bool:
     """Whether a word stands in any of the passages."""
     forms = {word.stem, word.filler}
     return any(not forms.isdisjoint(each) for text in passages for each in stems_of(text))

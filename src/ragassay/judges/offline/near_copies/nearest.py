@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from functools import lru_cache
-from typing import NamedTuple
 
+from ragassay.counts import grouped
 from ragassay.judges.offline.language import content, evidence_sentences, stems_of, weigh, weight
 from ragassay.judges.offline.near_copies.alignment import LONG_ENOUGH
 
@@ -19,26 +19,12 @@ _MOST = 3
 """Most sentences of all passages that a sentence is compared with."""
 
 
-class _Indexed(NamedTuple):
-    """The sentences of a passage by their words.
-
-    Attributes:
-        stems: of each sentence, each stem once.
-        places: of each stem, the numbers of the sentences that hold it.
-    """
-
-    stems: list[dict[str, None]]
-    places: dict[str, list[int]]
-
-
 @lru_cache(maxsize=1024)
-def _indexed(passage: str) -> _Indexed:
+def _indexed(passage: str) -> tuple[list[dict[str, None]], dict[str, list[int]]]:
+    """The stems of each sentence of a passage, each once; and for each stem the numbers of the
+    sentences that hold it."""
     each = [dict.fromkeys(stems) for stems in stems_of(passage)]
-    index = _Indexed(each, {})
-    for at, stems in enumerate(index.stems):
-        for word in stems:
-            index.places.setdefault(word, []).append(at)
-    return index
+    return each, grouped((word, at) for at, stems in enumerate(each) for word in stems)
 
 
 def _candidates(words: Iterable[str], places: dict[str, list[int]]) -> list[int]:
@@ -68,7 +54,7 @@ def holding(words: Set[str], passage: str) -> list[str]:
     ]
 
 
-def nearest(sentence: str, passages: Iterable[str], either: bool = False) -> list[str]:
+def nearest(sentence: str, passages: Iterable[str], either: bool) -> list[str]:
     """The sentences of the passages that hold most of a sentence's words, best first.
 
     Args:

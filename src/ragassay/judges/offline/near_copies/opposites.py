@@ -8,40 +8,32 @@ share a word make a class: its words may fill the same place.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from ragassay.judges.offline.language import lists
 
-
-class _Table(NamedTuple):
-    """For each word its class, and the lines that hold it, each with the word's side (0 or 1); the
-    lines from ``weaker`` on have a side that says less."""
-
-    weaker: int
-    classes: dict[str, int]
-    sides: dict[str, dict[int, int]]
+_OPPOSITES = lists.groups("opposites")
 
 
 @cache
-def _table() -> _Table:
-    opposites = lists.groups("opposites")
-    table = _Table(len(opposites), {}, {})
-    for at, line in enumerate((*opposites, *lists.groups("quantifiers"))):
+def _table() -> tuple[dict[str, int], dict[str, dict[int, int]]]:
+    """For each word its class; and for each word the numbers of the lines that hold it, with the
+    word's side there (0 or 1)."""
+    classes: dict[str, int] = {}
+    sides: dict[str, dict[int, int]] = {}
+    for at, line in enumerate((*_OPPOSITES, *lists.groups("quantifiers"))):
         cut = line.index("|")
-        known = {table.classes[word] for word in line if word in table.classes}
-        for word, class_name in table.classes.items():
-            if class_name in known:
-                table.classes[word] = at
+        joined = {classes[word] for word in line if word in classes}
+        classes.update({word: at for word, number in classes.items() if number in joined})
         for side, forms in enumerate((line[:cut], line[cut + 1 :])):
             for form in forms:
-                table.classes[form] = at
-                table.sides.setdefault(form, {})[at] = side
-    return table
+                classes[form] = at
+                sides.setdefault(form, {})[at] = side
+    return classes, sides
 
 
 def class_of(word: str) -> int | None:
     """The number of the word's class; ``None`` for a word without an opposite."""
-    return _table().classes.get(word)
+    return _table()[0].get(word)
 
 
 def opposed(one: str, other: str) -> bool | None:
@@ -58,10 +50,10 @@ def opposed(one: str, other: str) -> bool | None:
     """
     if one == other:
         return False
-    weaker, _, sides = _table()
+    _, sides = _table()
     ones, others = sides.get(one, {}), sides.get(other, {})
     differ = [
-        ones[line] < others[line] if line >= weaker else ones[line] != others[line]
+        ones[line] < others[line] if line >= len(_OPPOSITES) else ones[line] != others[line]
         for line in ones.keys() & others.keys()
     ]
     return any(differ) if differ else None

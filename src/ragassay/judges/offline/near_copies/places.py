@@ -68,12 +68,13 @@ class Word(NamedTuple):
         stem: its stem; a small word that has an opposite is its own stem.
         place: the kind of place that it fills.
         filler: what fills the place: the stem, or for a word with an opposite the word itself.
-        weight: see `words.weight`; `LITTLE` for a small word.
+        weight: of its stem (`language.weight`); `LITTLE` for a small word.
         follows: whether nothing but small words that may be part of a name stands between it and
             the word before.
         listed: whether "and" or "or" stands before it.
-        denied: whether a negation before it denies it; none does so beyond "but". ``None`` where
-            words do not tell: before a negation, beyond "and", and after two that may be a list.
+        denied: whether a negation before it denies it, as far as the next "but". ``None`` where
+            this is not clear: before a negation, after "and", and after two negations that may be
+            a list.
         direct: whether nothing but an article stands between it and the word before.
     """
 
@@ -81,8 +82,8 @@ class Word(NamedTuple):
     place: Place
     filler: str
     weight: int
-    follows: bool
-    listed: bool
+    follows: bool = False
+    listed: bool = False
     denied: bool | None = False
     direct: bool = True
 
@@ -96,8 +97,8 @@ class Parsed(NamedTuple):
             "no pool and no gym" the second one does not undo the first.
         framed: whether what it says is denied as a whole ("it is false that ...").
         names: stems of its names.
-        opening: its first word, where this has a capital, which any word has there, and is not a
-            common one: a name or not, the sentence alone does not tell; else empty.
+        opening: its first word, where it has a capital and is no common word: as any first word has
+            a capital, the sentence alone does not show whether it is a name. Else empty.
         by: for each "by", the number of ``words`` before it.
         agents: those of them that say who did it: after a form of "be" and a participle.
         versions: its decimals that name something.
@@ -118,7 +119,7 @@ def parsed(sentence: str) -> Parsed:
     """The words, names and negations of a sentence, for `alignment.compared`."""
     sentence, frames = _FRAME.subn("", _INTERJECTION.sub("", sentence, count=1))
     each = tokens(sentence)
-    named = names(sentence) | _first_name(sentence)
+    name_stems = names(sentence) | _first_name(sentence)
     words: list[Word] = []
     denied: list[tuple[int, bool]] = []
     by: list[int] = []
@@ -154,8 +155,10 @@ def parsed(sentence: str) -> Parsed:
             follows = False
         elif stemmed or class_of(token) is not None:
             token = "some" if _is_some(each, at) else token
-            word = _word(token, stemmed, words[-1:], follows, named)
-            words.append(word._replace(listed=listed, denied=denying, direct=direct))
+            word = _word(token, stemmed, words[-1:], name_stems)
+            words.append(
+                word._replace(follows=follows, listed=listed, denied=denying, direct=direct)
+            )
             follows, listed, direct = True, False, True
         else:
             follows = follows and token in _INSIDE
@@ -174,12 +177,12 @@ def parsed(sentence: str) -> Parsed:
     opening = (
         each[0] if each and _CAPITAL.match(sentence) and weight(stem(each[0])) == WHOLE else ""
     )
-    called = frozenset(named.intersection(word.stem for word in words))
+    own_names = frozenset(name_stems.intersection(word.stem for word in words))
     return Parsed(
         tuple(words),
         tuple(denied),
         frames % 2 == 1,
-        called,
+        own_names,
         opening,
         tuple(by),
         frozenset(agents),
@@ -189,8 +192,8 @@ def parsed(sentence: str) -> Parsed:
 
 def _first_name(sentence: str) -> set[str]:
     """The stem of the first word, where it is part of a longer name ("Pierre Curie")."""
-    found = _FIRST_NAME.search(sentence)
-    return {one for one in content(found[1]) if weight(one) == WHOLE} if found else set()
+    match = _FIRST_NAME.search(sentence)
+    return {one for one in content(match[1]) if weight(one) == WHOLE} if match else set()
 
 
 def is_verb(token: str) -> bool:
@@ -204,7 +207,7 @@ def _is_some(each: list[str], at: int) -> bool:
     return few and not (at > 1 and each[at - 2] in _LIMITING)
 
 
-def _word(token: str, stemmed: str, before: list[Word], follows: bool, named: Set[str]) -> Word:
+def _word(token: str, stemmed: str, before: list[Word], name_stems: Set[str]) -> Word:
     place: Place = ""
     if is_number(token):
         place = "number"
@@ -212,8 +215,8 @@ def _word(token: str, stemmed: str, before: list[Word], follows: bool, named: Se
         place = "unit"
     elif class_of(token) is not None:
         heavy = weight(stemmed) if stemmed else LITTLE
-        return Word(stemmed or token, "opposite", token, heavy, follows, False)
+        return Word(stemmed or token, "opposite", token, heavy)
     # Forms of a verb are one word: what was done is denied by "did not" and the base form. The
     # weight stays that of the form: a rare form of a common verb says as much as before.
-    base = root(token) if not place and stemmed not in named else stemmed
-    return Word(base, place, base, weight(stemmed), follows, False)
+    base = root(token) if not place and stemmed not in name_stems else stemmed
+    return Word(base, place, base, weight(stemmed))

@@ -11,7 +11,7 @@ from ragassay.judges.combining import RULES
 from ragassay.judges.judge import Judge
 from ragassay.judges.panel import Vote, decided
 from ragassay.judges.question import Question
-from ragassay.judges.replay_file import Line, ReplayFile, example, reply_of
+from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, reply_of
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
@@ -21,7 +21,7 @@ _NAMED = 3
 
 
 class Replay(Judge):
-    """Answers from a file, see `ragassay.judges.replay_file`. Asks nobody and costs nothing.
+    """Answers from a file (see `ReplayFile`). It asks nobody and costs nothing.
 
     Several lines on one question are the votes of several people (or models): they become one
     answer as those of a panel do. A recorded failure comes back as the same failure.
@@ -72,7 +72,12 @@ class Replay(Judge):
             question: that is asked.
             repeat: which time it is asked, from 0.
         """
-        return self._answer(question, repeat)
+        votes = [self._vote(line, question, repeat) for line in self._file.find(question, repeat)]
+        if not votes:
+            return self._missing(question, repeat)
+        if len(votes) == 1:
+            return votes[0]
+        return decided(question, votes, self.rule, 1, len(votes), self.label, repeat)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The recorded verdict; a failure with `MISSING_INPUT` where the file does not hold one.
@@ -86,7 +91,7 @@ class Replay(Judge):
         models = dict.fromkeys(line.model for line in lines if line.model)
         if len(models) > 1:
             self._mixed |= models
-        return self._answer(question, repeat)
+        return self.known(question, repeat)
 
     def remarks(self) -> tuple[str, ...]:
         """Labels of people that matched no question, and models that were made a panel."""
@@ -94,9 +99,9 @@ class Replay(Judge):
         unused = self.unused()
         if unused:
             n = len(self._file.labels)
-            what = "label" if n == 1 else "labels"
+            noun = "label" if n == 1 else "labels"
             remarks.append(
-                f"{self._file.path.name}: {len(unused):,} of {n:,} {what} matched no question of "
+                f"{self._file.path.name}: {len(unused):,} of {n:,} {noun} matched no question of "
                 f"the run; the first is in line {unused[0].number:,}"
             )
         if self._mixed:
@@ -114,14 +119,6 @@ class Replay(Judge):
         """
         return tuple(line for line in self._file.labels if line.number not in self._used)
 
-    def _answer(self, question: Question[Any], repeat: int) -> Vote:
-        votes = [self._vote(line, question, repeat) for line in self._file.find(question, repeat)]
-        if not votes:
-            return self._missing(question, repeat)
-        if len(votes) == 1:
-            return votes[0]
-        return decided(question, votes, self.rule, 1, len(votes), self.label, repeat)
-
     def _vote(self, line: Line, question: Question[Any], repeat: int) -> Vote:
         where = f"replay:{self._file.path.name}, line {line.number}"
         try:
@@ -138,15 +135,15 @@ class Replay(Judge):
             "'ragassay explain' prints the line to add, which has the form "
             f"{example(type(question))}"
         )
-        made = Provenance(self.label, attempts=0)
-        return Failure(question, Reason.MISSING_INPUT, detail, made, repeat)
+        provenance = Provenance(self.label, attempts=0)
+        return Failure(question, Reason.MISSING_INPUT, detail, provenance, repeat)
 
 
 def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
     """A record as the verdict or failure that was recorded, with its provenance and votes.
 
     Args:
-        record: as `ragassay.judges.verdict_records.to_record` makes it, or a person's label.
+        record: as `ragassay.judges.to_record` makes it, or a person's label.
         question: what it answers.
         repeat: for which asking.
         where: names the line, for whoever is not named in it.
@@ -154,7 +151,7 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
     Raises:
         InputError: the record has no valid answer.
     """
-    made = _provenance(record, where)
+    provenance = _provenance(record, where)
     votes = tuple(
         vote_of(vote, question, int(vote.get("repeat", repeat)), where)
         for vote in record.get("votes", ())
@@ -162,13 +159,13 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
     if record.get("answer") is None:
         reason = Reason(record.get("reason") or Reason.MISSING_INPUT)
         detail = str(record.get("detail") or f"{where}: the question is left unanswered there")
-        return Failure(question, reason, detail, made, repeat, votes)
+        return Failure(question, reason, detail, provenance, repeat, votes)
     try:
         answer = question.check(reply_of(type(question), record["answer"]))
     except ValueError as error:
         detail = f"{where}: {error}"
-        return Failure(question, Reason.UNPARSABLE, detail, made, repeat, votes)
-    return Verdict(question, answer, made, repeat, votes)
+        return Failure(question, Reason.UNPARSABLE, detail, provenance, repeat, votes)
+    return Verdict(question, answer, provenance, repeat, votes)
 
 
 def _provenance(record: Mapping[str, Any], where: str) -> Provenance:

@@ -25,7 +25,7 @@ def to_record(asked: Verdict[Any] | Failure) -> dict[str, Any]:
     ``None`` for a failure, which has ``reason`` and ``detail``; ``about`` says in short which of a
     sample's questions it is.
     """
-    record = _one(asked)
+    record = _record(asked)
     if about := about_of(asked.question.data):
         record["about"] = about
     return record
@@ -51,7 +51,7 @@ def short(text: str) -> str:
     return line if len(line) <= ABOUT else f"{line[:ABOUT].rstrip()} …"
 
 
-def _one(asked: Verdict[Any] | Failure) -> dict[str, Any]:
+def _record(asked: Verdict[Any] | Failure) -> dict[str, Any]:
     question = asked.question
     record: dict[str, Any] = {
         "id": asked.id,
@@ -66,13 +66,13 @@ def _one(asked: Verdict[Any] | Failure) -> dict[str, Any]:
         record["answer"] = asked.answer.model_dump(mode="json")
     record |= _provenance(asked.provenance)
     if asked.votes:
-        record["votes"] = [_one(vote) for vote in asked.votes]
+        record["votes"] = [_record(vote) for vote in asked.votes]
     return record
 
 
-def _provenance(made: Provenance) -> dict[str, Any]:
-    if not (made.messages or made.request or made.model):
-        return {"judge": made.judge}
-    record = {field.name: getattr(made, field.name) for field in fields(made)}
-    messages = [dict(message) for message in made.messages]
-    return {**record, "messages": messages, "dropped": list(made.dropped)}
+def _provenance(provenance: Provenance) -> dict[str, Any]:
+    if not (provenance.messages or provenance.request or provenance.model):
+        return {"judge": provenance.judge}
+    record = {field.name: getattr(provenance, field.name) for field in fields(provenance)}
+    messages = [dict(message) for message in provenance.messages]
+    return {**record, "messages": messages, "dropped": list(provenance.dropped)}

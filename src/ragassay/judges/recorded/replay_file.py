@@ -79,7 +79,6 @@ class ReplayFile:
         self.counts: Counter[str] = Counter()
         self.labels: list[Line] = []
         self.judges: dict[str, None] = {}
-        self._kinds = kinds()
         self._by_key: dict[tuple[str, int], list[Line]] = {}
         self._by_data: dict[str, dict[tuple[str, ...], dict[tuple[bytes, int], list[Line]]]] = {}
         self.hash = self._read()
@@ -95,8 +94,8 @@ class ReplayFile:
         latest: dict[object, Line] = {}
         for line in self.matching(question, repeat):
             latest[line.who or line.number] = line
-        found = sorted(latest.values(), key=lambda line: line.number)
-        return [line for line in found if line.final][-1:] or found
+        lines = sorted(latest.values(), key=lambda line: line.number)
+        return [line for line in lines if line.final][-1:] or lines
 
     def matching(self, question: Question[Any], repeat: int) -> list[Line]:
         """All lines on a question, in the order of the file, with those that a later line corrects.
@@ -127,20 +126,17 @@ class ReplayFile:
 
     def _read(self) -> str:
         content = hashlib.sha256()
-        place = 0
+        number = place = 0
         try:
             with self.path.open("rb") as stream:
+                if stream.peek(2).startswith(b"\x1f\x8b"):
+                    raise InputError("is compressed", hint="Decompress it first.")
                 for number, raw in enumerate(stream, start=1):
                     content.update(raw)
                     mark = b"\xef\xbb\xbf" if number == 1 and raw[:3] == b"\xef\xbb\xbf" else b""
-                    if raw[:2] == b"\x1f\x8b" and number == 1:
-                        raise InputError("is compressed", hint="Decompress it first.")
                     line = raw[len(mark) :]
                     if line.strip():
-                        try:
-                            self._keep(_object(line), number, place + len(mark))
-                        except InputError as error:
-                            raise error.at(line=number) from error
+                        self._add(_object(line), number, place + len(mark))
                     place += len(raw)
         except OSError as error:
             raise InputError(
@@ -149,7 +145,7 @@ class ReplayFile:
                 hint="Name a file of recorded or human answers: replay:FILE.",
             ) from error
         except InputError as error:
-            raise error.at(path=self.path) from error
+            raise error.at(path=self.path, line=number or None) from error
         if not self.counts:
             raise InputError(
                 "holds no answers",
@@ -158,18 +154,18 @@ class ReplayFile:
             )
         return content.hexdigest()[:12]
 
-    def _keep(self, record: dict[str, Any], number: int, place: int) -> None:
-        cls = _type_of(record, self._kinds)
+    def _add(self, record: dict[str, Any], number: int, place: int) -> None:
+        cls = _type_of(record)
         repeat = _repeat_of(record)
         answer, reason = record.get("answer"), record.get("reason")
         if answer is not None and "data" not in record:
             reply_of(cls, answer)
         if reason is not None and reason not in set(Reason):
             raise InputError(f"there is no reason {reason!r}", field="reason")
-        who = judge_named_in(record)
+        who = _who_answered(record)
         line = Line(number, place, who, who if record.get("model") else "", _is_final(record))
         if "data" in record:
-            question, _ = label_of(record, self._kinds)
+            question, _ = label_of(record)
             data = {name: getattr(question, name) for name in record["data"]}
             labels = self._by_data.setdefault(cls.kind, {}).setdefault(tuple(sorted(data)), {})
             key = (_digest(data), ANY_REPEAT if repeat is None else repeat)
@@ -190,19 +186,13 @@ class ReplayFile:
         self.counts[cls.kind] += 1
 
 
-def label_of(
-    record: Mapping[str, Any], known: Mapping[str, type[Question[Any]]] | None = None
-) -> tuple[Question[Any], Reply | None]:
+def label_of(record: Mapping[str, Any]) -> tuple[Question[Any], Reply | None]:
     """The question that a person's label names by its data, and the answer; ``None`` for none.
-
-    Args:
-        record: a line of a file of labels.
-        known: the types of question by their kind; looked up where left out.
 
     Raises:
         InputError: it is no label; names the field.
     """
-    cls = _type_of(record, kinds() if known is None else known)
+    cls = _type_of(record)
     reply = None if record.get("answer") is None else reply_of(cls, record["answer"])
     question = _question_of(cls, record.get("data"))
     try:
@@ -243,7 +233,7 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
         raise InputError(problem, field=field, hint=f"As in {example(cls)}") from error
 
 
-def judge_named_in(record: Mapping[str, Any]) -> str:
+def _who_answered(record: Mapping[str, Any]) -> str:
     """Who answered: a judge with the model that it reached, or a person."""
     who = record.get("judge")
     model = record.get("model")
@@ -290,14 +280,12 @@ def _object(raw: bytes) -> dict[str, Any]:
     return record
 
 
-def _type_of(
-    record: Mapping[str, Any], known: Mapping[str, type[Question[Any]]]
-) -> type[Question[Any]]:
-    kind = record.get("question")
-    if not isinstance(kind, str) or kind not in known:
-        hint = meant_or_all(str(kind), known)
+def _type_of(record: Mapping[str, Any]) -> type[Question[Any]]:
+    kind, types = record.get("question"), kinds()
+    if not isinstance(kind, str) or kind not in types:
+        hint = meant_or_all(str(kind), types)
         raise InputError(f"there is no question {kind!r}", field="question", hint=hint)
-    return known[kind]
+    return types[kind]
 
 
 def _repeat_of(record: Mapping[str, Any]) -> int | None:
@@ -314,19 +302,19 @@ def _is_final(record: Mapping[str, Any]) -> bool:
     return final and "data" in record
 
 
-def _question_of(cls: type[Question[Any]], given: Any) -> Question[Any]:
-    if not isinstance(given, dict):
+def _question_of(cls: type[Question[Any]], data: Any) -> Question[Any]:
+    if not isinstance(data, dict):
         raise InputError("must be an object", field="data", hint=f"As in {example(cls)}")
     names = {field.name for field in fields(cls)}
-    for name in given:
+    for name in data:
         if name not in names:
             hint = did_you_mean(name, names) or f"It has: {', '.join(sorted(names))}."
             raise InputError(f"{cls.kind} has no field {name!r}", field=f"data.{name}", hint=hint)
     for field in fields(cls):
-        if field.name not in given and _required(field):
+        if field.name not in data and _required(field):
             raise InputError("is missing", field=f"data.{field.name}", hint=f"As in {example(cls)}")
     try:
-        return _adapter(cls).validate_json(orjson.dumps(given), strict=True)
+        return _adapter(cls).validate_json(orjson.dumps(data), strict=True)
     except ValidationError as error:
         place, problem = mistakes(error)[0]
         raise InputError(problem, field=".".join(("data", *place))) from error

@@ -18,9 +18,9 @@ from ragassay.judges.questions.context_report import ReportOnContext, Satisfacti
 from ragassay.judges.questions.nuggets import NuggetImportance
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
-from ragassay.judges.replay import Replay
+from ragassay.judges.recorded.replay import Replay
+from ragassay.judges.recorded.verdict_records import to_record
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.judges.verdict_records import to_record
 from ragassay.scores import Reason
 from valid_answers import largest, smallest
 

@@ -1,0 +1,12 @@
+CREATE TABLE IF NOT EXISTS failures (
+    key BLOB NOT NULL,
+    system TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    query TEXT NOT NULL,
+    repeat INTEGER NOT NULL,
+    times INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    created REAL NOT NULL
+);
+
+CREATE UNIQUE INDEX IF NOT EXISTS failures_by_key ON failures (key);
