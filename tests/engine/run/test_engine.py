@@ -15,7 +15,7 @@ import yaml
 
 import ragassay
 from ragassay.engine.comparison.derived_runs import by_system
-from ragassay.engine.results.run_folder import open_run
+from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.metrics.core.metric import SampleMetric, scored
 from ragassay.samples import Answer, Sample

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ragassay.engine.results.clustering import CONVERSATION_KEYS
 from ragassay.samples import Sample
 
 MAX_VALUES = 20
 """A metadata column with more distinct values than this is no slice (unless asked for by name)."""
-
-CONVERSATION_KEYS = ("conversation", "conversation_id")
-"""Metadata that tells which samples belong together; intervals are clustered by it."""
-
-_TURN_ID = re.compile(r"(?P<conversation>.+?)(?:<::>|::)\d+", re.S)
-"""An id that holds a conversation and a turn, as MT-RAG's tasks have it: ``CONVERSATION<::>3``."""
-
-_NOT_SLICES = frozenset(CONVERSATION_KEYS)
 
 
 class Labels(str):
@@ -104,42 +96,13 @@ def facets(sample: Sample) -> dict[str, str]:
     labels: dict[str, str] = {}
     for name, value in sample.metadata.items():
         label = _label(value)
-        if label is not None and name not in _NOT_SLICES:
+        if label is not None and name not in CONVERSATION_KEYS:
             labels[name] = label
     if sample.answerability is not None:
         labels["answerability"] = str(sample.answerability)
     if sample.system:
         labels["system"] = sample.system
     return labels
-
-
-def conversation(sample: Sample) -> str | None:
-    """The conversation that a sample belongs to, where its metadata or its id says so."""
-    return named_conversation(sample) or conversation_of_id(sample.id)
-
-
-def named_conversation(sample: Sample) -> str | None:
-    """The conversation that a sample's metadata names."""
-    for key in CONVERSATION_KEYS:
-        value = sample.metadata.get(key)
-        if isinstance(value, str | int) and value != "":
-            return str(value)
-    return None
-
-
-def conversation_of_id(name: str) -> str | None:
-    """The conversation in an id of the form ``CONVERSATION<::>TURN`` or ``CONVERSATION::TURN``."""
-    match = _TURN_ID.fullmatch(name)
-    return None if match is None else match["conversation"]
-
-
-def conversations_of_ids(names: Sequence[str]) -> list[str] | None:
-    """Each id's conversation, or an id that holds none itself; ``None`` unless there are two
-    conversations or more, and one of them has two turns."""
-    turns = {name: one for name in names if (one := conversation_of_id(name)) is not None}
-    if not 1 < len({*turns.values()}) < len(turns):
-        return None
-    return [turns.get(name, f"id {name}") for name in names]
 
 
 def _label(value: object) -> str | None:

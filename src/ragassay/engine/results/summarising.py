@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from ragassay.counts import plural
 from ragassay.engine.results.attribution import label_of
-from ragassay.engine.results.result import Mask, ScoreColumns
-from ragassay.engine.results.slicing import CONVERSATION_KEYS, labels_of
+from ragassay.engine.results.clustering import CONVERSATION_KEYS
+from ragassay.engine.results.score_columns import Mask, ScoreColumns
+from ragassay.engine.results.slicing import labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import Metric, naming
 from ragassay.scores import Reason

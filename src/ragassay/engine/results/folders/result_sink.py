@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ragassay.engine.results.result import ScoreRow
-from ragassay.engine.results.run_folder import FolderWriter, read_rows, read_samples
+from ragassay.engine.results.folders.folder_reading import read_rows, read_samples
+from ragassay.engine.results.folders.run_folder import FolderWriter
+from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.errors import UsageError
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
