@@ -135,7 +135,7 @@ def preview(
     asked. Nothing is sent. The job cannot be run afterwards.
 
     Args:
-        job: see `ragassay.engine.run.evaluation.prepare`.
+        job: see `ragassay.engine.run.prepared_run.prepare`.
         progress: called now and then with the number of samples read.
         walk: makes the plan from the first so many samples and extrapolates, where there are more.
         every_suite: whether to find out which suites the data suits.
