@@ -80,35 +80,34 @@ def make_plan(
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
     if not used and not config.metrics and not objects:
         used = (_usual(config, data_format),)
-    metrics: list[Metric] = []
     if config.ks:
         _check_ks(config, used)
+    metrics: list[Metric] = []
     asked: dict[Metric, str] = {}
     if config.metrics:
         local = published_names(config, data_format, used)
         published = {name: target for suite in used for name, target in suite.published.items()}
         every = Suite("metrics", "", "", (), aliases=local, published=published)
-        named_as = every.named(config.metrics, ks=config.ks, published=config.published)
-        asked = {metric: name for name, metric in named_as.items()}
-        metrics += asked
+        by_name = every.named(config.metrics, ks=config.ks, published=config.published)
+        asked = {metric: name for name, metric in by_name.items()}
     else:
         for suite in used:
             metrics += suite.resolve(ks=config.ks, published=config.published)
-    metrics = list(dict.fromkeys([*metrics, *objects]))
+    metrics = list(dict.fromkeys([*asked, *metrics, *objects]))
     over: list[Metric] = []
-    looked: list[Metric] = []
+    compared: list[Metric] = []  # over runs
     if is_wanted(config, used, metrics):
         over = templates(config, metrics)
         metrics = [metric for metric in metrics if not is_over_runs(metric)]
-        looked, over = looked_at(config, used, metrics, over)
-        metrics = list(dict.fromkeys([*metrics, *looked]))
+        compared, over = looked_at(config, used, metrics, over)
+        metrics = list(dict.fromkeys([*metrics, *compared]))
     columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
     named: dict[str, Metric] = {}
     changed = with_options([*metrics, *over], config.options)
     of: dict[str, Metric] = {}
     shown: dict[str, str] = {}
     for plain, metric in zip(metrics, changed, strict=False):
-        # A published name shows the parameters that were chosen: it stands for no other value.
+        # A published name with chosen parameters shows them: it stands for no other value.
         base = naming.usual(metric)
         column = columns.get(str(base))
         name = asked.get(metric, str(metric)) if column is None else metric.called(column, base)
@@ -120,7 +119,7 @@ def make_plan(
                 "@ragassay.metric(name=...)."
             )
         shown[str(plain)] = name
-        if plain in looked:
+        if plain in compared:
             of[name] = metric
     repeats = make_consistency_plan(changed[len(metrics) :], of, shown) if over else None
     return MetricSelection(used, named, repeats)
