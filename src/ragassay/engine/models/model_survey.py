@@ -1,16 +1,16 @@
-"""Which models there are, what for, where they are on this machine, and whether they work."""
+"""The models that metrics use: where they are on this machine, and whether they work."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from ragassay import suites
-from ragassay.engine.models.modelling import by_cosine, embedding_among, weights_among
+from ragassay.engine.models.modelling import by_cosine, weights_among
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import Metric, Window, naming
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
@@ -32,17 +32,17 @@ _RANKS = 5
 
 @dataclass(frozen=True)
 class Surveyed:
-    """A model as it stands here.
+    """A model and its state on this machine.
 
     Attributes:
         name: on the hub.
         commit: the pinned one.
-        facts: what is known about it.
+        facts: what ragassay knows about it.
         metrics: those that use it, each with its suites.
-        folder: where it is, ``None`` where it is not here.
+        folder: where it is, ``None`` where it is not on this machine.
         given: whether a user named that folder.
         size: bytes in the folder.
-        problem: why it cannot be used; empty where it is whole.
+        problem: why it cannot be used; empty where it can.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Checked(NamedTuple):
     """Whether a model loads and scores, and a sentence that says so."""
 
     ok: bool
-    said: str
+    sentence: str
 
 
 def survey(folders: Mapping[str, str]) -> list[Surveyed]:
@@ -99,37 +99,29 @@ def _surveyed(
 
 
 def users() -> dict[Weights, dict[str, Metric]]:
-    """The metrics that use each model: those of the suites, all with their defaults, and what can
-    compare by cosine.
+    """The metrics that use each model: those of the suites, all with their defaults, and those that
+    can compare by cosine.
 
-    What embeds is counted with the default embedder.
+    Metrics that embed count as users of the default embedder.
     """
     metrics: dict[Metric, None] = {}
     for suite in suites.known().values():
         metrics.update(dict.fromkeys(suite.resolve()))
-    for cls in naming.known().values():
-        if all(one.default is not dataclasses.MISSING for one in dataclasses.fields(cls)):
-            metrics.setdefault(cls(), None)
-    metrics.update(dict.fromkeys(_by_cosine(metrics)))
-    by_model: dict[Weights, dict[str, Metric]] = {}
-    for metric in metrics:
-        embedder = [Weights.parse(DEFAULT)] if embedding_among([metric]) else []
-        for weights in [*weights_among([metric]), *embedder]:
-            by_model.setdefault(weights, {})[str(metric)] = metric
-    return by_model
-
-
-def _by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
-    """The metrics that embed only with ``by=cosine``, or with a number of ranks that must be
-    given.
-    """
-    embedding = by_cosine(metrics)
+    by_ranks: list[Metric] = []
     for cls in naming.known().values():
         needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
-        if needed and all(one.metadata.get("role") == "cutoff" for one in needed):
+        if not needed:
+            metrics.setdefault(cls(), None)
+        elif all(one.metadata.get("role") == "cutoff" for one in needed):
             with suppress(UsageError):  # it counts something else than ranks
-                embedding.append(cls(**{one.name: _RANKS for one in needed}))
-    return [metric for metric in embedding if metric.embeds]
+                by_ranks.append(cls(**{one.name: _RANKS for one in needed}))
+    embedding = [metric for metric in (*by_cosine(metrics), *by_ranks) if metric.embeds]
+    metrics.update(dict.fromkeys(embedding))
+    by_model: dict[Weights, dict[str, Metric]] = {}
+    for metric in metrics:
+        for weights in weights_among([metric], DEFAULT):
+            by_model.setdefault(weights, {})[str(metric)] = metric
+    return by_model
 
 
 def check(name: str, options: ModelOptions) -> Checked:
@@ -146,8 +138,8 @@ def check(name: str, options: ModelOptions) -> Checked:
         UsageError: no metric uses it, or no such device.
     """
     weights = Weights.parse(name)
-    used = {str(one): metrics for one, metrics in users().items() if one.name == weights.name}
-    metrics = [metric for found in used.values() for metric in found.values()]
+    used = [by_name for one, by_name in users().items() if one.name == weights.name]
+    metrics = [metric for by_name in used for metric in by_name.values()]
     if not metrics:
         near = did_you_mean(name, KNOWN)
         raise UsageError(f"No metric uses the model {name!r}. {near} 'ragassay models' lists them.")
@@ -157,14 +149,13 @@ def check(name: str, options: ModelOptions) -> Checked:
     first = next(iter(known.examples), _EXAMPLE)
     models = Models(options)
     direct = [metric for metric in metrics if weights in metric.weights or metric.embeds]
-    trouble: Unscored | None = None
+    details = []
     for metric in direct or metrics:
-        found = Window([_pair(*first[:2])], models=models).outcomes(metric)[0]
-        if isinstance(found, Score):
-            return _compared(known, metric, found, models)
-        trouble = trouble or found
-    assert trouble is not None
-    return Checked(False, trouble.detail)
+        outcome = Window([_pair(*first[:2])], models=models).outcomes(metric)[0]
+        if isinstance(outcome, Score):
+            return _compared(known, metric, outcome, models)
+        details.append(outcome.detail)
+    return Checked(False, details[0])
 
 
 def _compared(known: KnownModel, metric: Metric, score: Score, models: Models) -> Checked:

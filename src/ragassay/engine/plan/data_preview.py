@@ -1,4 +1,4 @@
-"""What a run would do, found by reading the data without scoring it."""
+"""Previews a run: reads the data without scoring it."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ PARTS = (
 )
 """The parts of a sample that a preview counts, where they are given."""
 REASONS = 3
-"""Told of each metric: why most of the samples that it cannot score lack what it needs."""
+"""Most reasons that a preview has for each metric."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Preview(Displayed):
     """A look at the data.
 
@@ -59,15 +59,15 @@ class Preview(Displayed):
         needs_extra: for each metric, how many more could be if its model (or the package that the
             model needs) were on this machine; only metrics with any.
         extras: what is not here for each of these metrics, and how to get it.
-        lacking: for each metric, how many samples lack what it needs, by what that is; only metrics
-            with any.
-        failures: samples whose system failed, by what it said.
-        warnings: what the reader noticed.
+        lacking: for each metric, how many samples lack something that it needs, by what they lack;
+            only metrics with any, and the most frequent reasons.
+        failures: samples whose system failed, by its message.
+        warnings: of the reader.
         suites: how every suite suits the data; empty where that is not asked for.
         repeated: queries (of a system) with two runs or more, where the run's consistency is asked
             for; else ``None``.
-        calls: what the judge would be asked; ``None`` where no metric asks one.
-        embedding: what an embedder's endpoint would be sent; ``None`` where there is none.
+        calls: the plan of the judge's calls; ``None`` where no metric asks one.
+        embedding: the plan of an embedder's endpoint; ``None`` where there is none.
     """
 
     title: str
@@ -86,9 +86,6 @@ class Preview(Displayed):
     extras: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     suites: Mapping[str, SuiteFit] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
@@ -203,21 +200,19 @@ def preview(
         parts=dict(parts),
         applicable=dict(applicable),
         failures=dict(failures),
-        suites={} if fits is None else fits.found(),
+        suites={} if fits is None else fits.by_suite(),
         warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         calls=calls,
         embedding=None if embedding is None else embedding.plan(),
         repeated=None if job.plan.consistency is None else sum(n > 1 for n in runs.values()),
         needs_extra=dict(absent.counts),
         extras=absent.why,
-        lacking={
-            name: dict(found.most_common(REASONS)) for name, found in lacking.items() if found
-        },
+        lacking={n: dict(counts.most_common(REASONS)) for n, counts in lacking.items() if counts},
     )
 
 
 def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
-    """Plans for the job's judge; the judge's ledger is closed with the stack."""
+    """A planner for the job's judge, ``None`` without one; the stack closes the judge's ledger."""
     if job.session is None:
         return None
     stack.callback(job.session.close)
@@ -226,9 +221,10 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     pace, fresh = throughput_of(judge, job.config, ledger), is_fresh(judge, ledger)
     planner = Planner(job.plan.metrics, judge, pace=pace, price=price, fresh=fresh)
     stack.enter_context(planner)
-    if not planner.asks and job.config.nuggets == POOLED:  # the answers would be made of all data
+    pooled = job.config.nuggets == POOLED
+    if pooled and not planner.asks:  # offline, making the bank would read all of the data
         return planner
-    if job.config.nuggets == POOLED and job.rereads is not None:
+    if pooled and job.rereads is not None:
         pools = pools_of(job.rereads())
         planner.prepare("nugget bank", bank_metric(job.plan.metrics.values()), pools)
     job.bank(planner.asker)

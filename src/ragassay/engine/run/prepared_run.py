@@ -280,7 +280,7 @@ class PreparedRun:
             warnings.simplefilter("ignore", RagassayWarning)  # the first reading gave all of them
             fits.add(islice(self.rereads(), LOOKED_AT))
         own = {suite.name for suite in self.plan.suites}
-        return [name for name, fit in fits.found().items() if fit.n_samples and name not in own]
+        return [name for name, fit in fits.by_suite().items() if fit.n_samples and name not in own]
 
     def bank(self, asker: Asker) -> formats.NuggetBank | None:
         """The nugget bank that the configuration names, made known to the metrics: read, or made
