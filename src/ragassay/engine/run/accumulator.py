@@ -210,7 +210,7 @@ class Accumulator:
         )
 
     def _given(self, name: str) -> Given:
-        """How much of a metric came with the records."""
+        """The values of a metric that came with the records."""
         columns = self.columns
         n_scored = int(columns.scored(name).sum()) + sum(columns.labels(name).values())
         return given_of(columns.n_given(name), n_scored, columns.judges(name), self.judge)

@@ -51,8 +51,7 @@ class Source:
         if not self.paths or self.format not in _ONE_A_LINE:
             return None
         counts = [_n_lines(standard_input.on_disk(path)) for path in self.paths]
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
+        return None if None in counts else sum(filter(None, counts))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -141,17 +140,17 @@ def _columns(
     if config.references is None or not config.columns:
         return config.columns, None
     asked = expected_answers.columns_held(Path(config.references), config.columns, config.encoding)
-    named = paths_of(data)
+    data_paths = paths_of(data)
     looked = []
-    if named is not None:
+    if data_paths is not None:
         options: formats.MapperOptions = {
             "columns": config.columns,
             "encoding": config.encoding,
             "sheet": config.sheet,
         }
-        given = formats.get(config.format) if config.format else None
-        for path in formats.files_of(named):
-            reader = given or formats.detect(path, config.encoding)
+        chosen = formats.get(config.format) if config.format else None
+        for path in formats.files_of(data_paths):
+            reader = chosen or formats.detect(path, config.encoding)
             looked.append(formats.look((reader, path), options))
     elif (record := _record_of(data)) is not None:
         looked.append(formats.Looked.at_record("the data", record, config.columns))
@@ -159,7 +158,8 @@ def _columns(
 
 
 def _record_of(data: Any) -> Mapping[str, Any] | None:
-    """A record of data in memory, or what has its keys; ``None`` where only reading can tell."""
+    """A record of data in memory, or a mapping with its keys; ``None`` where only reading shows
+    them."""
     if isinstance(data, list) and data and isinstance(data[0], Mapping):
         return data[0]
     if isinstance(data, Mapping):  # a list for each column, or a data set for each split
@@ -179,24 +179,22 @@ def _opened(
     reading: dict[str, Any] = {name: getattr(config, name) for name in same}
     reading |= {"columns": columns or None, "refuse_joined": refuse_joined}
     qrels = None if config.qrels is None else Path(config.qrels)
-    named = paths_of(data)
-    if named is None:
+    data_paths = paths_of(data)
+    if data_paths is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
             raise UsageError(
                 f"{type(data).__name__} is no data. Give a path, a list of records or samples, or "
                 "a data frame."
             )
-        # Samples of a file that is only just being written are known by its name.
+        # Samples of a file that is still being written have its name.
         title = Path(config.data).name if isinstance(config.data, str) else "samples in memory"
-        source = Source(iter(()), title, "memory", qrels=qrels)
         # A mapping holds a list for each column.
-        if isinstance(data, Sized) and not isinstance(data, Mapping):
-            source.n_records = len(data)
-        samples = formats.from_records(data, gold=qrels, **reading)
-        inside = _within(_hashed(samples, source), config, None)
-        source.samples = islice(inside, config.limit)
-        return source
-    paths = formats.files_of(named)
+        n = len(data) if isinstance(data, Sized) and not isinstance(data, Mapping) else None
+        digest = hashlib.sha256()
+        samples = _hashed(formats.from_records(data, gold=qrels, **reading), digest)
+        inside = islice(_within(samples, config, None), config.limit)
+        return Source(inside, title, "memory", qrels=qrels, n_records=n, _hash=digest)
+    paths = formats.files_of(data_paths)
     name = format_of(data, config)
     if name == "trec_run" and config.qrels is None:
         raise UsageError(
@@ -240,22 +238,21 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
             yield sample
         else:
             outside += 1
-    left = [f"{outside:,} outside of it (--from, --to)"] * bool(outside)
-    left += [f"{undated:,} without a timestamp"] * bool(undated)
+    left_out = [f"{outside:,} outside of it (--from, --to)"] * bool(outside)
+    left_out += [f"{undated:,} without a timestamp"] * bool(undated)
     if not inside:
         raise InputError(
-            f"no sample lies in the time interval: {' and '.join(left)}",
+            f"no sample lies in the time interval: {' and '.join(left_out)}",
             path=path,
             hint="Both ends are included; a time without a zone is UTC.",
         )
-    if left:
-        sentence = f"Samples left out by the time interval: {' and '.join(left)}."
-        warn_user(sentence)
+    if left_out:
+        warn_user(f"Samples left out by the time interval: {' and '.join(left_out)}.")
 
 
-def _hashed(samples: Iterator[Sample], source: Source) -> Iterator[Sample]:
+def _hashed(samples: Iterator[Sample], digest: hashlib._Hash) -> Iterator[Sample]:
     for sample in samples:
-        source._hash.update(dumps(formats.to_record(sample)))
+        digest.update(dumps(formats.to_record(sample)))
         yield sample
 
 
