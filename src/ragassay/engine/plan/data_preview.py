@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -23,9 +22,9 @@ from ragassay.engine.run import (
     bank_metric,
     batched,
     dry_run,
+    noted,
     pools_of,
 )
-from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import AllSamples
 from ragassay.samples import Sample
 from ragassay.transport import Price
@@ -153,8 +152,7 @@ def preview(
     n, calls, embedding = 0, None, None
     fits = SuiteFits() if every_suite else None
     with ExitStack() as stack:
-        caught = stack.enter_context(warnings.catch_warnings(record=True))
-        warnings.simplefilter("always", RagassayWarning)
+        recorded = stack.enter_context(noted())
         planner = _planner(job, stack)
         if job.embedding is not None:
             embedding = EmbeddingPlanner(job.config, job.embedding, metrics.values())
@@ -201,7 +199,7 @@ def preview(
         applicable=dict(applicable),
         failures=dict(failures),
         suites={} if fits is None else fits.by_suite(),
-        warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
+        warnings=tuple(recorded()),
         calls=calls,
         embedding=None if embedding is None else embedding.plan(),
         repeated=None if job.plan.consistency is None else sum(n > 1 for n in runs.values()),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -17,16 +17,6 @@ from ragassay.judges import Asked, Provenance, to_record
 
 Record = Mapping[str, Any]
 """A verdict as `ragassay.judges.verdict_records.to_record` makes it."""
-
-
-class Verdicts(Protocol):
-    """Verdicts by id."""
-
-    def get(self, id: str) -> Record | None:  # noqa: A002 - the word of the contract
-        """The verdict of this id, or ``None``."""
-
-    def __iter__(self) -> Iterator[Record]:
-        """All verdicts."""
 
 
 class KeptVerdicts:
@@ -39,7 +29,7 @@ class KeptVerdicts:
         """Takes in a verdict."""
         self._records[asked.id] = to_record(asked)
 
-    def get(self, id: str) -> Record | None:  # noqa: A002
+    def get(self, id: str) -> Record | None:  # noqa: A002 - the word of the contract
         """The verdict of this id, or ``None``."""
         return self._records.get(id)
 
@@ -94,6 +84,10 @@ class VerdictFile:
         if self._path.is_file():
             for _, place, record in read_lines(self._path, checked, "a verdict", _DAMAGED):
                 yield place, record
+
+
+Verdicts = KeptVerdicts | VerdictFile
+"""Verdicts by id: those of a run in memory, or of a run folder."""
 
 
 @dataclass(frozen=True)

@@ -72,48 +72,39 @@ def evaluate(
         InputError: data that cannot be read, with file, line and field.
         UsageError: an unknown suite, metric or option.
     """
-    job = _job(data, suite, metrics, judge, environment, save, options)
+    job = _job(
+        data, suite, metrics=metrics, judge=judge, environment=environment, save=save, **options
+    )
     with shown_progress(progress, job.source.count, job.doing) as tell:
         return job.run(tell)
 
 
-def dry_run(
-    data: Data,
-    suite: str | Suite | Metric | Sequence[str | Suite | Metric | Callable[..., Any]] | None = None,
-    *,
-    metrics: str | Metric | Sequence[str | Metric | Callable[..., Any]] | None = None,
-    judge: Any = None,
-    environment: Mapping[str, str] | None = None,
-    **options: Any,
-) -> PreparedRun:
+def dry_run(data: Data, suite: Any = None, **options: Any) -> PreparedRun:
     """The run that `evaluate` would do with these arguments, to be previewed only: no key is needed
     and nothing is sent.
 
     Args:
         data: see `evaluate`.
         suite: see `evaluate`.
-        metrics: see `evaluate`.
-        judge: see `evaluate`.
-        environment: see `evaluate`.
-        options: see `evaluate`.
+        options: the other arguments of `evaluate`.
 
     Raises:
         InputError: data that cannot be read.
         UsageError: an unknown suite, metric or option.
     """
-    return _job(data, suite, metrics, judge, environment, None, options, dry=True)
+    return _job(data, suite, **options, dry=True)
 
 
 def _job(
     data: Data,
     suite: Any,
-    metrics: Any,
-    judge: Any,
-    environment: Mapping[str, str] | None,
-    save: str | Path | None,
-    options: Mapping[str, Any],
     *,
+    metrics: Any = None,
+    judge: Any = None,
+    environment: Mapping[str, str] | None = None,
+    save: str | Path | None = None,
     dry: bool = False,
+    **options: Any,
 ) -> PreparedRun:
     """The run that the arguments of `evaluate` describe."""
     if data is None:

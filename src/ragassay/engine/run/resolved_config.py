@@ -49,10 +49,7 @@ def resolved_config(
         body |= _copied(config, Path(config.output))
     body["suite"] = [suite.name for suite in plan.suites]
     local = published_names(config, source.format, plan.suites)
-    body["metrics"] = [
-        _loadable(metric) or (name if _is_name_of(metric, name, local) else str(metric))
-        for name, metric in plan.metrics.items()
-    ]
+    body["metrics"] = [_loadable_name(metric, name, local) for name, metric in plan.metrics.items()]
     if plan.consistency is not None:
         body["consistency_of"] = list(plan.consistency.of)
         body["consistency_metrics"] = list(plan.consistency.asked)
@@ -68,16 +65,13 @@ def resolved_config(
     }
 
 
-def _loadable(metric: Metric) -> str:
-    """The name of a metric from a user's function, by which it is loaded again; empty for others
-    and where it cannot be."""
-    place = metric.place if isinstance(metric, FunctionMetric) else ""
-    return f"{place}{str(metric).removeprefix(metric.name)}" if place else ""
-
-
-def _is_name_of(metric: Metric, name: str, local: Mapping[str, str]) -> bool:
-    """Whether a name that a metric is shown by means this metric when the run is run again."""
-    return naming.is_known(name, local) and naming.parse_all(name, local=local) == [metric]
+def _loadable_name(metric: Metric, name: str, local: Mapping[str, str]) -> str:
+    """The name by which a metric is found when the run is run again: the place of a user's
+    function, or the shown name where it means this metric, or else the canonical name."""
+    if isinstance(metric, FunctionMetric) and metric.place:
+        return f"{metric.place}{str(metric).removeprefix(metric.name)}"
+    means_it = naming.is_known(name, local) and naming.parse_all(name, local=local) == [metric]
+    return name if means_it else str(metric)
 
 
 def moved_config(body: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:

@@ -30,15 +30,13 @@ _ONE_A_LINE = {"jsonl", "ultrarag", "mtrag", "trec_rag", "csv", "tsv", "mlcube"}
 
 @dataclass
 class Source:
-    """Samples that can be streamed once."""
+    """Samples that can be streamed once; ``joined`` are the files of what is expected of them."""
 
     samples: Iterator[Sample]
     title: str
     format: str
     paths: Sequence[Path] = ()
-    qrels: Path | None = None
-    references: Path | None = None
-    golden: Path | None = None
+    joined: tuple[Path, ...] = ()
     n_records: int | None = None
     _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
 
@@ -57,9 +55,7 @@ class Source:
     def fingerprint(self) -> str:
         """``sha256:...``: of the files' bytes, or of the samples that were read from memory (then
         it must be asked for after the last of them)."""
-        queries = None if self.golden is None else self.golden / golden.QUERIES
-        others = filter(None, (self.qrels, self.references, queries))
-        for path in (*map(standard_input.on_disk, self.paths), *others):
+        for path in (*map(standard_input.on_disk, self.paths), *self.joined):
             _hash_path(self._hash, path)
         return f"sha256:{self._hash.hexdigest()}"
 
@@ -104,12 +100,12 @@ def format_of(data: Data, config: RunConfig) -> str:
 
 
 def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -> Source:
-    """The samples of ``data``, with gold passages joined from ``config.qrels`` golden answers
+    """The samples of ``data``, with gold passages joined from ``config.qrels``, golden answers
     from ``config.references``, and both and more from ``config.golden``.
 
     Args:
-        data: what to read.
-        config: says how.
+        data: to be read.
+        config: the options of reading.
         refuse_joined: whether a context that seems to hold several chunks, uncut, is an error.
 
     Raises:
@@ -118,13 +114,15 @@ def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -
     own, of_references = _columns(data, config)
     source = _opened(data, config, own, refuse_joined=refuse_joined)
     if config.references is not None:
-        source.references = Path(config.references)
+        path = Path(config.references)
+        source.joined += (path,)
         source.samples = expected_answers.with_references(
-            source.samples, source.references, of_references, config.encoding
+            source.samples, path, of_references, config.encoding
         )
     if config.golden is not None:
-        source.golden = Path(config.golden)
-        source.samples = golden.joined(source.samples, source.golden, drafts=config.golden_drafts)
+        folder = Path(config.golden)
+        source.joined += (folder / golden.QUERIES,)
+        source.samples = golden.joined(source.samples, folder, drafts=config.golden_drafts)
     return source
 
 
@@ -179,6 +177,7 @@ def _opened(
     reading: dict[str, Any] = {name: getattr(config, name) for name in same}
     reading |= {"columns": columns or None, "refuse_joined": refuse_joined}
     qrels = None if config.qrels is None else Path(config.qrels)
+    joined = () if qrels is None else (qrels,)
     data_paths = paths_of(data)
     if data_paths is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
@@ -193,7 +192,7 @@ def _opened(
         digest = hashlib.sha256()
         samples = _hashed(formats.from_records(data, gold=qrels, **reading), digest)
         inside = islice(_within(samples, config, None), config.limit)
-        return Source(inside, title, "memory", qrels=qrels, n_records=n, _hash=digest)
+        return Source(inside, title, "memory", joined=joined, n_records=n, _hash=digest)
     paths = formats.files_of(data_paths)
     name = format_of(data, config)
     if name == "trec_run" and config.qrels is None:
@@ -210,7 +209,7 @@ def _opened(
     inside = islice(_within(samples, config, paths[0]), config.limit)
     title = "standard input" if paths[0] == Path(standard_input.NAME) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
-    return Source(inside, title + more, name, paths, qrels)
+    return Source(inside, title + more, name, paths, joined)
 
 
 def _is_bounded(config: RunConfig) -> bool:
