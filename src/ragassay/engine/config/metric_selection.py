@@ -1,4 +1,4 @@
-"""What will be computed: metrics under the names that they are shown by."""
+"""The metrics that will be computed, under the names that they are shown by."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ Where metrics are named and no suite is, its published names hold."""
 
 @dataclass(frozen=True)
 class MetricSelection:
-    """What will be computed: each metric under the name that it is shown by.
+    """The metrics that will be computed, by the names that they are shown under.
 
-    ``consistency`` is what is computed after that of the runs of each query, where it is asked for.
+    ``consistency`` is the plan of the second step, which compares the runs of each query, where it
+    is asked for.
     """
 
     suites: tuple[Suite, ...]
@@ -159,29 +160,25 @@ def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[
     Raises:
         UsageError: no metric has such a parameter, or none takes the value.
     """
+    knowing = {n: {m for m in metrics if _knows(m, n, value)} for n, value in options.items()}
     used: set[str] = set()
     changed = []
     for metric in metrics:
         chosen = {
             name: value
             for name, value in options.items()
-            if name in naming.parameters(metric) and _is_for(metric, name, value, metrics)
+            if name in naming.parameters(metric) and metric in (knowing[name] or metrics)
         }
         used.update(chosen)
         changed.append(naming.with_parameters(metric, chosen) if chosen else metric)
     unknown = [name for name in options if name not in used]
     if unknown:
-        known = naming.parameters(*metrics)
+        existing = naming.parameters(*metrics)
         raise UsageError(
             f"No metric of this run has the parameter {unknown[0]!r}. "
-            f"{did_you_mean(unknown[0], known)} 'ragassay metrics NAME' shows what there is."
+            f"{did_you_mean(unknown[0], existing)} 'ragassay metrics NAME' shows what there is."
         )
     return changed
-
-
-def _is_for(metric: Metric, name: str, value: Any, metrics: Sequence[Metric]) -> bool:
-    """Whether a value is meant for this metric; a value that no metric knows is meant for all."""
-    return _knows(metric, name, value) or not any(_knows(one, name, value) for one in metrics)
 
 
 def _knows(metric: Metric, name: str, value: Any) -> bool:

@@ -11,7 +11,7 @@ from ragassay.metrics.core import Metric, missing
 from ragassay.samples import Sample
 
 LOOKED_AT = 2_000
-"""Samples that are looked at."""
+"""Most samples that are looked at."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,11 @@ class SuiteFit:
     n_applicable: int
     n_samples: int
     n_seen: int
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Smaller for a suite that suits more of the data, or that more of its metrics suit."""
+        return -self.n_samples, -self.n_applicable / max(1, self.n_metrics)
 
 
 class SuiteFits:
@@ -66,9 +71,4 @@ class SuiteFits:
             )
             for name, metrics in self._metrics.items()
         }
-
-        def rank(name: str) -> tuple[int, float]:
-            fit = fits[name]
-            return -fit.n_samples, -fit.n_applicable / max(1, fit.n_metrics)
-
-        return {name: fits[name] for name in sorted(fits, key=rank)}
+        return dict(sorted(fits.items(), key=lambda item: item[1].rank))
