@@ -137,7 +137,7 @@ class Accumulator:
         suite: str,
         notes: Sequence[str],
         *,
-        sign: Callable[[Metric, Given], str] | None = None,
+        sign: Callable[[Metric, Given], str],
         judging: Spending | None = None,
         embedding: Spending | None = None,
         nuggets: str = "",
@@ -173,7 +173,7 @@ class Accumulator:
                 name,
                 m,
                 config.level,
-                "" if sign is None else sign(m, self._given(name)),
+                sign(m, self._given(name)),
                 judging.judge if judging is not None and name in self._judged else "",
                 next((suite.groups[name] for suite in suites if name in suite.groups), ""),
             )

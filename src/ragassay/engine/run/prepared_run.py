@@ -205,13 +205,9 @@ class PreparedRun:
             metrics = list(plan.metrics.values())
             embedder = None if self.embedding else config.embedder or DEFAULT
             size = MODELLED_WINDOW if here(metrics, config.models, embedder) else None
+            again = AllSamples(self.rereads)
             stream = score_stream(
-                source.samples,
-                metrics,
-                asker,
-                size,
-                models=models,
-                all_samples=AllSamples(self.rereads),
+                source.samples, metrics, asker, size, models=models, all_samples=again
             )
             tell = progress
             if asker is not None and size is None:
@@ -227,21 +223,17 @@ class PreparedRun:
                     tell(len(collected.columns))
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.title)
-            spent = None if asker is None else spending(asker, begun)
             summary = collected.summary(
                 source.title,
                 plan.title,
                 [*recorded(), *(() if asker is None else asker.judge.remarks()), *models.remarks()],
                 sign=lambda metric, given: signature(metric, asker, bank, given, models),
-                judging=spent,
+                judging=None if asker is None else spending(asker, begun),
                 embedding=spending_of(models.embedder_used),
                 nuggets="" if bank is None else bank.hash,
                 suites=plan.suites,
             )
-            signatures = {name: metric.signature for name, metric in summary.metrics.items()}
-            resolved = resolved_config(config, plan, source, collected.clustered_by, signatures)
-            if spent is not None:
-                resolved["judged_by"] = spent.signature
+            resolved = resolved_config(config, plan, source, collected.clustered_by, summary)
             consistency = None
             if plan.consistency is not None:
                 first = resolved, summary, collected.columns

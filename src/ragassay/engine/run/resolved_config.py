@@ -1,4 +1,4 @@
-"""The configuration that a run folder records, so that the run can be repeated."""
+"""The configuration in a run folder (``run.yaml``), with which the run can be repeated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragassay.engine.config import (
     make_relative,
     published_names,
 )
-from ragassay.engine.results import RUBRICS
+from ragassay.engine.results import RUBRICS, Summary
 from ragassay.engine.run.source import Source
 from ragassay.metrics.core import FunctionMetric, Metric, naming
 
@@ -25,7 +25,7 @@ def resolved_config(
     plan: MetricSelection,
     source: Source,
     clustered_by: str | None,
-    signatures: Mapping[str, str],
+    summary: Summary,
 ) -> dict[str, Any]:
     """The content of ``run.yaml``. Copies the user's own files into the run folder.
 
@@ -34,13 +34,13 @@ def resolved_config(
         plan: metrics and suites.
         source: of the samples.
         clustered_by: the clustering column, if there is one.
-        signatures: by metric.
+        summary: of the run: the signatures of its metrics and of its judge.
     """
     import numpy as np
 
     body = config.model_dump(exclude_none=True)
-    for once in ("refresh", "retry_failed"):
-        body.pop(once, None)  # run.yaml is run again to see the same, not to pay again
+    for key in ("refresh", "retry_failed"):
+        body.pop(key, None)  # who runs run.yaml again wants the same answers, not to pay again
     if "://" in body.get("ledger", ""):
         del body["ledger"]  # the address of a database may hold a password
     if config.output is not None:
@@ -54,6 +54,7 @@ def resolved_config(
         body["consistency_of"] = list(plan.consistency.of)
         body["consistency_metrics"] = list(plan.consistency.asked)
     body["cluster_by"] = clustered_by or config.cluster_by
+    judged_by = {} if summary.judging is None else {"judged_by": summary.judging.signature}
     return {
         "ragassay": __version__,
         "python": platform.python_version(),
@@ -61,7 +62,8 @@ def resolved_config(
         **body,
         "format": source.format,
         "fingerprint": source.fingerprint,
-        "signatures": dict(signatures),
+        "signatures": {name: metric.signature for name, metric in summary.metrics.items()},
+        **judged_by,
     }
 
 
