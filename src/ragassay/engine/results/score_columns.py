@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 
 
 class _Kind(NamedTuple):
-    """What a score is beside its number; most scores of a run are of a few kinds."""
+    """All of a score but its number; most scores of a run are of a few kinds."""
 
     judges: str
     given: bool = False

@@ -23,8 +23,9 @@ class ScoreRow:
     """One line of ``scores.jsonl``.
 
     ``status`` is ``ok``, ``assumed`` (a published value for a missing part), ``given`` (the
-    record brought the value) or ``unscored``; ``evidence`` names the verdicts behind it
-    (``verdicts.jsonl``), and ``judge`` who gave them, or whoever gave the record's values.
+    record brought the value) or ``unscored``; ``evidence`` has the ids of the verdicts that the
+    value rests on (``verdicts.jsonl``), and ``judge`` the label of who gave them, or the record's
+    value.
     """
 
     sample: str
@@ -109,17 +110,17 @@ def _row_form() -> TypeAdapter[ScoreRow]:
 
 
 KEPT = 100_000
-"""Rows that are kept in memory once one of them was asked for by its number; of a larger result
+"""Most rows that stay in memory after one of them was asked for by its number. In a larger result
 each such request reads from the beginning."""
 
-Rows = Mapping[str, "ScoreRow"]
+Rows = Mapping[str, ScoreRow]
 """A sample's rows by metric, under the names that the run shows."""
 
 
-class ScoreRows(Sequence["ScoreRow"]):
+class ScoreRows(Sequence[ScoreRow]):
     """Every score of a result, one row for each sample and metric, sample by sample.
 
-    Going through all of them reads them as they come; nothing is kept.
+    An iteration streams the rows; none stays in memory.
 
     Args:
         read: begins to read the rows anew.
@@ -147,12 +148,12 @@ class ScoreRows(Sequence["ScoreRow"]):
             self._kept = list(self._read())
         if self._kept is not None:
             return self._kept[at]
-        wanted = range(self._n)[at]
-        if isinstance(wanted, int):
-            return next(islice(self._read(), wanted, None))
-        least = min(wanted, default=0)
-        found = list(islice(self._read(), least, max(wanted, default=-1) + 1))
-        return [found[n - least] for n in wanted]
+        numbers = range(self._n)[at]
+        if isinstance(numbers, int):
+            return next(islice(self._read(), numbers, None))
+        least = min(numbers, default=0)
+        rows = list(islice(self._read(), least, max(numbers, default=-1) + 1))
+        return [rows[n - least] for n in numbers]
 
     def __repr__(self) -> str:
         return f"<{self._n:,} scores: iterate, index or slice them>"
