@@ -25,7 +25,7 @@ class ConfigFile:
     Attributes:
         content: the file's content, with its lines.
         path: of the file.
-        given: keys that flags set, so that the file need not have them.
+        flags: keys that flags set, so that the file need not have them.
         values: keys of `RunConfig`; paths are absolute.
         places: the place of a key (or of an item of it) that has another name in the file.
         notes: sentences about parts of the file that have no effect.
@@ -34,7 +34,7 @@ class ConfigFile:
 
     content: Marked
     path: Path
-    given: Collection[str] = ()
+    flags: Collection[str] = ()
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[Place, Place] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -107,7 +107,7 @@ class ConfigFile:
                 key = sampling_key(str(name), value)
             except OptionError as error:
                 raise self.wrong(here, error.problem) from error
-            if key not in self.given:
+            if key not in self.flags:
                 self.put(key, value, here)
 
     def validated(self, model: type[M], body: Any, place: Place) -> M:

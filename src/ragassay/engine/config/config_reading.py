@@ -37,19 +37,19 @@ _NEVER_READ = "connector"
 """A part of Open RAG Eval's files whose variables need not be set."""
 
 
-def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> ConfigFile:
+def read_config(path: str | Path, flags: Mapping[str, Any] | None = None) -> ConfigFile:
     """Reads a configuration file, and fills in environment variables.
 
     Args:
         path: the YAML file. Paths in it are relative to its folder; a file to be read that does not
             exist there is looked for in the working directory.
-        given: flags. A key that they set may be impossible in the file (an unset variable).
+        flags: keys that they set may be impossible in the file (an unset variable).
 
     Raises:
         InputError: the file is missing, is no YAML mapping, names an unset variable, an unknown key
             or an impossible value, or holds a key to an endpoint; with line and field.
     """
-    source, flags = Path(path), given or {}
+    source, flags = Path(path), flags or {}
 
     def leave(place: Place) -> bool:
         top = place[0] if place else ""

@@ -72,11 +72,11 @@ def survey(folders: Mapping[str, str]) -> list[Surveyed]:
 def _surveyed(
     weights: Weights, used: Mapping[Weights, Mapping[str, Metric]], folders: Mapping[str, str]
 ) -> Surveyed:
-    known = facts(weights)
+    model_facts = facts(weights)
     folder, problem = None, ""
     try:
         folder = place_of(weights, folders)
-        if not known.tokenizer:
+        if not model_facts.tokenizer:
             folder_of(weights, folders)
     except Unavailable as error:
         problem = str(error)
@@ -89,7 +89,7 @@ def _surveyed(
     return Surveyed(
         name=weights.name,
         commit=weights.revision,
-        facts=known,
+        facts=model_facts,
         metrics=by_suite,
         folder=folder,
         given=weights.name in folders,
@@ -143,26 +143,26 @@ def check(name: str, options: ModelOptions) -> Checked:
     if not metrics:
         near = did_you_mean(name, KNOWN)
         raise UsageError(f"No metric uses the model {name!r}. {near} 'ragassay models' lists them.")
-    known = facts(weights)
-    if known.tokenizer:
+    model_facts = facts(weights)
+    if model_facts.tokenizer:
         return _tokenizer(options)
-    first = next(iter(known.examples), _EXAMPLE)
+    first = next(iter(model_facts.examples), _EXAMPLE)
     models = Models(options)
     direct = [metric for metric in metrics if weights in metric.weights or metric.embeds]
     details = []
     for metric in direct or metrics:
         outcome = Window([_pair(*first[:2])], models=models).outcomes(metric)[0]
         if isinstance(outcome, Score):
-            return _compared(known, metric, outcome, models)
+            return _compared(model_facts, metric, outcome, models)
         details.append(outcome.detail)
     return Checked(False, details[0])
 
 
-def _compared(known: KnownModel, metric: Metric, score: Score, models: Models) -> Checked:
+def _compared(model_facts: KnownModel, metric: Metric, score: Score, models: Models) -> Checked:
     """The score of the metric, with the value that the model's page has, if any."""
     remarks = [f"{metric} {score.number:.4f}"]
     near = NEAR.get(models.options.dtype or "float32", ROUGH)
-    for source, text, published in known.examples:
+    for source, text, published in model_facts.examples:
         outcome = Window([_pair(source, text)], models=models).outcomes(metric)[0]
         if not isinstance(outcome, Score) or outcome.number is None:
             return Checked(False, outcome.detail if isinstance(outcome, Unscored) else "")
@@ -172,9 +172,9 @@ def _compared(known: KnownModel, metric: Metric, score: Score, models: Models) -
                 f"loads and scores, but {text!r} has {outcome.number:.4f} where the model's page "
                 f"says {published:.4f}: these are other weights",
             )
-    if known.examples:
+    if model_facts.examples:
         remarks.append(
-            f"as published ({published:.4f} for the last of {len(known.examples)} pairs)"
+            f"as published ({published:.4f} for the last of {len(model_facts.examples)} pairs)"
         )
     return Checked(True, ", ".join(remarks))
 

@@ -99,8 +99,8 @@ def plan(data: Data, *args: Any, **options: Any) -> Preview:
     Examples:
         >>> import ragassay
         >>> data = [{"id": "1", "query": "Who wrote it?", "answer": "Ann.", "references": ["Ann"]}]
-        >>> found = ragassay.plan(data, ["em", "answer_match"], judge="openai:gpt-4o-mini")
-        >>> found.applicable, found.calls.total.calls.low
+        >>> plan = ragassay.plan(data, ["em", "answer_match"], judge="openai:gpt-4o-mini")
+        >>> plan.applicable, plan.calls.total.calls.low
         ({'em': 1, 'answer_match': 1}, 1)
 
     Args:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ragassay.reports import Chart, PlotKind
 
 CONSISTENCY = "consistency"
-"""The suite of repeated runs, and the folder within a run's that holds what it found: a run folder
+"""The suite of repeated runs, and the folder with its result in a run's folder: a run folder
 itself."""
 
 
@@ -58,12 +58,12 @@ class Result(Displayed):
         columns: the scores as arrays.
         config: the resolved configuration (``run.yaml``).
         folder: the run folder, where there is one.
-        gates: what the gates (``fail_under``) found.
+        gates: the results of the gates (``fail_under``).
         bank: the nugget bank that answers were measured by, where a result in memory has one.
-        verdicts: what the judge said, by the ids in a score's evidence.
+        verdicts: the answers of the judge, by the ids in a score's evidence.
 
-    ``consistency`` is what was found of the runs of each query, where that was asked for: a result
-    of its own, with a sample for each query and system.
+    ``consistency`` has the scores of the runs of each query, where that was asked for: a result of
+    its own, with a sample for each query and system.
     """
 
     summary: Summary
@@ -100,10 +100,10 @@ class Result(Displayed):
 
     @property
     def name(self) -> str:
-        """What the run is called beside another one: its folder, its system or its data."""
+        """The name of the run in comparisons: its folder, its system or its data."""
         if self.folder is None:
             return self.summary.system or self.summary.title
-        # A run's consistency stands in a folder within the run's, and all those have one name.
+        # The folders of all consistencies have the same name; that of the run tells them apart.
         is_inner = self.folder.name == self.summary.suite == CONSISTENCY
         outer = self.folder.absolute().parent.name if is_inner else ""
         return f"{outer}/{self.folder.name}" if outer else self.folder.name

@@ -244,8 +244,8 @@ class Summary(Displayed):
             bounds = "" if m.low is None else f"[{m.low:.4f}, {m.high:.4f}]"
             line = f"{name:<{width}}  {mean:>9}  {bounds:<20}  {m.n_scored}/{m.n_total}"
             beside = [f"{n} {word}" for word, n in (*m.labels.items(), *m.unscored.items())]
-            given = f"{m.n_given} from the records" if m.n_given else ""
-            beside += filter(None, (m.without_assumed, given, m.judge))
+            from_records = f"{m.n_given} from the records" if m.n_given else ""
+            beside += filter(None, (m.without_assumed, from_records, m.judge))
             lines.append(f"{line}  {', '.join(beside)}".rstrip())
         lines += [f"note: {note}" for note in self.warnings]
         return "\n".join(lines)

@@ -114,8 +114,8 @@ def open_session(
     """
     if isinstance(judge, Judge):
         others = {*ABOUT_QUESTIONS, *(SENDING if config.embedder is not None else ())}
-        given = {n for n in Judging.model_fields if getattr(config, n) not in (None, False)}
-        if useless := [name for name in Judging.model_fields if name in given - others]:
+        chosen = [n for n in Judging.model_fields if getattr(config, n) not in (None, False)]
+        if useless := [name for name in chosen if name not in others]:
             raise UsageError(
                 f"{useless[0]!r} is for judges that are named by a word; yours comes ready made. "
                 "Set it where you make the judge."
@@ -161,8 +161,8 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
     reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
     names = [one.name for one in fields(JudgeOptions) if one.name not in ("reuse", "dry")]
     values: dict[str, Any] = {name: getattr(config, RENAMED.get(name, name)) for name in names}
-    given = {name: value for name, value in values.items() if value is not None}
-    return JudgeOptions(**given, reuse=reuse, dry=dry)
+    chosen = {name: value for name, value in values.items() if value is not None}
+    return JudgeOptions(**chosen, reuse=reuse, dry=dry)
 
 
 def spending(asker: Asker, begun: float) -> Spending:

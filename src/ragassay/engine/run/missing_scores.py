@@ -92,12 +92,12 @@ class MissingScores:
             details: of other sentences; a failure that one of them explains is left out.
             has_scores: whether any metric has a score; else another sentence has the first reason.
         """
-        known = {detail.rstrip(".") for detail in details}
+        explained = {detail.rstrip(".") for detail in details}
         if not has_scores:
-            known.add(self.first_reason.rstrip("."))
+            explained.add(self.first_reason.rstrip("."))
         for name, (sample_id, detail) in self._failed.items():
-            if detail and not any(one in detail for one in known):
-                known.add(detail)
+            if detail and not any(one in detail for one in explained):
+                explained.add(detail)
                 yield f"{name} failed, first on sample {sample_id!r}: {detail}."
 
 

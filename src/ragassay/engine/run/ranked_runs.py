@@ -151,8 +151,8 @@ def _metrics(
 ) -> dict[str, RankingMetric]:
     chosen: dict[RankingMetric, str] = {}
     for item in [names] if isinstance(names, str) else names:
-        named = {str(item): item} if isinstance(item, Metric) else naming.named(item, ks=ks)
-        for name, metric in named.items():
+        by_name = {str(item): item} if isinstance(item, Metric) else naming.named(item, ks=ks)
+        for name, metric in by_name.items():
             if not isinstance(metric, RankingMetric):
                 raise UsageError(f"{metric} is no measure of a ranking with qrels.")
             chosen.setdefault(metric, name)
