@@ -8,12 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
-from ragassay.engine.config import (
-    make_config,
-)
-from ragassay.engine.results import (
-    Result,
-)
+from ragassay.engine.config import make_config
+from ragassay.engine.results import Result
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.engine.run.progress_bar import Progress, shown_progress
 from ragassay.engine.run.source import Data, paths_of

@@ -14,22 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay import formats
 from ragassay.engine.comparison import gates
-from ragassay.engine.config import (
-    OWN,
-    POOLED,
-    MetricSelection,
-    RunConfig,
-    make_plan,
-    own_metrics,
-)
+from ragassay.engine.config import OWN, POOLED, MetricSelection, RunConfig, make_plan, own_metrics
 from ragassay.engine.consistency import Compared, ConsistencyRun, Kept, OnDisk
-from ragassay.engine.models import (
-    address_for,
-    check_models,
-    here,
-    models_for,
-    spending_of,
-)
+from ragassay.engine.models import address_for, check_models, here, models_for, spending_of
 from ragassay.engine.results import (
     NUGGETS,
     SAMPLES,
