@@ -130,11 +130,10 @@ def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
     """Refuses cut-offs that would change nothing."""
     local = suites.aliases_of(used)
     names = naming.split(config.metrics)
-    # The names that a resolved configuration lists hold its cut-offs already.
+    # The names in a resolved configuration have its cut-offs already.
     at = tuple(f"@{k}" for k in config.ks or ())
-    if any(naming.takes_cutoffs(name, local) or name.endswith(at) for name in names):
-        return
-    if not names and any(suite.ranked for suite in used):
+    named = any(naming.takes_cutoffs(name, local) or name.endswith(at) for name in names)
+    if named or (not names and any(suite.ranked for suite in used)):
         return
     what = ", ".join(names or [suite.name for suite in used])
     raise OptionError(

@@ -1,4 +1,4 @@
-"""Which columns a report is sliced by, found while the samples stream past."""
+"""The columns that a report is sliced by, collected while the samples stream past."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ def labels_of(value: str | None) -> tuple[str, ...]:
 class Slicer:
     """Collects each sample's value of every slicing column.
 
+    Attributes:
+        seen: the columns that samples have, whether or not they are slices.
+
     Args:
         wanted: names of metadata columns (or ``answerability``, ``turn``, ``system``); ``None``
             takes every column that turns out to have between 2 and `MAX_VALUES` values, and at
@@ -50,14 +53,12 @@ class Slicer:
         self._distinct: dict[str, set[str]] = {name: set() for name in self._columns}
         self._dropped: set[str] = set()
         self._turns: list[str | None] = []
-        self._names_turns = False
-        self.seen = {"turn"}
+        self.seen: set[str] = set()
 
     def add(self, sample: Sample) -> None:
         """Takes one sample's values."""
         labels = facets(sample)
         self.seen |= labels.keys()
-        self._names_turns |= any(name.casefold() == "turn" for name in labels)
         n = len(self._turns)
         self._turns.append("later" if sample.history else "first")
         for name in labels.keys() - self._columns.keys() - self._dropped:
@@ -80,7 +81,8 @@ class Slicer:
         """
         columns = dict(self._columns)
         sizes = {name: len(values) for name, values in self._distinct.items()}
-        if not self._names_turns and (self._wanted is None or "turn" in self._wanted):
+        names_turns = any(name.casefold() == "turn" for name in self.seen)
+        if not names_turns and (self._wanted is None or "turn" in self._wanted):
             columns["turn"], sizes["turn"] = self._turns, len(set(self._turns))
         if self._wanted is not None:
             return columns

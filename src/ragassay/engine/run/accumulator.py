@@ -162,8 +162,9 @@ class Accumulator:
         columns, config = self.columns, self.config
         columns.slices = self._slicer.columns()
         columns.clusters = self._clusters if self.clustered_by is not None else None
+        seen = {"turn", *self._slicer.seen}
         for name in config.slice_by or ():
-            self._demand(name, "--slice-by", any(columns.slices[name]), self._slicer.seen)
+            self._demand(name, "--slice-by", any(columns.slices[name]), seen)
         if self._column is not None:
             of_ids = CONVERSATION_KEYS[1:] if self._ids_hold_conversations else ()
             existing = {*self._metadata, *of_ids}

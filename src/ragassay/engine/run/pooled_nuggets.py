@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ragassay.engine.run.scoring import judged_among
+from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.errors import InputError, UsageError, warn_user
 from ragassay.formats import NuggetBank, QueryNuggets
 from ragassay.judges import Asker, Unanswered
@@ -42,9 +42,8 @@ def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = 
     """
     options, pools = bank_metric(metrics).options, pools_of(samples)
     entries: list[QueryNuggets] = []
-    for at in range(0, len(pools), _TOGETHER):
-        work = _all_made(pools[at : at + _TOGETHER], asker, options)
-        entries += asker.submit(work).result()
+    for batch in batched(pools, _TOGETHER):
+        entries += asker.submit(_all_made(batch, asker, options)).result()
     return NuggetBank(entries)
 
 

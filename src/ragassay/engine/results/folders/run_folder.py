@@ -92,8 +92,6 @@ class FolderWriter:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self._files = ExitStack()
-        self._samples: BinaryIO
-        self._scores: BinaryIO
         self._verdicts: BinaryIO | None = None
         self._replaces = False
 
