@@ -95,6 +95,7 @@ class MissingScores:
         explained = {detail.rstrip(".") for detail in details}
         if not has_scores:
             explained.add(self.first_reason.rstrip("."))
+        explained.discard("")
         for name, (sample_id, detail) in self._failed.items():
             if detail and not any(one in detail for one in explained):
                 explained.add(detail)

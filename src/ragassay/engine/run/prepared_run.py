@@ -178,8 +178,8 @@ class PreparedRun:
             if config.output and plan.consistency is not None:
                 check_consistency(Path(config.output))
             writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
-            kept = KeptVerdicts()
-            keep_verdict = writer.add_verdict if writer else kept.add if keep else None
+            verdicts = KeptVerdicts()
+            keep_verdict = writer.add_verdict if writer else verdicts.add if keep else None
             asker = None
             if self.session is not None:
                 # However a run ends, the answers that are paid for are waited for.
@@ -242,7 +242,7 @@ class PreparedRun:
             sink.rows,
             sink.samples,
             bank=bank,
-            verdicts=kept if folder is None else VerdictFile(folder / VERDICTS),
+            verdicts=verdicts if folder is None else VerdictFile(folder / VERDICTS),
             _consistency=consistency,
         )
         result.gates = gates.decide_run(

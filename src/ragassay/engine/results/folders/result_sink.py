@@ -63,11 +63,11 @@ class ResultSink:
         return self._samples if self._writer is None else partial(read_samples, self._writer.folder)
 
     def _rows(self) -> Iterator[ScoreRow]:
-        for samples, outcomes in self._kept():
+        for samples, outcomes in self._stored_windows():
             yield from self._rows_of(samples, outcomes)
 
     def _samples(self) -> Iterator[Sample]:
-        for samples, _ in self._kept():
+        for samples, _ in self._stored_windows():
             yield from samples
 
     def _rows_of(
@@ -77,7 +77,7 @@ class ResultSink:
             for name, column in zip(self._names, outcomes, strict=True):
                 yield ScoreRow.of(sample.identity, name, column[at], self._judge)
 
-    def _kept(self) -> Sequence[Scored]:
+    def _stored_windows(self) -> Sequence[Scored]:
         if self._windows is None:
             raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
         return self._windows
