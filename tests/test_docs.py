@@ -263,7 +263,7 @@ def test_every_benchmark_that_is_named_exists() -> None:
 
 
 def test_the_run_folder_page_names_every_field() -> None:
-    from ragassay.engine.results.result import ROW_FIELDS
+    from ragassay.engine.results.score_rows import ROW_FIELDS
     from ragassay.engine.results.summary import MetricSummary, Slice, Spending, Summary
 
     page = (ROOT / "docs" / "run-folder.md").read_text(encoding="utf-8")

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.engine.results.result import ScoreColumns, ScoreRow
+from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.scores import Reason, Score, Unscored
 
 JSON = st.recursive(

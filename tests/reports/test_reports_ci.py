@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 import ragassay
 from ragassay.cli import call
 from ragassay.engine.comparison import gates
-from ragassay.engine.results.summary import GateResult
+from ragassay.engine.results.gate_result import GateResult
 from ragassay.errors import UsageError
 from ragassay.reports import folder
 from ragassay.reports.ci import badge, github_workflow, write_badge, write_junit

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.engine.results.result import ROW_FIELDS, ScoreRow
-from ragassay.engine.results.score_rows import by_sample, with_samples
+from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow, by_sample, with_samples
 from ragassay.errors import UsageError
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.tables import _cell

@@ -13,7 +13,8 @@ from rich.cells import cell_len
 import ragassay
 from ragassay.engine.comparison.compare_runs import compare_arrays
 from ragassay.engine.plan.data_preview import Preview
-from ragassay.engine.results.summary import Comparison, Slice
+from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.summary import Slice
 from ragassay.reports.html import pages
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.text import footnotes, grouping, markdown, terminal, wording

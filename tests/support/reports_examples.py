@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.engine.results.result import Result, ScoreColumns, ScoreRow
-from ragassay.engine.results.summary import Comparison, Difference, MetricSummary, Slice, Summary
+from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.summary import MetricSummary, Slice, Summary
 from ragassay.samples import (
     Answer,
     Answerability,

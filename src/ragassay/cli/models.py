@@ -125,7 +125,7 @@ def check(
         with show.status(f"loading {name}"):
             checked = tried(name, options)
         works = works and checked.ok
-        show.lines(f"{name}: {'ok' if checked.ok else 'not usable'}: {checked.said}")
+        show.lines(f"{name}: {'ok' if checked.ok else 'not usable'}: {checked.sentence}")
     return show.OK if works else show.INCOMPLETE
 
 

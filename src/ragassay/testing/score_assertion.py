@@ -93,7 +93,7 @@ def _failure(result: Result, unfulfilled: list[GateResult]) -> str:
             found = f"{metric} is unscored ({row.reason}): {row.explanation}".rstrip(": ")
             lines.append(f"{text} cannot be decided: {found}")
             continue
-        value = row.value if isinstance(row.value, str | list) else gate.spelled(row.value)
+        value = row.value if isinstance(row.value, str | list) else gate.rounded(row.value)
         if gate.why:
             lines.append(f"{text} cannot be decided: {metric} is {value}; {gate.why}")
         else:

@@ -8,9 +8,10 @@ import pytest
 import ragassay
 from ragassay.cli.show import exit_code
 from ragassay.engine.comparison import GatedComparison, drops, gates
-from ragassay.engine.results.result import ScoreColumns
+from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, summarise
-from ragassay.engine.results.summary import GateResult, MetricSummary, Summary
+from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.errors import UsageError
 from ragassay.scores import Reason, Score, Unscored
 from ragassay.stats import mean_interval

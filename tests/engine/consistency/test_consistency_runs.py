@@ -413,7 +413,7 @@ def test_texts_wait_on_disk_and_not_in_memory(
 ) -> None:
     """A run into a folder keeps eight bytes a sample; groups are made one after the other."""
     from ragassay.engine.consistency import consistency_run, group_samples
-    from ragassay.engine.run import evaluation
+    from ragassay.engine.run import prepared_run
 
     made = []
     asked = []
@@ -425,7 +425,7 @@ def test_texts_wait_on_disk_and_not_in_memory(
             return original(self, at)
 
     monkeypatch.setattr(group_samples, "OnDisk", Watched)
-    monkeypatch.setattr(evaluation, "OnDisk", Watched)
+    monkeypatch.setattr(prepared_run, "OnDisk", Watched)
     monkeypatch.setattr(consistency_run, "_AT_ONCE", 1)
     stream = consistency_run.score_stream
 

@@ -12,7 +12,7 @@ from ragassay import evaluate
 from ragassay.cli import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.data_preview import preview
-from ragassay.engine.run.evaluation import prepare
+from ragassay.engine.run.prepared_run import prepare
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
 from ragassay.models import ModelOptions, Models, Unusable, Weights

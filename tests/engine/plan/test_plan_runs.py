@@ -17,7 +17,7 @@ from ragassay.cli import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.cost_estimate import Range
 from ragassay.engine.plan.data_preview import Preview, preview
-from ragassay.engine.run.evaluation import prepare
+from ragassay.engine.run.prepared_run import prepare
 from ragassay.reports.text.preview_text import preview_table
 from ragassay.strict import dumps
 

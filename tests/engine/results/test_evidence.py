@@ -18,8 +18,8 @@ from llm_rule import Request
 from llm_server import LLMServer
 from question_examples import EXAMPLES, PASSAGE
 from ragassay.cli import call
+from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.run_folder import open_run
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
 from ragassay.errors import UsageError

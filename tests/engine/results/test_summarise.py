@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 import ragassay
-from ragassay.engine.results.result import ScoreColumns
+from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,

@@ -9,7 +9,7 @@ import pytest
 
 import ragassay
 from ragassay.cli import call
-from ragassay.engine.results.slicing import conversation_of_id, conversations_of_ids
+from ragassay.engine.results.clustering import conversation_of_id, conversations_of_ids
 
 
 def records(ids: list[str]) -> list[dict]:

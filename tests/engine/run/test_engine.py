@@ -15,7 +15,7 @@ import yaml
 
 import ragassay
 from ragassay.engine.comparison.derived_runs import by_system
-from ragassay.engine.results.run_folder import open_run
+from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.metrics.core.metric import SampleMetric, scored
 from ragassay.samples import Answer, Sample
@@ -205,7 +205,7 @@ def test_an_unfinished_folder_does_not_lock_its_owner_out(tmp_path: Path) -> Non
 
 def test_a_result_without_rows_refuses_to_be_saved(tmp_path: Path) -> None:
     from ragassay.engine.config.run_config import make_config
-    from ragassay.engine.run.evaluation import prepare
+    from ragassay.engine.run.prepared_run import prepare
 
     result = prepare(make_config(metrics=["em"]), RECORDS).run(keep=False)
     assert result.summary.metrics["em"].n_scored == 3

@@ -14,7 +14,7 @@ import pytest
 import ragassay
 from attempt_metric import AttemptMetric
 from ragassay.cli import call
-from ragassay.engine.results.run_folder import open_run
+from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.run import rescoring
 from ragassay.errors import UsageError
 from ragassay.judges.asking import Ask, Asker

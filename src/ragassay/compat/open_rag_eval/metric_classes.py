@@ -43,7 +43,7 @@ class Part:
         model_kwargs: Mapping[str, Any] | None = None,
         **parameters: Any,
     ) -> None:
-        from ragassay.engine.config import model_kwargs as sampling
+        from ragassay.engine.config import sampling_key
         from ragassay.metrics.core import naming
 
         metrics = [naming.parse(name) for name in self.metrics]
@@ -52,7 +52,8 @@ class Part:
             with_options(metric, parameters)  # refuses impossible values now
         self.model = model
         self.parameters = parameters
-        self.running = sampling(model_kwargs or {})
+        sampling = model_kwargs or {}
+        self.running = {sampling_key(name, value): value for name, value in sampling.items()}
 
     def compute(self, data: Data | Mapping[str, Any] | Sample) -> Any:
         """The published object for one sample; a list of them for a path or several samples.

@@ -30,7 +30,7 @@ def translated(evaluator: str, options: Mapping[str, Any]) -> dict[str, Any]:
     from ragassay.engine.published import translate
 
     body = {"evaluator": {"name": evaluator, "options": dict(options)}}
-    file = ConfigFile(Marked(body, {}), Path(), given=("judge",))
+    file = ConfigFile(Marked(body, {}), Path(), flags=("judge",))
     try:
         translate(file)
     except InputError as error:

@@ -49,7 +49,7 @@ def _only(result: Result, system: str) -> Result:
         n_samples=len(columns),
         n_queries=columns.n_queries,
         averaged_over=averaged_over(
-            columns, {metric.family for metric in metrics}, cluster_column(config)
+            columns, {metric.family for metric in metrics}, cluster_column(config.get("cluster_by"))
         ),
         metrics=summarise(columns, metrics, options),
         slices=(),

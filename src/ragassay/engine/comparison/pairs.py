@@ -101,7 +101,7 @@ class MatchedRuns:
         is clustered. Where both are, the one with the larger clusters counts.
         """
         clusters = [
-            (self._clusters(run, other), cluster_column(run.config))
+            (self._clusters(run, other), cluster_column(run.config.get("cluster_by")))
             for run, other in ((self.a, self.b), (self.b, self.a))
         ]
         return min(clusters, key=lambda one: math.inf if one[0] is None else len(np.unique(one[0])))

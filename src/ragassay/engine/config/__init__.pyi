@@ -25,6 +25,6 @@ from .run_config import (
     GROUPS as GROUPS,
     RunConfig as RunConfig,
     make_config as make_config,
-    model_kwargs as model_kwargs,
+    sampling_key as sampling_key,
 )
 from .saved_mapping import save_mapping as save_mapping

@@ -37,7 +37,7 @@ def check(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:
 
     Args:
         config: of the run, flags included.
-        keys: those that the file says.
+        keys: those that the file has.
         wrong: makes the errors, for the place of a key or of an item of it.
 
     Raises:
@@ -46,44 +46,49 @@ def check(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:
     for place, name in _paths(config):
         if place[0] in keys and not Path(name).exists():
             raise wrong(place, f"there is no file or folder {name}")
-    own_metrics(config.model_dump())  # makes their names known
+    own = own_metrics(config.model_dump())  # makes their names known
     for key in keys:
         for place, attempt in _attempts(key, config):
             _try(attempt, place, wrong)
     if {"options", "fail_under", "consistency_of", "models"} & set(keys):
-        _check_plan(config, keys, wrong)
+        _check_plan(config, keys, own, wrong)
 
 
 def _try(attempt: Callable[[], object], place: Place, wrong: Wrong) -> None:
-    try:
-        attempt()
-    except UsageError as error:
+    if error := _failure(attempt):
         problem = error.problem if isinstance(error, OptionError) else str(error)
         raise wrong(place, problem) from error
 
 
+def _failure(attempt: Callable[[], object]) -> UsageError | None:
+    try:
+        attempt()
+    except UsageError as error:
+        return error
+    return None
+
+
 def _paths(config: RunConfig) -> list[tuple[Place, str]]:
     """The files that are read, each with the place of its name."""
-    named = {key: getattr(config, key) for key in ("references", "golden", "qrels", "judge_prompt")}
+    files = {key: getattr(config, key) for key in ("references", "golden", "qrels", "judge_prompt")}
     if config.nuggets not in (OWN, POOLED):
-        named["nuggets"] = config.nuggets
-    places: list[tuple[Place, str]] = [((key,), name) for key, name in named.items() if name]
+        files["nuggets"] = config.nuggets
+    places: list[tuple[Place, str]] = [((key,), name) for key, name in files.items() if name]
     data = [config.data] if isinstance(config.data, str) else config.data or []
     places += [(("data",), str(path)) for name in data for path in formats.files_of(name)]
     return places + [(("rubric", str(at)), name) for at, name in enumerate(config.rubric)]
 
 
 def _attempts(key: str, config: RunConfig) -> Sequence[tuple[Place, Callable[[], object]]]:
-    """What to try for the items of a key, each with its place."""
-    value = getattr(config, key)
-    one = _ONE.get(key)
-    if one is None or value is None:
+    """The checks of the items of a key, each with its place."""
+    value, check_one = getattr(config, key), _CHECKS.get(key)
+    if check_one is None or value is None:
         return []
     if isinstance(value, Mapping):
-        return [((key, name), partial(one, config, {name: value[name]})) for name in value]
+        return [((key, name), partial(check_one, config, {name: value[name]})) for name in value]
     if isinstance(value, list):
-        return [((key, str(at)), partial(one, config, item)) for at, item in enumerate(value)]
-    return [((key,), partial(one, config, value))]
+        return [((key, str(at)), partial(check_one, config, item)) for at, item in enumerate(value)]
+    return [((key,), partial(check_one, config, value))]
 
 
 def _metric(config: RunConfig, name: str) -> None:
@@ -104,12 +109,12 @@ def _judge(config: RunConfig, word: str) -> None:
     from ragassay.transport import NO_KEY
 
     if names_object(word) and has_module(word):
-        return  # it is imported when the run begins
+        return  # the run imports it when it begins
     if word.strip().partition(":")[0].casefold() not in kinds():
         address_of(word.strip(), "model", os.environ, NO_KEY)
 
 
-_ONE: Mapping[str, Callable[[RunConfig, Any], object]] = {
+_CHECKS: Mapping[str, Callable[[RunConfig, Any], object]] = {
     "suite": lambda config, name: suites.get(name),
     "metrics": _metric,
     "consistency_metrics": _over_runs,
@@ -121,26 +126,28 @@ _ONE: Mapping[str, Callable[[RunConfig, Any], object]] = {
     "judge": _judge,
     "models": lambda config, folders: check_folders(folders),
 }
-"""What tells that a value, or an item of one, is impossible: it raises `UsageError`."""
+"""The check of a key's value, or of an item of it: it raises `UsageError` for an impossible one."""
 
 
-def _check_plan(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:
-    """Checks what depends on the metrics: parameters, gates, whose spread is reported."""
+def _check_plan(
+    config: RunConfig, keys: Collection[str], own: Sequence[Metric], wrong: Wrong
+) -> None:
+    """Checks the keys whose values depend on the metrics: parameters, gates, models, and the
+    metrics whose spread is reported."""
+    data_format = _format(config)
+    if data_format is None and not (config.suite or config.metrics):
+        return  # the metrics depend on the data
 
-    def plan(**changed: Any) -> MetricSelection | None:
-        return _plan(config.model_copy(update=changed))
+    def plan(**changed: Any) -> MetricSelection:
+        return make_plan(config.model_copy(update=changed), data_format or "", (), own)
 
     for at, name in enumerate(config.consistency_of) if "consistency_of" in keys else ():
         attempt = partial(plan, options={}, consistency_of=[name])
         _try(attempt, ("consistency_of", str(at)), wrong)
     without_options = plan(options={})
-    if without_options is None:
-        return
     if "options" in keys:
         _check_options(list(without_options.every.values()), config.options, wrong)
     full = plan()
-    if full is None:
-        return
     if "models" in keys:
         models = models_used(config, full.every.values())
         for name in config.models:
@@ -158,31 +165,16 @@ def _check_options(metrics: Sequence[Metric], options: Mapping[str, Any], wrong:
     without which the others fit, or else the first that does not fit those before it.
     """
     all_at_once = partial(with_options, metrics, options)
-    if _fits(all_at_once):
+    if not _failure(all_at_once):
         return
     for name in options:
-        if _fits(partial(with_options, metrics, {n: v for n, v in options.items() if n != name})):
+        others = {other: value for other, value in options.items() if other != name}
+        if not _failure(partial(with_options, metrics, others)):
             _try(all_at_once, ("options", name), wrong)
     names = list(options)
     for n, name in enumerate(names, start=1):
-        these = {one: options[one] for one in names[:n]}
-        _try(partial(with_options, metrics, these), ("options", name), wrong)
-
-
-def _fits(attempt: Callable[[], object]) -> bool:
-    try:
-        attempt()
-    except UsageError:
-        return False
-    return True
-
-
-def _plan(config: RunConfig) -> MetricSelection | None:
-    """What would be computed; ``None`` where only the data decides that."""
-    named = _format(config)
-    if named is None and not (config.suite or config.metrics):
-        return None
-    return make_plan(config, named or "", (), own_metrics(config.model_dump()))
+        first = {one: options[one] for one in names[:n]}
+        _try(partial(with_options, metrics, first), ("options", name), wrong)
 
 
 def _format(config: RunConfig) -> str | None:

@@ -1,4 +1,4 @@
-"""What a configuration file says: keys of ours, each with its place in the file, and notes."""
+"""The content of a configuration file: our keys, each with its place in the file, and notes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from ragassay import yaml_positions
 from ragassay.engine.config.config_checks import check
-from ragassay.engine.config.run_config import RunConfig, make_config, model_kwargs
+from ragassay.engine.config.run_config import RunConfig, make_config, sampling_key
 from ragassay.errors import InputError, OptionError, warn_user
 from ragassay.yaml_files import Marked, Place
 from ragassay.yaml_positions import M
@@ -20,21 +20,21 @@ SAMPLING = "model_kwargs"
 
 @dataclass
 class ConfigFile:
-    """What a configuration file says, as far as it is read or translated.
+    """A configuration file, as far as it is read or translated.
 
     Attributes:
         content: the file's content, with its lines.
         path: of the file.
-        given: keys that flags set, so that the file need not say them.
+        flags: keys that flags set, so that the file need not have them.
         values: keys of `RunConfig`; paths are absolute.
-        places: where a key (or an item of it) stands, for those that the file calls otherwise.
-        notes: sentences about what has no meaning here.
-        over_runs: whether the metrics of single samples are looked at over repeated runs.
+        places: the place of a key (or of an item of it) that has another name in the file.
+        notes: sentences about parts of the file that have no effect.
+        over_runs: whether the metrics of single samples are compared over repeated runs.
     """
 
     content: Marked
     path: Path
-    given: Collection[str] = ()
+    flags: Collection[str] = ()
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[Place, Place] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -52,8 +52,8 @@ class ConfigFile:
             sentence: what a reader should know of it.
         """
         where = f"{self.content.path}, line {self.content.line(place)}: "
-        known = where if self.content.path is not None else ""
-        self.notes.append(f"{known}{'.'.join(place)}: {sentence}")
+        prefix = where if self.content.path is not None else ""
+        self.notes.append(f"{prefix}{'.'.join(place)}: {sentence}")
 
     def put(self, key: str, value: Any, place: Place, *items: Place) -> None:
         """Sets a key of ours.
@@ -91,23 +91,23 @@ class ConfigFile:
         self.places.setdefault(("options",), place)
         self.places[("options", name)] = place
 
-    def sample(self, given: Mapping[str, Any] | None, place: Place) -> None:
-        """Sets the judge's sampling parameters, but those that flags set.
+    def sample(self, parameters: Mapping[str, Any] | None, place: Place) -> None:
+        """Sets the judge's sampling parameters, except those that flags set.
 
         Args:
-            given: parameters under the names that the endpoint has for them.
+            parameters: under the names that the endpoint has for them.
             place: of the parameters in the file.
 
         Raises:
             InputError: an unknown parameter, or an impossible value.
         """
-        for name, value in (given or {}).items():
+        for name, value in (parameters or {}).items():
             here = (*place, str(name))
             try:
-                values = model_kwargs({name: value})
+                key = sampling_key(str(name), value)
             except OptionError as error:
                 raise self.wrong(here, error.problem) from error
-            for key in values.keys() - {*self.given}:
+            if key not in self.flags:
                 self.put(key, value, here)
 
     def validated(self, model: type[M], body: Any, place: Place) -> M:
@@ -134,10 +134,10 @@ class ConfigFile:
         Returns:
             The error, to be raised: with the file, the line and the field.
         """
-        written = next((self.places[p] for p in (place, place[:1]) if p in self.places), place)
-        while len(written) > 1 and written not in self.content.lines:
-            written = written[:-1]  # one value may stand where a list is meant
-        return self.content.wrong(written, problem, hint)
+        in_file = next((self.places[p] for p in (place, place[:1]) if p in self.places), place)
+        while len(in_file) > 1 and in_file not in self.content.lines:
+            in_file = in_file[:-1]  # one value may stand where a list is meant
+        return self.content.wrong(in_file, problem, hint)
 
     def config(self, flags: Mapping[str, Any] | None = None) -> RunConfig:
         """The configuration of file and flags; flags win. Notes become warnings.
@@ -148,8 +148,8 @@ class ConfigFile:
             UsageError: an impossible flag.
         """
         given = {key: value for key, value in (flags or {}).items() if value is not None}
-        made = make_config(**(dict(self.values) | given))
-        check(made, [key for key in self.values if key not in given], self.wrong_key)
+        config = make_config(**(self.values | given))
+        check(config, [key for key in self.values if key not in given], self.wrong_key)
         for note in self.notes:
             warn_user(note)
-        return made
+        return config

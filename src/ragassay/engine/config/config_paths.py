@@ -23,13 +23,13 @@ def found_from(base: Path, name: str | Path) -> Path:
 
     Args:
         base: the folder of the configuration.
-        name: a path. One that is not there is looked for in the working directory.
+        name: a path, relative to that folder; else to the working directory, if it exists there.
     """
-    beside = base / name
-    return Path(name).absolute() if not _is_there(beside) and _is_there(Path(name)) else beside
+    in_base = base / name
+    return Path(name).absolute() if not _exists(in_base) and _exists(Path(name)) else in_base
 
 
-def _is_there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     """Whether there is such a file or folder, or one of such a pattern."""
     return path.exists() or bool(glob.has_magic(str(path)) and glob.glob(str(path)))  # noqa: PTH207
 
@@ -71,14 +71,14 @@ def named_files(values: Mapping[str, Any]) -> list[str]:
     Args:
         values: keys of a configuration.
     """
-    found: list[str] = []
+    names: list[str] = []
 
     def note(name: str) -> str:
-        found.append(name)
+        names.append(name)
         return name
 
     _change(dict(values), note, note, lambda name: is_path(name) or Path(name).is_dir())
-    return found
+    return names
 
 
 def _change(

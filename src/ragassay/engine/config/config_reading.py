@@ -21,7 +21,7 @@ from ragassay.errors import InputError, did_you_mean, mistakes
 from ragassay.yaml_files import Marked, Place, text_of
 
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
-"""Keys that ``run.yaml`` adds to say what happened; a configuration may hold them."""
+"""Keys that ``run.yaml`` adds as a record of the run; a configuration may hold them."""
 
 _PARAMETERS = "Parameters of a pipeline are read with it: ragassay run PIPELINE.yaml --param FILE."
 _OF_PIPELINES = {
@@ -31,25 +31,25 @@ _OF_PIPELINES = {
     "benchmark": _PARAMETERS,
     "evaluation": _PARAMETERS,
 }
-"""What to do with the keys of UltraRAG's pipelines and their parameters."""
+"""Hints for the keys of UltraRAG's pipelines and their parameters."""
 
 _NEVER_READ = "connector"
 """A part of Open RAG Eval's files whose variables need not be set."""
 
 
-def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> ConfigFile:
+def read_config(path: str | Path, flags: Mapping[str, Any] | None = None) -> ConfigFile:
     """Reads a configuration file, and fills in environment variables.
 
     Args:
-        path: the YAML file. Paths in it are relative to its folder; what is to be read and is not
-            there is looked for in the working directory.
-        given: flags: what they set need not be possible in the file (a variable that is not set).
+        path: the YAML file. Paths in it are relative to its folder; a file to be read that does not
+            exist there is looked for in the working directory.
+        flags: keys that they set may be impossible in the file (an unset variable).
 
     Raises:
         InputError: the file is missing, is no YAML mapping, names an unset variable, an unknown key
             or an impossible value, or holds a key to an endpoint; with line and field.
     """
-    source, flags = Path(path), given or {}
+    source, flags = Path(path), flags or {}
 
     def leave(place: Place) -> bool:
         top = place[0] if place else ""
@@ -95,7 +95,7 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
 
 def _mapping(content: Marked, key: str) -> dict[str, Any]:
     """The mapping that a key of the file holds; empty where there is none."""
-    found = content.value.get(key)
-    if not isinstance(found, dict | None):
+    mapping = content.value.get(key)
+    if not isinstance(mapping, dict | None):
         raise content.wrong((key,), "is not a mapping")
-    return found or {}
+    return mapping or {}

@@ -1,6 +1,6 @@
 """Environment variables in configuration files: ``${NAME}``, ``${NAME:-text}``, and as OmegaConf
-writes them ``${oc.env:NAME}`` and ``${oc.env:NAME,text}``. An API key may stand there in no other
-way, because files are shared and kept."""
+writes them ``${oc.env:NAME}`` and ``${oc.env:NAME,text}``. An API key must be given by such a
+reference, because files are shared and kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REFERENCES = (
     ),
 )
 _FOREIGN = re.compile(r"\s*(?:\.|[A-Za-z_]\w*\s*[.:\[]).*", re.DOTALL)
-"""What OmegaConf would resolve: another key, or a resolver of its own."""
+"""References that OmegaConf would resolve: to another key, or to a resolver of its own."""
 
 
 def read_filled(
@@ -40,8 +40,8 @@ def read_filled(
     Args:
         text: the whole file.
         path: names the file in errors.
-        leave: tells the places whose references stay as they are.
-        environment: the process's own where left out.
+        leave: whether the references at a place stay as they are.
+        environment: the process's own when left out.
 
     Raises:
         InputError: it is no YAML, names a variable that is not set, or holds a reference to
@@ -73,8 +73,8 @@ def read_filled(
 
 
 def _value(match: re.Match[str], environment: Mapping[str, str], path: object, line: int) -> str:
-    one = _reference(match[1])
-    if one is None:
+    reference = _reference(match[1])
+    if reference is None:
         if _FOREIGN.fullmatch(match[1]):
             raise InputError(
                 f"{match[0]} is no reference to an environment variable",
@@ -83,7 +83,7 @@ def _value(match: re.Match[str], environment: Mapping[str, str], path: object, l
                 hint="Write ${NAME} or ${oc.env:NAME}; references to other keys are not followed.",
             )
         return match[0]
-    name, default = one["name"], one["default"]
+    name, default = reference["name"], reference["default"]
     if name not in environment and default is None:
         raise InputError(
             f"names the environment variable {name}, which is not set",
@@ -102,7 +102,7 @@ _NAMED = re.compile(r"(?:^|_)(?:api_?key|(?:access|auth|hf|api)_token|password|s
 
 
 def is_for_a_key(place: Place) -> bool:
-    """Whether a place is one where people write keys."""
+    """Whether the key of a place is one for API keys, passwords or the like."""
     return bool(place) and _NAMED.search(place[-1].replace("-", "_")) is not None
 
 
@@ -135,9 +135,9 @@ def variable_of(value: Any, content: Marked, place: Place) -> str | None:
     if value in (None, ""):
         return None
     match = _FORM.fullmatch(value.strip()) if isinstance(value, str) else None
-    one = None if match is None else _reference(match[1])
-    if one is not None and one["default"] in (None, "", "null"):
-        return one["name"]
+    reference = None if match is None else _reference(match[1])
+    if reference is not None and reference["default"] in (None, "", "null"):
+        return reference["name"]
     raise content.wrong(
         place,
         "a key must not stand in the file",
@@ -151,12 +151,12 @@ def _scalars(value: Any) -> Iterator[tuple[Place, Any]]:
     seen: set[int] = set()
     waiting: list[tuple[Place, Any]] = [((), value)]
     while waiting:
-        place, one = waiting.pop()
-        if isinstance(one, dict | list):
-            if id(one) in seen:
+        place, part = waiting.pop()
+        if isinstance(part, dict | list):
+            if id(part) in seen:
                 continue
-            seen.add(id(one))
-            pairs = one.items() if isinstance(one, dict) else enumerate(one)
+            seen.add(id(part))
+            pairs = part.items() if isinstance(part, dict) else enumerate(part)
             waiting += [((*place, str(key)), inner) for key, inner in pairs]
         else:
-            yield place, one
+            yield place, part

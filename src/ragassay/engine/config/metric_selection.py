@@ -1,4 +1,4 @@
-"""What will be computed: metrics under the names that they are shown by."""
+"""The metrics that will be computed, under the names that they are shown by."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ Where metrics are named and no suite is, its published names hold."""
 
 @dataclass(frozen=True)
 class MetricSelection:
-    """What will be computed: each metric under the name that it is shown by.
+    """The metrics that will be computed, by the names that they are shown under.
 
-    ``consistency`` is what is computed after that of the runs of each query, where it is asked for.
+    ``consistency`` is the plan of the second step, which compares the runs of each query, where it
+    is asked for.
     """
 
     suites: tuple[Suite, ...]
@@ -80,35 +81,34 @@ def make_plan(
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
     if not used and not config.metrics and not objects:
         used = (_usual(config, data_format),)
-    metrics: list[Metric] = []
     if config.ks:
         _check_ks(config, used)
+    metrics: list[Metric] = []
     asked: dict[Metric, str] = {}
     if config.metrics:
         local = published_names(config, data_format, used)
         published = {name: target for suite in used for name, target in suite.published.items()}
         every = Suite("metrics", "", "", (), aliases=local, published=published)
-        named_as = every.named(config.metrics, ks=config.ks, published=config.published)
-        asked = {metric: name for name, metric in named_as.items()}
-        metrics += asked
+        by_name = every.named(config.metrics, ks=config.ks, published=config.published)
+        asked = {metric: name for name, metric in by_name.items()}
     else:
         for suite in used:
             metrics += suite.resolve(ks=config.ks, published=config.published)
-    metrics = list(dict.fromkeys([*metrics, *objects]))
+    metrics = list(dict.fromkeys([*asked, *metrics, *objects]))
     over: list[Metric] = []
-    looked: list[Metric] = []
+    compared: list[Metric] = []  # over runs
     if is_wanted(config, used, metrics):
         over = templates(config, metrics)
         metrics = [metric for metric in metrics if not is_over_runs(metric)]
-        looked, over = looked_at(config, used, metrics, over)
-        metrics = list(dict.fromkeys([*metrics, *looked]))
+        compared, over = looked_at(config, used, metrics, over)
+        metrics = list(dict.fromkeys([*metrics, *compared]))
     columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
     named: dict[str, Metric] = {}
     changed = with_options([*metrics, *over], config.options)
     of: dict[str, Metric] = {}
     shown: dict[str, str] = {}
     for plain, metric in zip(metrics, changed, strict=False):
-        # A published name shows the parameters that were chosen: it stands for no other value.
+        # A published name with chosen parameters shows them: it stands for no other value.
         base = naming.usual(metric)
         column = columns.get(str(base))
         name = asked.get(metric, str(metric)) if column is None else metric.called(column, base)
@@ -120,7 +120,7 @@ def make_plan(
                 "@ragassay.metric(name=...)."
             )
         shown[str(plain)] = name
-        if plain in looked:
+        if plain in compared:
             of[name] = metric
     repeats = make_consistency_plan(changed[len(metrics) :], of, shown) if over else None
     return MetricSelection(used, named, repeats)
@@ -130,11 +130,10 @@ def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
     """Refuses cut-offs that would change nothing."""
     local = suites.aliases_of(used)
     names = naming.split(config.metrics)
-    # The names that a resolved configuration lists hold its cut-offs already.
+    # The names in a resolved configuration have its cut-offs already.
     at = tuple(f"@{k}" for k in config.ks or ())
-    if any(naming.takes_cutoffs(name, local) or name.endswith(at) for name in names):
-        return
-    if not names and any(suite.ranked for suite in used):
+    named = any(naming.takes_cutoffs(name, local) or name.endswith(at) for name in names)
+    if named or (not names and any(suite.ranked for suite in used)):
         return
     what = ", ".join(names or [suite.name for suite in used])
     raise OptionError(
@@ -160,29 +159,25 @@ def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[
     Raises:
         UsageError: no metric has such a parameter, or none takes the value.
     """
+    knowing = {n: {m for m in metrics if _knows(m, n, value)} for n, value in options.items()}
     used: set[str] = set()
     changed = []
     for metric in metrics:
         chosen = {
             name: value
             for name, value in options.items()
-            if name in naming.parameters(metric) and _is_for(metric, name, value, metrics)
+            if name in naming.parameters(metric) and metric in (knowing[name] or metrics)
         }
         used.update(chosen)
         changed.append(naming.with_parameters(metric, chosen) if chosen else metric)
     unknown = [name for name in options if name not in used]
     if unknown:
-        known = naming.parameters(*metrics)
+        existing = naming.parameters(*metrics)
         raise UsageError(
             f"No metric of this run has the parameter {unknown[0]!r}. "
-            f"{did_you_mean(unknown[0], known)} 'ragassay metrics NAME' shows what there is."
+            f"{did_you_mean(unknown[0], existing)} 'ragassay metrics NAME' shows what there is."
         )
     return changed
-
-
-def _is_for(metric: Metric, name: str, value: Any, metrics: Sequence[Metric]) -> bool:
-    """Whether a value is meant for this metric; a value that no metric knows is meant for all."""
-    return _knows(metric, name, value) or not any(_knows(one, name, value) for one in metrics)
 
 
 def _knows(metric: Metric, name: str, value: Any) -> bool:

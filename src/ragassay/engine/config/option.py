@@ -1,4 +1,4 @@
-"""What an option says beside its name, type and default: help, flag, whether it is a path."""
+"""The annotation of an option: its help, its flags, whether it is a path."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ class Option:
     """The annotation of a field that is an option, where its name, type and text do not say all.
 
     Attributes:
-        default: in words, what holds where nothing is given; else the field's own default, and
-            empty for none.
-        flags: on the command line, the usual one first, where they are not the field's name.
+        default: the default in words; else the field's own default, and empty for none.
+        flags: on the command line, the usual one first, where they differ from the field's name.
         short: a flag of one letter.
         path: whether its value names what is read or what is written.
         commas: a flag takes several values joined with commas.
         text: a flag takes a text, whatever the field's type is.
         form, example: how a flag with a name and a value is written (NAME=VALUE).
         page: the page of the documentation that says more.
-        help: sentences that say what it is: the text below the field.
+        help: the text below the field.
     """
 
     default: str = ""
@@ -61,6 +60,6 @@ def options_of(schema: type[BaseModel]) -> Mapping[str, Option]:
         declared = next((one for one in field.metadata if isinstance(one, Option)), Option())
         own: Any = None if field.default_factory else field.default
         usual = "" if own is None or own is False else str(own)
-        said = " ".join((field.description or "").split())
-        options[name] = replace(declared, help=said, default=declared.default or usual)
+        text = " ".join((field.description or "").split())
+        options[name] = replace(declared, help=text, default=declared.default or usual)
     return options

@@ -36,33 +36,33 @@ MODEL_KWARGS: Mapping[str, str] = {
     "seed": "judge_seed",
     "max_tokens": "max_tokens",
 }
-"""Sampling parameters by the names that endpoints have for them (Open RAG Eval's ``model_kwargs``),
-and the key of each."""
+"""The key of each sampling parameter, by the name that endpoints have for it (Open RAG Eval's
+``model_kwargs``)."""
 
 
-def model_kwargs(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a configuration for sampling parameters under their endpoints' names.
+def sampling_key(name: str, value: Any) -> str:
+    """The key of a configuration for a sampling parameter under its endpoints' name.
+
+    Args:
+        name: of the parameter.
+        value: of the parameter.
 
     Raises:
-        UsageError: an unknown parameter, or an impossible value (an `OptionError` with its name).
+        OptionError: an unknown parameter, or an impossible value.
     """
-    values = {}
-    for name, value in given.items():
-        if name not in MODEL_KWARGS:
-            hint = did_you_mean(str(name), MODEL_KWARGS)
-            listed = f"{hint} There are: {', '.join(MODEL_KWARGS)}".lstrip()
-            raise OptionError(str(name), f"is no sampling parameter. {listed}")
-        key = MODEL_KWARGS[name]
-        try:
-            make_config(**{key: value})
-        except OptionError as error:
-            raise OptionError(str(name), error.problem) from error
-        values[key] = value
-    return values
+    if name not in MODEL_KWARGS:
+        hint = did_you_mean(name, MODEL_KWARGS)
+        listed = f"{hint} There are: {', '.join(MODEL_KWARGS)}".lstrip()
+        raise OptionError(name, f"is no sampling parameter. {listed}")
+    try:
+        make_config(**{MODEL_KWARGS[name]: value})
+    except OptionError as error:
+        raise OptionError(name, error.problem) from error
+    return MODEL_KWARGS[name]
 
 
 def make_config(**values: Any) -> RunConfig:
-    """A configuration from keywords; what is ``None`` counts as not given, a path as its text.
+    """A configuration from keywords. A value ``None`` counts as left out, a path as its text.
 
     Raises:
         UsageError: an unknown key, or (an `OptionError`) an impossible value.

@@ -1,4 +1,4 @@
-"""A configuration file that says how a data file is read, for a person to check and complete."""
+"""A configuration file with the mapping of a data file's columns, for a person to check."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _KEYS = ("format", "encoding", "sheet", "separator", "single_chunk", "system", "
 
 
 def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
-    """Writes what was named and what is suggested as a configuration (YAML).
+    """Writes the options of a person and the suggested columns as a configuration (YAML).
 
     Args:
-        path: the file; it must not be there yet.
-        config: what was named.
+        path: the file; it must not exist yet.
+        config: the options that were named.
         placement: of the data's columns.
 
     Raises:
@@ -30,8 +30,8 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
 
     if path.exists():
         raise UsageError(f"{path} is there already. Name another file, or remove it.")
-    given = config.data or ""
-    names = [given] if isinstance(given, str) else given
+    data = config.data or ""
+    names = [data] if isinstance(data, str) else data
     if standard_input.NAME in names:
         raise UsageError("A mapping names its data, and standard input has no name. Name a file.")
     folder = path.absolute().parent
@@ -46,8 +46,8 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
     if columns:
         body["columns"] = dict(columns)
     text = yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=1000)
-    known = {one: column for one, column in placement.placed.items() if one not in columns}
-    notes = ["Found by their names: " + ", ".join(f"{f} in {c}" for f, c in known.items())]
+    by_name = [f"{one} in {name}" for one, name in placement.placed.items() if one not in columns]
+    notes = [f"Found by their names: {', '.join(by_name)}"] if by_name else []
     if suggested := [one for one in placement.suggested if one not in config.columns]:
         notes.append(f"Suggested by what the columns hold, to be checked: {', '.join(suggested)}")
     for one, alike in placement.tied.items():
@@ -55,6 +55,5 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
             notes.append(f"Name one for {one}, they suit it equally well: {', '.join(alike)}")
     if unplaced := placement.without_field(columns):
         notes.append(f"Columns that are no field: {', '.join(unplaced)}")
-    notes = notes if known else notes[1:]
     head = "".join(f"# {' '.join(note.split())}.\n" for note in notes)
     write_bytes(path, (head + text).encode())

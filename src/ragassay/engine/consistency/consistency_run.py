@@ -31,7 +31,6 @@ from ragassay.engine.results import (
 from ragassay.engine.run import (
     MODELLED_WINDOW,
     Accumulator,
-    collect,
     moved_config,
     noted,
     score_stream,
@@ -100,11 +99,12 @@ class ConsistencyRun:
             sink = ResultSink(names, writer, keep=keep)
             groups = group_samples(self.columns, self.kept, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.config.models) else _AT_ONCE
-            takers: list[Callable[[Sequence[Sample]], None]] = [seen.add]
-            if progress is not None:
-                takers.append(lambda _: progress(len(collected.columns), n_groups))
-            stream = score_stream(groups, metrics, size=size, models=self.models)
-            collect(stream, collected, sink, takers)
+            for samples, outcomes in score_stream(groups, metrics, size=size, models=self.models):
+                collected.add(samples, outcomes)
+                sink.add(samples, outcomes)
+                seen.add(samples)
+                if progress is not None:
+                    progress(len(collected.columns), n_groups)
             notes = [*warned(), *self.models.remarks(), *seen.notes(metrics)]
             suite = self.plan.suite
             undirected = collected.summary(

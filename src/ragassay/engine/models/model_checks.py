@@ -1,5 +1,5 @@
-"""Checks what a run says about its models before the work begins: a misspelt name would leave a
-metric unscored."""
+"""Checks the options of a run about its models before the work begins: a misspelt name would leave
+a metric unscored."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
         if not isinstance(metric, ModelMetric):
             continue
         for weights in metric.weights:
-            name, given = weights.name, {*weights.spellings} & {*config.models}
-            if is_path(name) and not given and not Path(name).is_dir():
+            name, has_folder = weights.name, {*weights.spellings} & {*config.models}
+            if is_path(name) and not has_folder and not Path(name).is_dir():
                 raise UsageError(f"{metric}: {no_folder(name)}.")
         try:
             metric.check()
@@ -79,10 +79,10 @@ def check_names(names: Iterable[str], used: Collection[Weights]) -> None:
     for name in names:
         if name in KNOWN or name in _names(used):
             continue
-        known = sorted({weights.name for weights in used})
-        used_models = f"It uses {', '.join(known)}" if known else "It uses none"
-        sentences = ("no metric of this run uses such a model.", did_you_mean(name, known or KNOWN))
-        raise OptionError(f"models.{name}", " ".join(filter(None, (*sentences, used_models))))
+        names = sorted({weights.name for weights in used})
+        uses = f"It uses {', '.join(names) or 'none'}"
+        sentences = ("no metric of this run uses such a model.", did_you_mean(name, names or KNOWN))
+        raise OptionError(f"models.{name}", " ".join(filter(None, (*sentences, uses))))
 
 
 def models_used(config: RunConfig, metrics: Iterable[Metric]) -> list[Weights]:
@@ -92,14 +92,11 @@ def models_used(config: RunConfig, metrics: Iterable[Metric]) -> list[Weights]:
         config: may name an embedder.
         metrics: of the run, with or without models.
     """
-    metrics = list(metrics)
-    models = weights_among(metrics)
-    word = config.embedder or DEFAULT
-    if embedding_among(metrics) and not is_endpoint(word):
-        models.append(Weights.parse(word))
-    return models
+    metrics, word = list(metrics), config.embedder or DEFAULT
+    is_local = embedding_among(metrics) and not is_endpoint(word)
+    return weights_among(metrics, word if is_local else None)
 
 
 def _names(used: Iterable[Weights]) -> set[str]:
-    """What a folder may be named for."""
+    """The names under which folders may be given for models."""
     return {name for weights in used for name in weights.spellings}

@@ -1,16 +1,16 @@
-"""Which models there are, what for, where they are on this machine, and whether they work."""
+"""The models that metrics use: where they are on this machine, and whether they work."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from ragassay import suites
-from ragassay.engine.models.modelling import by_cosine, embedding_among, weights_among
+from ragassay.engine.models.modelling import by_cosine, weights_among
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import Metric, Window, naming
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
@@ -32,17 +32,17 @@ _RANKS = 5
 
 @dataclass(frozen=True)
 class Surveyed:
-    """A model as it stands here.
+    """A model and its state on this machine.
 
     Attributes:
         name: on the hub.
         commit: the pinned one.
-        facts: what is known about it.
+        facts: what ragassay knows about it.
         metrics: those that use it, each with its suites.
-        folder: where it is, ``None`` where it is not here.
+        folder: where it is, ``None`` where it is not on this machine.
         given: whether a user named that folder.
         size: bytes in the folder.
-        problem: why it cannot be used; empty where it is whole.
+        problem: why it cannot be used; empty where it can.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Checked(NamedTuple):
     """Whether a model loads and scores, and a sentence that says so."""
 
     ok: bool
-    said: str
+    sentence: str
 
 
 def survey(folders: Mapping[str, str]) -> list[Surveyed]:
@@ -72,11 +72,11 @@ def survey(folders: Mapping[str, str]) -> list[Surveyed]:
 def _surveyed(
     weights: Weights, used: Mapping[Weights, Mapping[str, Metric]], folders: Mapping[str, str]
 ) -> Surveyed:
-    known = facts(weights)
+    model_facts = facts(weights)
     folder, problem = None, ""
     try:
         folder = place_of(weights, folders)
-        if not known.tokenizer:
+        if not model_facts.tokenizer:
             folder_of(weights, folders)
     except Unavailable as error:
         problem = str(error)
@@ -89,7 +89,7 @@ def _surveyed(
     return Surveyed(
         name=weights.name,
         commit=weights.revision,
-        facts=known,
+        facts=model_facts,
         metrics=by_suite,
         folder=folder,
         given=weights.name in folders,
@@ -99,37 +99,29 @@ def _surveyed(
 
 
 def users() -> dict[Weights, dict[str, Metric]]:
-    """The metrics that use each model: those of the suites, all with their defaults, and what can
-    compare by cosine.
+    """The metrics that use each model: those of the suites, all with their defaults, and those that
+    can compare by cosine.
 
-    What embeds is counted with the default embedder.
+    Metrics that embed count as users of the default embedder.
     """
     metrics: dict[Metric, None] = {}
     for suite in suites.known().values():
         metrics.update(dict.fromkeys(suite.resolve()))
-    for cls in naming.known().values():
-        if all(one.default is not dataclasses.MISSING for one in dataclasses.fields(cls)):
-            metrics.setdefault(cls(), None)
-    metrics.update(dict.fromkeys(_by_cosine(metrics)))
-    by_model: dict[Weights, dict[str, Metric]] = {}
-    for metric in metrics:
-        embedder = [Weights.parse(DEFAULT)] if embedding_among([metric]) else []
-        for weights in [*weights_among([metric]), *embedder]:
-            by_model.setdefault(weights, {})[str(metric)] = metric
-    return by_model
-
-
-def _by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
-    """The metrics that embed only with ``by=cosine``, or with a number of ranks that must be
-    given.
-    """
-    embedding = by_cosine(metrics)
+    by_ranks: list[Metric] = []
     for cls in naming.known().values():
         needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
-        if needed and all(one.metadata.get("role") == "cutoff" for one in needed):
+        if not needed:
+            metrics.setdefault(cls(), None)
+        elif all(one.metadata.get("role") == "cutoff" for one in needed):
             with suppress(UsageError):  # it counts something else than ranks
-                embedding.append(cls(**{one.name: _RANKS for one in needed}))
-    return [metric for metric in embedding if metric.embeds]
+                by_ranks.append(cls(**{one.name: _RANKS for one in needed}))
+    embedding = [metric for metric in (*by_cosine(metrics), *by_ranks) if metric.embeds]
+    metrics.update(dict.fromkeys(embedding))
+    by_model: dict[Weights, dict[str, Metric]] = {}
+    for metric in metrics:
+        for weights in weights_among([metric], DEFAULT):
+            by_model.setdefault(weights, {})[str(metric)] = metric
+    return by_model
 
 
 def check(name: str, options: ModelOptions) -> Checked:
@@ -146,32 +138,31 @@ def check(name: str, options: ModelOptions) -> Checked:
         UsageError: no metric uses it, or no such device.
     """
     weights = Weights.parse(name)
-    used = {str(one): metrics for one, metrics in users().items() if one.name == weights.name}
-    metrics = [metric for found in used.values() for metric in found.values()]
+    used = [by_name for one, by_name in users().items() if one.name == weights.name]
+    metrics = [metric for by_name in used for metric in by_name.values()]
     if not metrics:
         near = did_you_mean(name, KNOWN)
         raise UsageError(f"No metric uses the model {name!r}. {near} 'ragassay models' lists them.")
-    known = facts(weights)
-    if known.tokenizer:
+    model_facts = facts(weights)
+    if model_facts.tokenizer:
         return _tokenizer(options)
-    first = next(iter(known.examples), _EXAMPLE)
+    first = next(iter(model_facts.examples), _EXAMPLE)
     models = Models(options)
     direct = [metric for metric in metrics if weights in metric.weights or metric.embeds]
-    trouble: Unscored | None = None
+    details = []
     for metric in direct or metrics:
-        found = Window([_pair(*first[:2])], models=models).outcomes(metric)[0]
-        if isinstance(found, Score):
-            return _compared(known, metric, found, models)
-        trouble = trouble or found
-    assert trouble is not None
-    return Checked(False, trouble.detail)
+        outcome = Window([_pair(*first[:2])], models=models).outcomes(metric)[0]
+        if isinstance(outcome, Score):
+            return _compared(model_facts, metric, outcome, models)
+        details.append(outcome.detail)
+    return Checked(False, details[0])
 
 
-def _compared(known: KnownModel, metric: Metric, score: Score, models: Models) -> Checked:
+def _compared(model_facts: KnownModel, metric: Metric, score: Score, models: Models) -> Checked:
     """The score of the metric, with the value that the model's page has, if any."""
     remarks = [f"{metric} {score.number:.4f}"]
     near = NEAR.get(models.options.dtype or "float32", ROUGH)
-    for source, text, published in known.examples:
+    for source, text, published in model_facts.examples:
         outcome = Window([_pair(source, text)], models=models).outcomes(metric)[0]
         if not isinstance(outcome, Score) or outcome.number is None:
             return Checked(False, outcome.detail if isinstance(outcome, Unscored) else "")
@@ -181,9 +172,9 @@ def _compared(known: KnownModel, metric: Metric, score: Score, models: Models) -
                 f"loads and scores, but {text!r} has {outcome.number:.4f} where the model's page "
                 f"says {published:.4f}: these are other weights",
             )
-    if known.examples:
+    if model_facts.examples:
         remarks.append(
-            f"as published ({published:.4f} for the last of {len(known.examples)} pairs)"
+            f"as published ({published:.4f} for the last of {len(model_facts.examples)} pairs)"
         )
     return Checked(True, ", ".join(remarks))
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from ragassay.engine.config import RunConfig
 from ragassay.metrics.core import Metric, choices_of, naming, reached
 from ragassay.models import ModelOptions, Models, Unavailable, Weights, in_half
-from ragassay.models.weights import facts, folder_of, identity, place_of
+from ragassay.models.weights import facts, identity, place_of
 
 
 def model_options(config: RunConfig) -> ModelOptions:
@@ -16,9 +16,18 @@ def model_options(config: RunConfig) -> ModelOptions:
     return ModelOptions(config.models, config.device, config.dtype, config.batch_size)
 
 
-def weights_among(metrics: Iterable[Metric]) -> list[Weights]:
-    """The models that metrics use, those of their inputs included."""
-    return list(dict.fromkeys(one for metric in reached(metrics) for one in metric.weights))
+def weights_among(metrics: Iterable[Metric], embedder: str | None = None) -> list[Weights]:
+    """The models that metrics use, those of their inputs included.
+
+    Args:
+        metrics: of a run.
+        embedder: the model that embeds; it is the last one, where one of the metrics embeds.
+    """
+    used = reached(metrics)
+    weights = [one for metric in used for one in metric.weights]
+    if embedder is not None and any(metric.embeds for metric in used):
+        weights.append(Weights.parse(embedder))
+    return list(dict.fromkeys(weights))
 
 
 def embedding_among(metrics: Iterable[Metric]) -> bool:
@@ -44,16 +53,11 @@ def here(
     Args:
         metrics: of a run.
         folders: that it names for models.
-        embedder: the model that embeds, where that is none of an endpoint.
+        embedder: the model that embeds, where it is on this machine.
     """
-    metrics = list(metrics)
-    for weights in weights_among(metrics):
+    for weights in weights_among(metrics, embedder):
         with suppress(Unavailable):
-            folder_of(weights, folders)
-            return True
-    with suppress(Unavailable):
-        if embedder is not None and embedding_among(metrics):
-            place_of(Weights.parse(embedder), folders)
+            place_of(weights, folders)
             return True
     return False
 
@@ -69,8 +73,8 @@ def identities(metric: Metric, models: Models) -> list[str]:
     names = []
     for weights in weights_among([metric]):
         try:
-            known = identity(weights, models.options.folders)
-            names.append(known if facts(weights).tokenizer else known + in_half(models.options))
+            name = identity(weights, models.options.folders)
+            names.append(name if facts(weights).tokenizer else name + in_half(models.options))
         except Unavailable:
             names.append(weights.name)
     if embedding_among([metric]):

@@ -46,10 +46,10 @@ def address_for(
     dry: bool,
     environment: Mapping[str, str] | None,
 ) -> Address | None:
-    """Where the run's embedder is, ``None`` where it is on this machine.
+    """The address of the run's embedder; ``None`` where it is on this machine.
 
     Args:
-        config: names it.
+        config: names the embedder.
         metrics: of the run; an embedder that none of them uses is not looked for.
         dry: nothing will be sent, so no key is needed.
         environment: where keys are looked for; the process's own when left out.
@@ -78,7 +78,7 @@ def address_for(
     from ragassay.transport import protocols, secrets
 
     places = os.environ if environment is None else environment
-    # Nobody should look for a key to what could not be used.
+    # No key is asked for where the address cannot be used.
     address = address_of(word, "", places, secrets.NO_KEY, "embedder")
     path = protocols()[address.protocol].embeddings
     if path is None:
@@ -95,7 +95,7 @@ def address_for(
 
 
 def is_endpoint(word: str) -> bool:
-    """Whether a word names an endpoint; else it is a folder, or a model of the hub's.
+    """Whether a word names an endpoint; else it names a folder, or a model of the hub.
 
     Raises:
         UsageError: it looks like a folder, and there is none.
@@ -142,16 +142,16 @@ def models_again(config: Mapping[str, Any], folder: Path | None) -> Models:
 
     Args:
         config: the content of its ``run.yaml``.
-        folder: where paths in it start from; those of a run in memory are whole.
+        folder: where paths in it start from; those of a run in memory are absolute.
 
-    Vectors of an endpoint are not kept with a run, so nothing is computed of them again: it is
-    `Unavailable`, and so is a folder that has gone.
+    Vectors of an endpoint are not kept with a run, so nothing is computed from them again: such an
+    embedder is `Unavailable`, and so is a folder that does not exist any more.
     """
-    words = dict(config)
+    values = dict(config)
     if folder is not None:
-        make_absolute(words, folder)
-    word, prefix = words.get("embedder"), words.get("embedder_prefix")
-    device, dtype, size = (words.get(key) for key in ("device", "dtype", "batch_size"))
+        make_absolute(values, folder)
+    word, prefix = values.get("embedder"), values.get("embedder_prefix")
+    device, dtype, size = (values.get(key) for key in ("device", "dtype", "batch_size"))
 
     def made(models: Models) -> Embedder:
         try:
@@ -162,7 +162,7 @@ def models_again(config: Mapping[str, Any], folder: Path | None) -> Models:
             raise Unavailable(f"the vectors of {word} are not kept with the run")
         return _local(models, word, prefix)
 
-    return Models(ModelOptions(words.get("models") or {}, device, dtype, size), made)
+    return Models(ModelOptions(values.get("models") or {}, device, dtype, size), made)
 
 
 def _local(models: Models, word: str | None, prefix: str | None) -> Embedder:
@@ -173,14 +173,14 @@ def _local(models: Models, word: str | None, prefix: str | None) -> Embedder:
     try:
         return models.use(LocalEmbedder, weights, prefix)
     except Unavailable as error:
-        named = weights.name in models.options.folders
-        if isinstance(error, Unusable) or named or word is None or Path(word).is_dir():
+        has_folder = weights.name in models.options.folders
+        if isinstance(error, Unusable) or has_folder or word is None or Path(word).is_dir():
             raise
         raise error.saying(f"there is no folder {word} here, and {error}") from error
 
 
 def spending_of(embedder: Embedder | None) -> Spending | None:
-    """What embedding cost, for the summary; ``None`` where nothing was sent or looked up."""
+    """Counts and cost of embedding, for the summary; ``None`` where no text was embedded."""
     usage = None if embedder is None else embedder.usage
     if embedder is None or usage is None or not usage.questions:
         return None

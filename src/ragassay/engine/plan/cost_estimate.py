@@ -1,5 +1,5 @@
-"""What a run would ask its judge: calls, tokens, money, time. `planning` finds it out. How fast a
-judge answers, its ledger tells by the latencies, or else an assumption."""
+"""The plan of a judge's calls: requests, tokens, money, time. `planning` fills it in. The pace of
+a judge comes from the latencies in its ledger, or else from an assumption."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Range:
 
     @property
     def exact(self) -> bool:
-        """Whether both ends are one."""
+        """Whether both ends are equal."""
         return self.low == self.high
 
     def __add__(self, other: Range) -> Range:
@@ -38,10 +38,10 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """What some metrics ask.
+    """The requests of some metrics.
 
     Attributes:
-        calls: requests to send. Retries and repairs are not foreseen.
+        calls: requests to send. Retries and repairs are not counted.
         held: requests that need not be sent, because the ledger holds the answer.
         input_tokens, output_tokens: of the requests to send, estimated; answers as long as their
             questions expect them at most, without hidden reasoning.
@@ -69,11 +69,11 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """How fast a judge answers.
+    """The pace of a judge.
 
     Attributes:
-        seconds: a call.
-        measured: whether this is what earlier answers took, or `SECONDS_A_CALL` was assumed.
+        seconds: of a call.
+        measured: whether this is the median of earlier answers; else it is `SECONDS_A_CALL`.
         concurrency: requests in flight.
         rpm, tpm: requests and tokens a minute at most, where there is such a limit.
     """
@@ -114,14 +114,14 @@ class BudgetFit:
 
 @dataclass(frozen=True)
 class CallPlan:
-    """What a run would ask.
+    """The calls of a run's judge.
 
     Attributes:
-        judge: label of who would be asked.
-        asks: whether it takes requests at all to ask it (the embedded judge takes none).
-        metrics: what each metric would ask if it ran alone, by the names that it is shown under;
+        judge: label of the judge.
+        asks: whether asking it takes requests (the embedded judge takes none).
+        metrics: the requests of each metric if it ran alone, by the names that it is shown under;
             metrics that ask the same share a line.
-        total: what the run asks: a question that several metrics ask is asked once.
+        total: the requests of the run: a question of several metrics is asked once.
         questions: requests to send by kind of question, most first.
         pace: the assumptions behind ``seconds``.
         seconds: wall time of asking.
@@ -129,8 +129,8 @@ class CallPlan:
             rest is extrapolated.
         budget: whether the plan fits into the budget, where there is one.
         listed_prices: whether the cost is by list prices (``prices.as_of``), and not by the user's.
-        failed: samples on which a metric broke down while it was walked, with what it said.
-        notes: what the plan leaves out.
+        failed: how many samples a metric failed on while it was walked, by its message.
+        notes: sentences on questions that the plan leaves out.
     """
 
     judge: str
@@ -149,9 +149,7 @@ class CallPlan:
 
     @property
     def shared(self) -> int:
-        """Requests that metrics share: by how many, at least, the run needs fewer than its metrics
-        alone.
-        """
+        """The least number of requests that the run saves because metrics share questions."""
         alone = sum(amount.calls.low for amount in self.metrics.values())
         return max(0, int(alone - self.total.calls.low))
 
@@ -209,7 +207,7 @@ def _fit(limit: float, needed: Range | None) -> Fit:
 
 
 _RECENT = 200
-"""The newest answers of a model that are looked at."""
+"""How many of a model's newest answers are looked at."""
 
 
 def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Throughput:
@@ -217,18 +215,18 @@ def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Thr
     panel counts.
 
     Args:
-        judge: who would be asked.
+        judge: of the run.
         config: has the limits.
         ledger: with the judge's earlier answers.
     """
     leaves = judge.leaves()
     models = {leaf.model for leaf in leaves}
     timed = [] if ledger is None else [_median(ledger, model) for model in sorted(models)]
-    known = [seconds for seconds in timed if seconds is not None]
+    medians = [seconds for seconds in timed if seconds is not None]
     endpoints = {_endpoint(leaf.label) for leaf in leaves}
     return Throughput(
-        seconds=max(known, default=SECONDS_A_CALL),
-        measured=bool(known),
+        seconds=max(medians, default=SECONDS_A_CALL),
+        measured=bool(medians),
         concurrency=(config.concurrency or MOST) * max(1, len(endpoints)),
         rpm=config.rpm,
         tpm=config.tpm,
@@ -240,7 +238,7 @@ def is_fresh(judge: Judge, ledger: Ledger | None) -> bool:
     the user's own may remember answers in another way.
 
     Args:
-        judge: who would be asked.
+        judge: of the run.
         ledger: of the run.
     """
     if ledger is None:

@@ -1,8 +1,7 @@
-"""What a run would do, found by reading the data without scoring it."""
+"""Previews a run: reads the data without scoring it."""
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -23,9 +22,9 @@ from ragassay.engine.run import (
     bank_metric,
     batched,
     dry_run,
+    noted,
     pools_of,
 )
-from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import AllSamples
 from ragassay.samples import Sample
 from ragassay.transport import Price
@@ -43,10 +42,10 @@ PARTS = (
 )
 """The parts of a sample that a preview counts, where they are given."""
 REASONS = 3
-"""Told of each metric: why most of the samples that it cannot score lack what it needs."""
+"""Most reasons that a preview has for each metric."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Preview(Displayed):
     """A look at the data.
 
@@ -59,15 +58,15 @@ class Preview(Displayed):
         needs_extra: for each metric, how many more could be if its model (or the package that the
             model needs) were on this machine; only metrics with any.
         extras: what is not here for each of these metrics, and how to get it.
-        lacking: for each metric, how many samples lack what it needs, by what that is; only metrics
-            with any.
-        failures: samples whose system failed, by what it said.
-        warnings: what the reader noticed.
+        lacking: for each metric, how many samples lack something that it needs, by what they lack;
+            only metrics with any, and the most frequent reasons.
+        failures: samples whose system failed, by its message.
+        warnings: of the reader.
         suites: how every suite suits the data; empty where that is not asked for.
         repeated: queries (of a system) with two runs or more, where the run's consistency is asked
             for; else ``None``.
-        calls: what the judge would be asked; ``None`` where no metric asks one.
-        embedding: what an embedder's endpoint would be sent; ``None`` where there is none.
+        calls: the plan of the judge's calls; ``None`` where no metric asks one.
+        embedding: the plan of an embedder's endpoint; ``None`` where there is none.
     """
 
     title: str
@@ -87,9 +86,6 @@ class Preview(Displayed):
     lacking: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     suites: Mapping[str, SuiteFit] = field(default_factory=dict)
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
         calls = None if self.calls is None else self.calls.to_json()
@@ -103,8 +99,8 @@ def plan(data: Data, *args: Any, **options: Any) -> Preview:
     Examples:
         >>> import ragassay
         >>> data = [{"id": "1", "query": "Who wrote it?", "answer": "Ann.", "references": ["Ann"]}]
-        >>> found = ragassay.plan(data, ["em", "answer_match"], judge="openai:gpt-4o-mini")
-        >>> found.applicable, found.calls.total.calls.low
+        >>> plan = ragassay.plan(data, ["em", "answer_match"], judge="openai:gpt-4o-mini")
+        >>> plan.applicable, plan.calls.total.calls.low
         ({'em': 1, 'answer_match': 1}, 1)
 
     Args:
@@ -135,7 +131,7 @@ def preview(
     asked. Nothing is sent. The job cannot be run afterwards.
 
     Args:
-        job: see `ragassay.engine.run.evaluation.prepare`.
+        job: see `ragassay.engine.run.prepared_run.prepare`.
         progress: called now and then with the number of samples read.
         walk: makes the plan from the first so many samples and extrapolates, where there are more.
         every_suite: whether to find out which suites the data suits.
@@ -156,8 +152,7 @@ def preview(
     n, calls, embedding = 0, None, None
     fits = SuiteFits() if every_suite else None
     with ExitStack() as stack:
-        caught = stack.enter_context(warnings.catch_warnings(record=True))
-        warnings.simplefilter("always", RagassayWarning)
+        recorded = stack.enter_context(noted())
         planner = _planner(job, stack)
         if job.embedding is not None:
             embedding = EmbeddingPlanner(job.config, job.embedding, metrics.values())
@@ -203,21 +198,19 @@ def preview(
         parts=dict(parts),
         applicable=dict(applicable),
         failures=dict(failures),
-        suites={} if fits is None else fits.found(),
-        warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
+        suites={} if fits is None else fits.by_suite(),
+        warnings=tuple(recorded()),
         calls=calls,
         embedding=None if embedding is None else embedding.plan(),
         repeated=None if job.plan.consistency is None else sum(n > 1 for n in runs.values()),
         needs_extra=dict(absent.counts),
         extras=absent.why,
-        lacking={
-            name: dict(found.most_common(REASONS)) for name, found in lacking.items() if found
-        },
+        lacking={n: dict(counts.most_common(REASONS)) for n, counts in lacking.items() if counts},
     )
 
 
 def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
-    """Plans for the job's judge; the judge's ledger is closed with the stack."""
+    """A planner for the job's judge, ``None`` without one; the stack closes the judge's ledger."""
     if job.session is None:
         return None
     stack.callback(job.session.close)
@@ -226,9 +219,10 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     pace, fresh = throughput_of(judge, job.config, ledger), is_fresh(judge, ledger)
     planner = Planner(job.plan.metrics, judge, pace=pace, price=price, fresh=fresh)
     stack.enter_context(planner)
-    if not planner.asks and job.config.nuggets == POOLED:  # the answers would be made of all data
+    pooled = job.config.nuggets == POOLED
+    if pooled and not planner.asks:  # offline, making the bank would read all of the data
         return planner
-    if job.config.nuggets == POOLED and job.rereads is not None:
+    if pooled and job.rereads is not None:
         pools = pools_of(job.rereads())
         planner.prepare("nugget bank", bank_metric(job.plan.metrics.values()), pools)
     job.bank(planner.asker)

@@ -1,5 +1,5 @@
-"""What a run would do with its models: which scores it would lack because one is not on this
-machine, and what it would send to its embedder's endpoint. Nothing is loaded or sent."""
+"""Plans a run's use of models: the scores that it would lack because a model is not on the machine,
+and the texts that it would send to its embedder's endpoint. Nothing is loaded or sent."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ragassay.engine.config import RunConfig
-from ragassay.engine.models import embedding_among, model_options, weights_among
+from ragassay.engine.models import model_options, weights_among
 from ragassay.engine.run import judged_among
 from ragassay.judges import Address, ledger
 from ragassay.judges.llm import token_estimate
 from ragassay.metrics.core import AllSamples, Metric, Window
-from ragassay.models import ModelOptions, Models, Unavailable, Weights
+from ragassay.models import ModelOptions, Models, Unavailable
 from ragassay.models.embedders import DEFAULT, Embedder, is_blank
 from ragassay.models.weights import needs_packages, place_of
 from ragassay.samples import Sample
@@ -24,7 +24,7 @@ from ragassay.scores import Reason, Unscored
 from ragassay.transport import price_of
 
 I = TypeVar("I")  # noqa: E741
-_NOBODY = Unscored(Reason.UNSUPPORTED, "no judge is asked")
+_NOT_JUDGED = Unscored(Reason.UNSUPPORTED, "no judge is asked")
 
 
 class AbsentModels:
@@ -35,8 +35,8 @@ class AbsentModels:
     model is loaded, and no judge is asked.
 
     Attributes:
-        counts: by metric, samples that it could score if its model were here.
-        why: by metric that lacks any, what is not here and how to get it.
+        counts: by metric, the samples that it could score if its model were on this machine.
+        why: by metric with such samples, what is missing and how to get it.
 
     Args:
         config: names folders and the embedder.
@@ -58,16 +58,16 @@ class AbsentModels:
         options = model_options(config)
         self._metrics: dict[str, tuple[Metric, _Absent]] = {}
         for name, metric in metrics.items():
-            lacking = _lacking(metric, options, None if remote else config.embedder or DEFAULT)
-            if lacking is not None:
-                self._metrics[name] = metric, _Absent(options, lacking)
+            error = _lacking(metric, options, None if remote else config.embedder or DEFAULT)
+            if error is not None:
+                self._metrics[name] = metric, _Absent(options, error)
 
     def add(self, samples: Sequence[Sample]) -> None:
         """Takes in some samples."""
         for name, (metric, models) in self._metrics.items():
             window = Window(samples, None, models, self._all_samples)
             for judged in judged_among([metric]):
-                window.put(judged, [_NOBODY] * len(window))
+                window.put(judged, [_NOT_JUDGED] * len(window))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 outcomes = window.outcomes(metric)
@@ -82,25 +82,20 @@ class AbsentModels:
 
 
 class _Absent(Models):
-    """Models of which none is here."""
+    """Models of which none is on this machine."""
 
     def __init__(self, options: ModelOptions, error: Unavailable) -> None:
-        super().__init__(options, self._none)
+        super().__init__(options, lambda models: models.use(Embedder))  # type: ignore[type-abstract]
         self._error, self.problem = error, str(error)
 
     def use(self, kind: type[I], *spec: Hashable) -> I:
         raise self._error.saying(self.problem)
 
-    def _none(self, models: Models) -> Embedder:
-        raise self._error.saying(self.problem)
-
 
 def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> Unavailable | None:
-    """Why a metric, or one that it is made of, has no model here; ``None`` where it needs none."""
-    used = weights_among([metric])
-    if embedder is not None and embedding_among([metric]):
-        used.append(Weights.parse(embedder))
-    for weights in used:
+    """Why a metric, or one that it is made of, has no model on this machine; ``None`` where it has
+    one or needs none."""
+    for weights in weights_among([metric], embedder):
         try:
             needs_packages()
             place_of(weights, options.folders)
@@ -167,7 +162,7 @@ class EmbeddingPlanner:
         self._tokens += sum(token_estimate.estimate(text) for text in new if text not in held)
 
     def plan(self) -> EmbeddingPlan:
-        """What was found."""
+        """The plan for the samples so far; closes the ledger."""
         if self._ledger is not None:
             self._ledger.close()
         price = price_of(self._address.model, self._address.url)

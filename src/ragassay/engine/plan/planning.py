@@ -1,9 +1,9 @@
-"""Finds out what a run would ask its judge, without asking it.
+"""Plans the calls of a run's judge without asking it.
 
-Every judged metric is walked with a judge that has only the answers which are known already. What
-it asks until one is missing is certain. What may follow is what it says itself
-(`JudgedMetric.most_asked`): that makes the upper ends of the plan. Answers in the ledger are
-counted separately, because they cost nothing.
+Every judged metric is walked with a judge that has only the answers which exist already. Its
+questions up to the first missing answer are certain. Those that may follow are given by the metric
+(`JudgedMetric.most_asked`): they make the upper ends of the plan. Answers in the ledger are counted
+separately, because they cost nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import add, attrgetter
 
+from ragassay.counts import grouped
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range, Throughput, fit
 from ragassay.engine.run import batched, judged_among
 from ragassay.judges import NOT_ASKED, Demand, Judge, PlanningAsker, PlanningJudge
@@ -29,16 +30,17 @@ class Planner:
     """Takes in samples, gives a `CallPlan`. Remembers about a hundred bytes a distinct question.
 
     Attributes:
-        asks: whether it takes requests at all to ask the judge; without any, only the first
-            `WINDOW` samples are walked.
-        asker: asks the judge that has only what is known; its context is that of the metrics.
+        asks: whether asking the judge takes requests; where it takes none, only the first `WINDOW`
+            samples are walked.
+        asker: asks the judge that has only the existing answers; its context is that of the
+            metrics.
 
     Args:
         metrics: by the names that they are shown under.
-        judge: who would be asked.
-        pace: how fast.
-        price: of each of its models, instead of what they say themselves (`Judge.price`).
-        fresh: whether the ledger is known to hold nothing of the judge's models.
+        judge: that the run would ask.
+        pace: its pace.
+        price: of each of its models, in place of their own (`Judge.price`).
+        fresh: whether the ledger holds nothing of the judge's models.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class Planner:
         self.asker.close()
 
     def prepare(self, name: str, metric: Metric, samples: Sequence[Sample]) -> None:
-        """Counts what is asked before the samples (a pooled nugget bank), under a line of its own.
+        """Counts the questions before the samples (a pooled nugget bank), under a line of its own.
 
         Args:
             name: of that line.
@@ -101,15 +103,14 @@ class Planner:
         n = self._n_walked if n_samples is None else n_samples
         factor = n / self._n_walked if self._n_walked else 1.0
         (total,) = self._counter.amounts("total", factor).values()
-        alike: dict[Amount, tuple[str, ...]] = {}
-        for name, amount in self._counter.amounts("metric", factor).items():
-            alike[amount] = (*alike.get(amount, ()), name)
+        by_metric = self._counter.amounts("metric", factor)
+        alike = grouped((amount, name) for name, amount in by_metric.items())
         kinds = self._counter.amounts("kind", factor)
         calls = {kind: amount.calls for kind, amount in kinds.items()}
         return CallPlan(
             judge=self._judge.label,
             asks=self.asks,
-            metrics={names: amount for amount, names in alike.items()},
+            metrics={tuple(names): amount for amount, names in alike.items()},
             total=total,
             questions=dict(sorted(calls.items(), key=lambda item: (-item[1].high, item[0]))),
             pace=self._pace,
@@ -123,7 +124,7 @@ class Planner:
         )
 
     def _lines(self, metrics: Mapping[str, Metric]) -> dict[JudgedMetric, int]:
-        """The metrics that ask, each with the lines of those that rest on it."""
+        """The metrics that ask, each with the lines of the metrics that use it."""
         lines: dict[JudgedMetric, int] = {}
         for name, metric in metrics.items():
             for judged in judged_among([metric]):
@@ -132,7 +133,7 @@ class Planner:
         return lines
 
     def _count(self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, int]) -> None:
-        if not self.asks:  # each answer is made here, which takes time, so the first samples do
+        if not self.asks:  # each answer is made here, which takes time: the first samples suffice
             samples = samples[: max(0, WINDOW - self._n_walked + len(samples))]
         if samples and metrics:
             self.asker.submit(self._walk(samples, metrics)).result()
@@ -146,12 +147,12 @@ class Planner:
                 self._take(metric, sample, await metric.outcome(sample, scope), lines)
 
     def _take(self, metric: JudgedMetric, sample: Sample, outcome: Outcome, lines: int) -> None:
-        """Counts what one metric asks about one sample, and what may follow where it ended for want
-        of an answer: of each kind as many questions as are not certain anyway.
+        """Counts the questions of one metric about one sample, and those that may follow where an
+        answer is missing: of each kind as many as are not certain anyway.
         """
-        left: Counter[str] = Counter()
+        certain: Counter[str] = Counter()
         for name in outcome.evidence:
-            left[self._known.demands[name].kind] += 1
+            certain[self._known.demands[name].kind] += 1
             self._enter(name, lines, certain=True)
         if not isinstance(outcome, Unscored):
             return
@@ -162,18 +163,18 @@ class Planner:
         elif outcome.reason is NOT_ASKED:
             most = dict.fromkeys(metric.most_asked(sample, self.asker.context))
             for question in most:
-                if left[question.kind] > 0:
-                    left[question.kind] -= 1
+                if certain[question.kind] > 0:
+                    certain[question.kind] -= 1
                     continue
                 self._known.demand(question)
                 self._enter(question.key, lines, certain=False)
-            self._look_for_gaps(metric, {*left, *(question.kind for question in most)})
+            self._look_for_gaps(metric, {*certain, *(question.kind for question in most)})
 
     def _unanswered(self) -> Iterator[str]:
         """A note on metrics that the judge leaves without a value, where it does."""
         if self._unsupported:
             n = self._n_walked if self.asks else min(self._n_walked, WINDOW)
-            counts = ", ".join(f"{name} {left:,}" for name, left in self._unsupported.items())
+            counts = ", ".join(f"{name} {count:,}" for name, count in self._unsupported.items())
             yield (
                 f"{self._judge.label} cannot answer what these metrics ask about some of {n:,} "
                 f"samples (unsupported): {counts}. Another judge may."
@@ -196,7 +197,7 @@ class Planner:
 
 
 _AMOUNTS = attrgetter("calls", "held", "input_tokens", "output_tokens", "cost", "unpriced")
-"""What is counted of a request."""
+"""The quantities of a request that are added up."""
 
 
 class RequestCounter:
@@ -226,7 +227,7 @@ class RequestCounter:
             name: id of the question.
             demand: what it takes.
             lines: those that ask it.
-            certain: whether it is asked whatever the judge says; else it may be.
+            certain: whether it is asked whatever the judge answers; else it may be asked.
         """
         key = hash(name)  # the text's own 64 bits; the text itself would take twice the memory
         seen, mask = self._seen.get(key, 0), lines * (3 if certain else 2)
@@ -239,11 +240,11 @@ class RequestCounter:
             new &= new - 1
 
     def amounts(self, group: str, factor: float) -> dict[str, Amount]:
-        """What the lines of a group add up to, by their names.
+        """The sums of the lines of a group, by their names.
 
         Args:
             group: of lines.
-            factor: how many times as much data the amount is for; counts are rounded outwards.
+            factor: to multiply with, for more data than was walked; counts are rounded outwards.
         """
         return {
             name: self._amount(line.bit_length() - 1, factor)

@@ -31,10 +31,10 @@ NOTES = {
     "metrics_file": "no picture is drawn by a run; 'ragassay plot' draws them.",
     "log_level": "has no meaning here: what is worth telling is told.",
 }
-"""The keys of a file that mean nothing here, with what to know about each."""
+"""The keys of a file that have no effect here, with a note about each."""
 
 EVALUATOR = "evaluator"
-"""The key by which one of Open RAG Eval's configurations is known."""
+"""The key by which one of Open RAG Eval's configurations is recognised."""
 
 _EVALUATORS = {
     "trecrag": "trecrag",
@@ -80,12 +80,12 @@ def translate(file: ConfigFile) -> None:
     _check_once(file)
 
 
-# Beside the evaluators
+# Keys beside the evaluators
 
 
 def _check_keys(file: ConfigFile) -> None:
-    """Refuses unknown keys, and notes those that mean nothing here."""
-    known = [
+    """Refuses unknown keys, and notes those that have no effect here."""
+    published = [
         *NOTES,
         EVALUATOR,
         "results_folder",
@@ -95,34 +95,33 @@ def _check_keys(file: ConfigFile) -> None:
         SAMPLING,
     ]
     for key in file.content.value:
-        if key not in known and key not in RunConfig.model_fields:
-            hint = did_you_mean(str(key), [*known, *RunConfig.model_fields])
-            raise file.wrong(
-                (str(key),), f"unknown key {key!r}", hint or f"There are: {', '.join(known)}."
-            )
+        if key not in published and key not in RunConfig.model_fields:
+            hint = did_you_mean(str(key), [*published, *RunConfig.model_fields])
+            hint = hint or f"There are: {', '.join(published)}."
+            raise file.wrong((str(key),), f"unknown key {key!r}", hint)
         if key in NOTES:
             file.note((str(key),), NOTES[str(key)])
 
 
 def _files(file: ConfigFile) -> None:
-    """Where the data and the run folder are."""
+    """Translates the paths of the data and of the run folder."""
     base = file.path.parent
     folder = _path_of(file, "results_folder")
-    if folder is not None and "output" not in file.given:
+    if folder is not None and "output" not in file.flags:
         file.put("output", str(found_from(base, folder)), ("results_folder",))
-    if "data" in file.given:
+    if "data" in file.flags:
         return
     for key in ("generated_answers", "input_results"):
         name = _path_of(file, key)
         if name is not None:
-            # The tool keeps them among the results.
-            inside, alone = (found_from(base, Path(one) / name) for one in (folder or "", ""))
-            chosen = inside if inside.exists() or not alone.exists() else alone
+            # The tool looks for them in the folder of the results.
+            inside, beside = (found_from(base, Path(one) / name) for one in (folder or "", ""))
+            chosen = inside if inside.exists() or not beside.exists() else beside
             file.put("data", str(chosen), (key,))
 
 
 def _queries(file: ConfigFile, golden: bool) -> None:
-    """Translates where the golden answers are; only the golden-answer evaluator reads the
+    """Translates the path of the golden answers; only the golden-answer evaluator reads the
     queries.
     """
     key = "input_queries"
@@ -131,7 +130,7 @@ def _queries(file: ConfigFile, golden: bool) -> None:
         return
     if not golden:
         file.note((key,), "is not read: the queries stand beside the answers.")
-    elif "references" not in file.given:
+    elif "references" not in file.flags:
         file.put("references", str(found_from(file.path.parent, name)), (key,))
 
 
@@ -170,14 +169,14 @@ def _listed(file: ConfigFile) -> Iterable[tuple[Any, Place]]:
 def _evaluator(
     file: ConfigFile, body: Any, place: Place, seen: dict[str, tuple[Place, Any]]
 ) -> None:
-    """Translates an evaluator, and remembers it among those seen."""
+    """Translates an evaluator, and adds it to those seen."""
     if not isinstance(body, dict):
         raise file.wrong(place, "is not a mapping of keys", _one_of())
     one = file.validated(EvaluatorEntry, body, place)
     kind = _kind(file, one, place)
     options = one.options or {}
-    first, same = seen.setdefault(kind, (place, options))
-    if options != same:
+    first, first_options = seen.setdefault(kind, (place, options))
+    if options != first_options:
         raise file.wrong(
             place,
             f"stands here again with other options than in line {file.content.line(first)}",
@@ -193,7 +192,7 @@ def _evaluator(
 
 
 def _kind(file: ConfigFile, one: EvaluatorEntry, place: Place) -> str:
-    """Which evaluator it is: the name of a suite."""
+    """The suite that stands for an evaluator."""
     words = {key: getattr(one, key) for key in ("name", "type") if getattr(one, key)}
     if not words:
         raise file.wrong(place, "has neither a name nor a type", _one_of())

@@ -32,12 +32,12 @@ class BertOptions(Keys):
 
     @property
     def rescaled(self) -> bool:
-        """As on the page unless the file says otherwise, if there is a baseline."""
+        """Whether scores are rescaled: by default as on the page, and if there is a baseline."""
         return self.rescale_with_baseline and has_baseline(self.lang, self.model_type)
 
     @property
     def metrics(self) -> list[str]:
-        """Our name for it: the page speaks of F1 alone."""
+        """Our name of the metric: the page has F1 alone."""
         scale = f"lang={self.lang}" if self.rescaled else "rescale=false"
         layer = "" if self.layer is None else f"layer={self.layer},"
         return [f"runs_bertscore(model={self.model_type},{layer}{scale}).f"]
@@ -48,7 +48,8 @@ class RougeOptions(Keys):
 
     @property
     def metrics(self) -> list[str]:
-        """Our names for it: precision, recall and F of each variant, and the tool's own ROUGE-L."""
+        """Our names of the metrics: precision, recall and F of each variant, and the tool's own
+        ROUGE-L."""
         parts = [f"runs_rouge{variant}.{part}" for variant in "12L" for part in "fpr"]
         return [*parts, "runs_rouge_ore.f"]
 
@@ -62,13 +63,13 @@ class Similarities(Keys):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, entry: Any) -> Any:
-        named = {entry: None} if isinstance(entry, str) else entry
-        if not isinstance(named, dict) or not named:
+        by_name = {entry: None} if isinstance(entry, str) else entry
+        if not isinstance(by_name, dict) or not by_name:
             raise ValueError("is no metric. Write 'bert_score: {}' or 'rouge_score: {}'")
-        for name, options in named.items():
+        for name, options in by_name.items():
             if not isinstance(options, dict | None):
                 raise ValueError(f"{name} is not a mapping of keys. Write '{name}: {{}}'")
-        return {name: options or {} for name, options in named.items()}
+        return {name: options or {} for name, options in by_name.items()}
 
 
 def translate_consistency(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
@@ -91,10 +92,10 @@ def translate_consistency(file: ConfigFile, one: EvaluatorEntry, place: Place) -
     where = (*place, "options", "metrics")
     places: dict[str, Place] = {}
     for at, entry in enumerate(options.metrics):
-        named = file.validated(Similarities, entry, (*where, str(at)))
+        similarities = file.validated(Similarities, entry, (*where, str(at)))
         for name in [entry] if isinstance(entry, str) else entry:
             here = (*where, str(at), *([] if isinstance(entry, str) else [name]))
-            for metric in _metrics(file, getattr(named, name), here):
+            for metric in _metrics(file, getattr(similarities, name), here):
                 places.setdefault(metric, here)
     file.put("consistency_metrics", list(places), where, *places.values())
 

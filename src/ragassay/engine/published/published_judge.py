@@ -24,7 +24,7 @@ class Keys(BaseModel):
 
 
 class JudgeModel(Keys):
-    """``model``: who is asked."""
+    """``model``: the judge."""
 
     type: str
     name: str | None = None
@@ -55,7 +55,7 @@ def translate_judge(file: ConfigFile, model: JudgeModel | None, usual: str, plac
         file: takes the judge, and the environment variable that its key is in.
         model: an evaluator's ``model``.
         usual: the published default, where it has no name.
-        place: where it stands.
+        place: of the model in the file.
 
     Raises:
         InputError: an unknown type, a missing name, an address for a provider that has none, a key
@@ -63,7 +63,7 @@ def translate_judge(file: ConfigFile, model: JudgeModel | None, usual: str, plac
     """
     if model is not None:
         file.sample(model.model_kwargs, (*place, "model_kwargs"))
-    if "judge" in file.given or (model is None and file.content.value.get("judge")):
+    if "judge" in file.flags or (model is None and file.content.value.get("judge")):
         return
     if model is None:
         file.note(
@@ -109,7 +109,7 @@ def translate_golden(file: ConfigFile, one: EvaluatorEntry, place: Place) -> Non
     for key in one.options or {}:
         raise file.wrong((*place, "options", key), "is not a key that is known", "It has none.")
     where = (*place, "embedding_model")
-    if "embedder" in file.given:
+    if "embedder" in file.flags:
         return
     if one.embedding_model is None:
         file.note(
@@ -151,7 +151,7 @@ def _embedder(file: ConfigFile, model: JudgeModel, place: Place) -> str:
 def judge_word(
     file: ConfigFile, model: JudgeModel, usual: str, place: Place
 ) -> tuple[str, Sequence[str]]:
-    """Our word for a judge, and the environment variables that its key is looked for in anyway.
+    """Our word for a judge, and the environment variables that its key is read from by default.
 
     Args:
         file: has the place.

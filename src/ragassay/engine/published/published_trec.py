@@ -38,8 +38,8 @@ class TrecOptions(Keys):
 
 
 def translate_trec(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
-    """Translates a TREC evaluator: judge, cut-offs, parameters, and what is compared over repeated
-    runs.
+    """Translates a TREC evaluator: judge, cut-offs, parameters, and the metrics that are compared
+    over repeated runs.
 
     Args:
         file: takes the keys; has the file.
@@ -66,44 +66,44 @@ def translate_trec(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
     _repeats(file, options, place)
 
 
-def _hallucination(file: ConfigFile, given: Hallucination, place: Place) -> None:
-    if given.backend_type not in (None, "hhem"):
+def _hallucination(file: ConfigFile, metric: Hallucination, place: Place) -> None:
+    if metric.backend_type not in (None, "hhem"):
         raise file.wrong(
             (*place, "backend_type"),
-            f"there is no backend {given.backend_type!r} here",
+            f"there is no backend {metric.backend_type!r} here",
             "Write hhem, which runs on this machine; ragassay asks no service for this.",
         )
-    if given.model_name not in (None, HHEM.name):
-        folder = found_from(file.path.parent, str(given.model_name))
+    if metric.model_name not in (None, HHEM.name):
+        folder = found_from(file.path.parent, str(metric.model_name))
         if not folder.is_dir():
             raise file.wrong(
                 (*place, "model_name"),
-                f"{given.model_name!r} is neither {HHEM.name} nor a folder that holds it",
+                f"{metric.model_name!r} is neither {HHEM.name} nor a folder that holds it",
             )
         file.put("models", {HHEM.name: str(folder)}, (*place, "model_name"))
-    if given.max_chars is not None:
-        file.option("max_chars", given.max_chars, (*place, "max_chars"))
-    if given.detection_threshold is not None:
+    if metric.max_chars is not None:
+        file.option("max_chars", metric.max_chars, (*place, "max_chars"))
+    if metric.detection_threshold is not None:
         file.note(
             (*place, "detection_threshold"),
             "changes nothing, as in Open RAG Eval itself: the score is reported as it is.",
         )
     for key in ("api_key", "base_url"):
-        if getattr(given, key):
+        if getattr(metric, key):
             file.note((*place, key), "is not used: the model runs on this machine.")
 
 
 def _repeats(file: ConfigFile, options: TrecOptions, place: Place) -> None:
-    """Translates what is compared over repeated runs."""
+    """Translates the metrics that are compared over repeated runs."""
     where = (*place, "metrics_to_run_consistency")
     places: dict[str, Place] = {}
     for at, name in enumerate(options.metrics_to_run_consistency or []):
         here = (*where, str(at))
         try:
-            found = suites.get("trecrag").resolve([name])
+            metrics = suites.get("trecrag").resolve([name])
         except UsageError as error:
             raise file.wrong(here, str(error)) from error
-        places |= dict.fromkeys(map(str, found), here)
+        places |= dict.fromkeys(map(str, metrics), here)
     if not options.run_consistency:
         if places:
             file.note(where, "is not looked at, because run_consistency is not true.")

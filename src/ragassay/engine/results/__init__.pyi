@@ -6,17 +6,21 @@ from .attribution import (
     mixed as mixed,
     names_in as names_in,
 )
-from .result import (
-    CONSISTENCY as CONSISTENCY,
-    ROW_FIELDS as ROW_FIELDS,
-    Result as Result,
-    ScoreColumns as ScoreColumns,
-    ScoreRow as ScoreRow,
-)
-from .result_sink import ResultSink as ResultSink
-from .run_folder import (
+from .clustering import (
+    CONVERSATION_KEYS as CONVERSATION_KEYS,
     IN_CLUSTER as IN_CLUSTER,
     NO_CLUSTERS as NO_CLUSTERS,
+    cluster_column as cluster_column,
+    cluster_of as cluster_of,
+    conversations_of_ids as conversations_of_ids,
+    named_conversation as named_conversation,
+)
+from .comparison_result import (
+    Comparison as Comparison,
+    Difference as Difference,
+    Standing as Standing,
+)
+from .folders import (
     NUGGETS as NUGGETS,
     ORE as ORE,
     RUBRICS as RUBRICS,
@@ -27,26 +31,25 @@ from .run_folder import (
     VERDICTS as VERDICTS,
     FolderWriter as FolderWriter,
     ReportFormat as ReportFormat,
+    ResultSink as ResultSink,
     check_consistency as check_consistency,
-    cluster_column as cluster_column,
-    cluster_of as cluster_of,
     holds_consistency as holds_consistency,
     open_run as open_run,
     report_files as report_files,
     save_run as save_run,
 )
+from .gate_result import GateResult as GateResult
+from .result import CONSISTENCY as CONSISTENCY, Result as Result
+from .score_columns import ScoreColumns as ScoreColumns
 from .score_rows import (
+    ROW_FIELDS as ROW_FIELDS,
     Rows as Rows,
+    ScoreRow as ScoreRow,
     by_sample as by_sample,
     with_samples as with_samples,
 )
 from .shown_names import shown as shown
-from .slicing import (
-    CONVERSATION_KEYS as CONVERSATION_KEYS,
-    Slicer as Slicer,
-    conversations_of_ids as conversations_of_ids,
-    named_conversation as named_conversation,
-)
+from .slicing import Slicer as Slicer
 from .summarising import (
     GEOMETRIC_FLOOR as GEOMETRIC_FLOOR,
     IntervalOptions as IntervalOptions,
@@ -63,14 +66,10 @@ from .summarising import (
     totals as totals,
 )
 from .summary import (
-    Comparison as Comparison,
-    Difference as Difference,
     Displayed as Displayed,
-    GateResult as GateResult,
     MetricSummary as MetricSummary,
     Slice as Slice,
     Spending as Spending,
-    Standing as Standing,
     Summary as Summary,
     all_failed as all_failed,
     missing_by_accident as missing_by_accident,

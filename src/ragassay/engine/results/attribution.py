@@ -1,8 +1,8 @@
-"""Who gave the judged values of a metric: the run's judge, and those that records name.
+"""The judges of a metric's values: the run's judge, and those that records name.
 
-A mean over values of two judges says nothing about either, so whoever gave a value is named
-wherever the value is: in its row, in the metric's label and in its signature. A value that rests on
-several judges has one label, theirs joined by `AND`.
+A mean over values of two judges says nothing about either. So the judge of a value is named with
+it: in its row, in the metric's label and in its signature. A value that rests on several judges has
+one label, theirs joined by `AND`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ragassay.counts import few
+from ragassay.counts import few, grouped
 from ragassay.scores import AND, RECORD, Outcome, Score
 
 MOST = 3
 """Most labels that a metric's own label names one by one."""
 
 ValuesByJudge = Mapping[str, int]
-"""How many values have which label of judges; `RECORD` for those that a record brings without
-saying whose they are."""
+"""The number of values by label of judges; `RECORD` for those of records that name no judge."""
 
 
 def judges_of(outcome: Outcome, judge: str) -> str:
@@ -36,7 +35,7 @@ def judges_of(outcome: Outcome, judge: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """How much of a metric came with the records.
+    """The values of a metric that came with the records.
 
     Attributes:
         share: ``all`` or ``some`` of its values; empty for none.
@@ -48,7 +47,7 @@ class Given:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What it adds to a signature."""
+        """The parts that it adds to a signature."""
         if not self.share:
             return ()
         key = "judge" if self.share == "all" else "given_by"
@@ -73,7 +72,7 @@ def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str) -> 
 
 
 def names_in(labels: Iterable[str]) -> tuple[str, ...]:
-    """Each judge whom labels name, alone or with others, sorted."""
+    """The judges that labels name, alone or with others, sorted."""
     return tuple(sorted({name for label in labels if label for name in label.split(AND)}))
 
 
@@ -103,18 +102,19 @@ def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> It
         judges_of_metrics: by metric.
         judge: label of the run's.
     """
-    alike: dict[str, list[str]] = {}
-    for metric, judges in judges_of_metrics.items():
-        if _mixes(judges, judge):
-            ranked = sorted(judges.items(), key=lambda item: -item[1])
-            how = few([f"{n:,} of {_in_words(label)}" for label, n in ranked], MOST)
-            alike.setdefault(how, []).append(metric)
+    alike = grouped((_ranked(n), name) for name, n in judges_of_metrics.items() if _mixes(n, judge))
     for how, metrics in alike.items():
         several = len(metrics) > 1
         yield (
             f"{', '.join(metrics)} {'are means' if several else 'is a mean'} over values of "
             f"different judges ({how}). The parameter given=false has all of them judged here."
         )
+
+
+def _ranked(judges: ValuesByJudge) -> str:
+    """The judges in words with their numbers of values, most values first."""
+    ranked = sorted(judges.items(), key=lambda item: -item[1])
+    return few([f"{n:,} of {_in_words(label)}" for label, n in ranked], MOST)
 
 
 def _mixes(judges: ValuesByJudge, judge: str) -> bool:

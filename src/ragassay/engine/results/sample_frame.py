@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _PLAIN = (str, bool, int, float)
 _OWN = ("query", "answer", "answerability", "failure")
-"""What is told of every sample, beside its identity."""
+"""The columns that every sample has beside its identity."""
 
 
 def sample_frame(result: Result) -> polars.DataFrame:
@@ -24,13 +24,24 @@ def sample_frame(result: Result) -> polars.DataFrame:
         schema={"sample": polars.String, "system": polars.String, "repeat": polars.Int64},
         orient="row",
     )
-    taken = {*frame.columns, *_OWN, *columns.metrics}
-    texts = {
-        (f"metadata.{name}" if field and name in taken else name): values
-        for (field, name), values in _texts(result).items()
-    }
+    reserved = {*frame.columns, *_OWN, *columns.metrics}
+    rows: list[dict[str, Any]] = []
+    for sample in result.samples:
+        answer = None if sample.answer is None else sample.answer.text
+        label = None if sample.answerability is None else sample.answerability.value
+        row: dict[str, Any] = dict(
+            zip(_OWN, (sample.query, answer, label, sample.failure), strict=True)
+        )
+        for name, value in sample.metadata.items():
+            if isinstance(value, _PLAIN):
+                row[f"metadata.{name}" if name in reserved else name] = value
+        rows.append(row)
+    names = dict.fromkeys([*_OWN, *(name for row in rows for name in row)])
     return frame.with_columns(
-        *(polars.Series(name, values, strict=False) for name, values in texts.items()),
+        *(
+            polars.Series(n, _of_one_kind([row.get(n) for row in rows]), strict=False)
+            for n in names
+        ),
         *(
             polars.when(polars.Series(columns.scored(name)))
             .then(polars.Series(columns.values(name)))
@@ -40,23 +51,9 @@ def sample_frame(result: Result) -> polars.DataFrame:
     )
 
 
-def _texts(result: Result) -> dict[tuple[bool, str], list[Any]]:
-    """What `_OWN` names and the plain metadata of the samples: whether it is metadata, and its
-    name."""
-    rows: list[dict[tuple[bool, str], Any]] = []
-    for sample in result.samples:
-        answer = None if sample.answer is None else sample.answer.text
-        label = None if sample.answerability is None else sample.answerability.value
-        own = zip(_OWN, (sample.query, answer, label, sample.failure), strict=True)
-        fields = {(True, n): v for n, v in sample.metadata.items() if isinstance(v, _PLAIN)}
-        rows.append({**{(False, name): value for name, value in own}, **fields})
-    names = dict.fromkeys(
-        [*((False, name) for name in _OWN), *(name for row in rows for name in row)]
-    )
-    return {name: _of_one_kind([row.get(name) for row in rows]) for name in names}
-
-
 def _of_one_kind(values: list[Any]) -> list[Any]:
     """The values as texts where they are of several kinds."""
-    kinds = {float if type(one) is int else type(one) for one in values if one is not None}
-    return values if len(kinds) == 1 else [one if one is None else str(one) for one in values]
+    kinds = {float if type(value) is int else type(value) for value in values if value is not None}
+    return (
+        values if len(kinds) == 1 else [None if value is None else str(value) for value in values]
+    )

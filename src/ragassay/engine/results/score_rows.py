@@ -1,28 +1,126 @@
-"""The scores of a result as a sequence of rows."""
+"""The scores of a run as rows, the lines of ``scores.jsonl``: one for each sample and metric."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
+from pydantic import TypeAdapter
+
+from ragassay.engine.results.attribution import judges_of
 from ragassay.samples import Identity, Sample
+from ragassay.scores import AND, Outcome, Reason, Score, Unscored, Value
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.result import Result, ScoreRow
+    from ragassay.engine.results.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """One line of ``scores.jsonl``.
+
+    ``status`` is ``ok``, ``assumed`` (a published value for a missing part), ``given`` (the
+    record brought the value) or ``unscored``; ``evidence`` has the ids of the verdicts that the
+    value rests on (``verdicts.jsonl``), and ``judge`` the label of who gave them, or the record's
+    value.
+    """
+
+    sample: str
+    system: str
+    repeat: int
+    metric: str
+    value: Value | None
+    status: str
+    reason: str | None = None
+    explanation: str = ""
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    evidence: tuple[str, ...] = ()
+    judge: str = ""
+
+    @classmethod
+    def of(cls, identity: Identity, metric: str, outcome: Outcome, judge: str = "") -> ScoreRow:
+        """The row for an outcome.
+
+        Args:
+            identity: query id, system and repeat of the sample.
+            metric: name that the run shows.
+            outcome: a score, or why there is none.
+            judge: label of the run's judge.
+        """
+        judge = judges_of(outcome, judge)
+        if isinstance(outcome, Score):
+            status = "assumed" if outcome.assumed else "given" if outcome.given else "ok"
+            return cls(
+                *identity, metric, outcome.value, status, None, outcome.explanation,
+                outcome.parts, outcome.evidence, judge,
+            )  # fmt: skip
+        reason, detail = str(outcome.reason), outcome.detail
+        return cls(*identity, metric, None, "unscored", reason, detail, {}, outcome.evidence, judge)
+
+    @classmethod
+    def from_record(cls, record: Any) -> ScoreRow:
+        """The row that a line of ``scores.jsonl`` holds.
+
+        Raises:
+            ValueError: the line is no score.
+        """
+        row = _row_form().validate_python(record)
+        if row.value is None:
+            Reason(row.reason or "")
+        return row
+
+    @property
+    def identity(self) -> Identity:
+        """Query id, system and repeat of the sample."""
+        return (self.sample, self.system, self.repeat)
+
+    def to_record(self) -> dict[str, Any]:
+        """The row as a mapping: one line of ``scores.jsonl``."""
+        return {name: getattr(self, name) for name in ROW_FIELDS}
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome that the row holds."""
+        if self.value is None:
+            return Unscored(
+                Reason(self.reason or Reason.FAILED), self.explanation, tuple(self.evidence)
+            )
+        given = self.status == "given"
+        return Score(
+            self.value,
+            self.parts,
+            self.explanation,
+            tuple(self.evidence),
+            assumed=self.status == "assumed",
+            given=given,
+            by=tuple(self.judge.split(AND)) if given and self.judge else (),
+        )
+
+
+ROW_FIELDS = tuple(spec.name for spec in fields(ScoreRow))
+"""Keys of a line of ``scores.jsonl``, and columns of the long tables."""
+
+
+@cache
+def _row_form() -> TypeAdapter[ScoreRow]:
+    return TypeAdapter(ScoreRow)
+
 
 KEPT = 100_000
-"""Rows that are kept in memory once one of them was asked for by its number; of a larger result
+"""Most rows that stay in memory after one of them was asked for by its number. In a larger result
 each such request reads from the beginning."""
 
-Rows = Mapping[str, "ScoreRow"]
+Rows = Mapping[str, ScoreRow]
 """A sample's rows by metric, under the names that the run shows."""
 
 
-class ScoreRows(Sequence["ScoreRow"]):
+class ScoreRows(Sequence[ScoreRow]):
     """Every score of a result, one row for each sample and metric, sample by sample.
 
-    Going through all of them reads them as they come; nothing is kept.
+    An iteration streams the rows; none stays in memory.
 
     Args:
         read: begins to read the rows anew.
@@ -50,12 +148,12 @@ class ScoreRows(Sequence["ScoreRow"]):
             self._kept = list(self._read())
         if self._kept is not None:
             return self._kept[at]
-        wanted = range(self._n)[at]
-        if isinstance(wanted, int):
-            return next(islice(self._read(), wanted, None))
-        least = min(wanted, default=0)
-        found = list(islice(self._read(), least, max(wanted, default=-1) + 1))
-        return [found[n - least] for n in wanted]
+        numbers = range(self._n)[at]
+        if isinstance(numbers, int):
+            return next(islice(self._read(), numbers, None))
+        least = min(numbers, default=0)
+        rows = list(islice(self._read(), least, max(numbers, default=-1) + 1))
+        return [rows[n - least] for n in numbers]
 
     def __repr__(self) -> str:
         return f"<{self._n:,} scores: iterate, index or slice them>"

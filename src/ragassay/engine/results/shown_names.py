@@ -1,4 +1,4 @@
-"""From a metric that a person names to the name that a run shows it under."""
+"""Finds the name under which a run shows a metric, by any name of the metric."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def shown(
 
     Args:
         wanted: shown names, canonical names, or any alias (UltraRAG's, or of the suites used).
-        metrics: shown name -> canonical name of what there is.
+        metrics: shown name -> canonical name of the existing metrics.
         used: names of the suites whose aliases hold.
-        what: says in the error where the metrics were looked for.
-        listed: says where all of them stand, where they are too many for an error.
+        what: words for the place of these metrics, for the error.
+        listed: words for where all of them are listed, if they are too many for an error.
 
     Raises:
-        UsageError: a name is unknown, or its metric is not there; the message lists what is there,
-            or what of it comes nearest.
+        UsageError: a name is unknown, or no existing metric has it; the message lists the metrics,
+            or those with the nearest names.
     """
     local = suites.aliases_of(suites.get(name) for name in used if name in suites.known())
     by_canonical = {canonical: name for name, canonical in metrics.items()}
@@ -39,31 +39,30 @@ def shown(
             names.setdefault(name)
             continue
         canonical = _canonical(word, local)
-        present = [by_canonical[name] for name in canonical if name in by_canonical]
-        if not present:
+        existing = [by_canonical[name] for name in canonical if name in by_canonical]
+        if not existing:
             aliases = [a for a in local if not by_canonical.keys().isdisjoint(_canonical(a, local))]
-            hint = suites.published_elsewhere(word) if not canonical else ""
-            if hint:
-                hint = did_you_mean(word, metrics, at_least=_NEAR) or hint
-            hint = hint or _there_are(word, metrics, listed, aliases)
+            elsewhere = "" if canonical else suites.published_elsewhere(word)
+            near = did_you_mean(word, metrics, at_least=_NEAR) if elsewhere else ""
+            hint = near or elsewhere or _there_are(word, metrics, listed, aliases)
             raise UsageError(f"{word!r} is not in {what}. {hint}")
-        names.update(dict.fromkeys(present))
+        names.update(dict.fromkeys(existing))
     return list(names)
 
 
-def _there_are(word: str, known: Collection[str], listed: str, aliases: Collection[str]) -> str:
-    """What there is; nearest may be a published name as well."""
-    if len(known) <= _MOST:
-        return f"{did_you_mean(word, [*known, *aliases])} There are: {', '.join(known)}."
-    near = did_you_mean(word, [*known, *aliases], at_least=_LIKE)
-    return f"{near} There are {len(known)} metrics; {listed}."
+def _there_are(word: str, metrics: Collection[str], listed: str, aliases: Collection[str]) -> str:
+    """The existing metrics, or their number; the nearest name may also be a published one."""
+    if len(metrics) <= _MOST:
+        return f"{did_you_mean(word, [*metrics, *aliases])} There are: {', '.join(metrics)}."
+    near = did_you_mean(word, [*metrics, *aliases], at_least=_LIKE)
+    return f"{near} There are {len(metrics)} metrics; {listed}."
 
 
 _MOST = 20
-"""Names that an error lists; of more only the nearest."""
+"""Most names that an error lists; of more it has only the nearest."""
 
 _LIKE, _NEAR = 0.4, 0.75
-"""How alike names must be, from 0 to 1: to be named at all, and before anything else."""
+"""How alike names must be, from 0 to 1, for a hint: at all, and in place of another hint."""
 
 
 def _canonical(word: str, local: Mapping[str, str]) -> list[str]:

@@ -1,22 +1,14 @@
-"""Which columns a report is sliced by, found while the samples stream past."""
+"""The columns that a report is sliced by, collected while the samples stream past."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ragassay.engine.results.clustering import CONVERSATION_KEYS
 from ragassay.samples import Sample
 
 MAX_VALUES = 20
 """A metadata column with more distinct values than this is no slice (unless asked for by name)."""
-
-CONVERSATION_KEYS = ("conversation", "conversation_id")
-"""Metadata that tells which samples belong together; intervals are clustered by it."""
-
-_TURN_ID = re.compile(r"(?P<conversation>.+?)(?:<::>|::)\d+", re.S)
-"""An id that holds a conversation and a turn, as MT-RAG's tasks have it: ``CONVERSATION<::>3``."""
-
-_NOT_SLICES = frozenset(CONVERSATION_KEYS)
 
 
 class Labels(str):
@@ -46,6 +38,9 @@ def labels_of(value: str | None) -> tuple[str, ...]:
 class Slicer:
     """Collects each sample's value of every slicing column.
 
+    Attributes:
+        seen: the columns that samples have, whether or not they are slices.
+
     Args:
         wanted: names of metadata columns (or ``answerability``, ``turn``, ``system``); ``None``
             takes every column that turns out to have between 2 and `MAX_VALUES` values, and at
@@ -58,14 +53,12 @@ class Slicer:
         self._distinct: dict[str, set[str]] = {name: set() for name in self._columns}
         self._dropped: set[str] = set()
         self._turns: list[str | None] = []
-        self._names_turns = False
-        self.seen = {"turn"}
+        self.seen: set[str] = set()
 
     def add(self, sample: Sample) -> None:
         """Takes one sample's values."""
         labels = facets(sample)
         self.seen |= labels.keys()
-        self._names_turns |= any(name.casefold() == "turn" for name in labels)
         n = len(self._turns)
         self._turns.append("later" if sample.history else "first")
         for name in labels.keys() - self._columns.keys() - self._dropped:
@@ -88,7 +81,8 @@ class Slicer:
         """
         columns = dict(self._columns)
         sizes = {name: len(values) for name, values in self._distinct.items()}
-        if not self._names_turns and (self._wanted is None or "turn" in self._wanted):
+        names_turns = any(name.casefold() == "turn" for name in self.seen)
+        if not names_turns and (self._wanted is None or "turn" in self._wanted):
             columns["turn"], sizes["turn"] = self._turns, len(set(self._turns))
         if self._wanted is not None:
             return columns
@@ -104,42 +98,13 @@ def facets(sample: Sample) -> dict[str, str]:
     labels: dict[str, str] = {}
     for name, value in sample.metadata.items():
         label = _label(value)
-        if label is not None and name not in _NOT_SLICES:
+        if label is not None and name not in CONVERSATION_KEYS:
             labels[name] = label
     if sample.answerability is not None:
         labels["answerability"] = str(sample.answerability)
     if sample.system:
         labels["system"] = sample.system
     return labels
-
-
-def conversation(sample: Sample) -> str | None:
-    """The conversation that a sample belongs to, where its metadata or its id says so."""
-    return named_conversation(sample) or conversation_of_id(sample.id)
-
-
-def named_conversation(sample: Sample) -> str | None:
-    """The conversation that a sample's metadata names."""
-    for key in CONVERSATION_KEYS:
-        value = sample.metadata.get(key)
-        if isinstance(value, str | int) and value != "":
-            return str(value)
-    return None
-
-
-def conversation_of_id(name: str) -> str | None:
-    """The conversation in an id of the form ``CONVERSATION<::>TURN`` or ``CONVERSATION::TURN``."""
-    match = _TURN_ID.fullmatch(name)
-    return None if match is None else match["conversation"]
-
-
-def conversations_of_ids(names: Sequence[str]) -> list[str] | None:
-    """Each id's conversation, or an id that holds none itself; ``None`` unless there are two
-    conversations or more, and one of them has two turns."""
-    turns = {name: one for name in names if (one := conversation_of_id(name)) is not None}
-    if not 1 < len({*turns.values()}) < len(turns):
-        return None
-    return [turns.get(name, f"id {name}") for name in names]
 
 
 def _label(value: object) -> str | None:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from ragassay.counts import plural
 from ragassay.engine.results.attribution import label_of
-from ragassay.engine.results.result import Mask, ScoreColumns
-from ragassay.engine.results.slicing import CONVERSATION_KEYS, labels_of
+from ragassay.engine.results.clustering import CONVERSATION_KEYS
+from ragassay.engine.results.score_columns import Mask, ScoreColumns
+from ragassay.engine.results.slicing import labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import Metric, naming
 from ragassay.scores import Reason
@@ -54,7 +55,7 @@ def describe(
         name: that the run shows.
         metric: to be described.
         level: confidence level of its interval, from 0 to 1.
-        signature: as it was really computed; the metric's own when left out.
+        signature: of the computation; the metric's own when left out.
         judge: label of the run's judge, where it was asked.
         group: heading that the suite puts it under.
     """
@@ -83,9 +84,9 @@ def summarise(
         metrics: as `describe` makes them.
         options: of the intervals.
     """
-    everything = np.ones(len(columns), dtype=np.bool_)
+    all_samples = np.ones(len(columns), dtype=np.bool_)
     clusters = sample_clusters(columns)
-    return {m.name: _over(columns, m, everything, clusters, options) for m in metrics}
+    return {m.name: _over(columns, m, all_samples, clusters, options) for m in metrics}
 
 
 def slice_summaries(
@@ -101,7 +102,6 @@ def slice_summaries(
         options: of the intervals. No bootstrap is used here, because slices are many and small.
     """
     clusters = sample_clusters(columns)
-    # Slices are many and small: no bootstrap there, whatever the headline uses.
     if options.method in ("percentile", "bca"):
         options = IntervalOptions("auto", options.level)
     slices = []
@@ -126,13 +126,13 @@ def averaged_over(
     *,
     from_ids: bool = False,
 ) -> str:
-    """Says in words what the means of a run go over, and what its intervals are clustered by.
+    """The samples that the means of a run go over and the clusters of its intervals, in words.
 
     Args:
         columns: the scores.
         families: of the metrics.
         cluster_by: the clustering column, if there is one.
-        from_ids: whether conversations are known by the ids of samples alone.
+        from_ids: whether only the ids of samples name conversations.
     """
     n, n_queries = len(columns), columns.n_queries
     queries = plural(n_queries, "query")
@@ -164,13 +164,9 @@ def sample_clusters(columns: ScoreColumns) -> NDArray[np.int64] | None:
 
 
 def count_incomplete(columns: ScoreColumns) -> int:
-    """Scores that are missing by accident."""
-    return sum(
-        n
-        for metric in columns.metrics
-        for reason, n in columns.reasons(metric).items()
-        if Reason(reason).incomplete
-    )
+    """How many scores are missing by accident."""
+    accidents = [reason for reason in Reason if reason.incomplete]
+    return sum(int(columns.unscored(name, accidents).sum()) for name in columns.metrics)
 
 
 def _over(
@@ -274,8 +270,8 @@ def cut(low: float | None, high: float | None, span: Span) -> Bounds:
 
 
 FACTS = frozenset({Reason.NOT_APPLICABLE, Reason.UNDEFINED})
-"""Reasons that lie in the sample. A mean without such samples is still the metric's mean; one that
-lacks samples for any other reason (a judge's failure, a missing model) is not."""
+"""Reasons that are facts of the sample. A mean without such samples is still the metric's mean; one
+without samples that lack a score for another reason (a judge's failure, a missing model) is not."""
 
 
 def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[str, float]:
@@ -298,14 +294,12 @@ def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[st
 
 
 def lacks_no_sample(metric: MetricSummary) -> bool:
-    """Whether a metric has a mean, and each sample that it lacks could not be scored because of its
-    data.
-    """
+    """Whether a metric has a mean, and each sample without a score lacks it because of its data."""
     return metric.mean is not None and FACTS.issuperset(map(Reason, metric.unscored))
 
 
 def plain(name: str) -> str:
-    """A metric's name whether or not it takes given values: both are the same metric's mean."""
+    """A metric's name without its parameter ``given``: with and without it is the same metric."""
     return (
         str(naming.with_parameters(naming.parse(name), {"given": True}))
         if "given=" in name

@@ -1,35 +1,26 @@
-"""What a run says as a whole: the values that reports show and ``summary.json`` holds."""
+"""The summary of a run: the values that reports show and ``summary.json`` holds."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import ragassay
 from ragassay.counts import either, plural, share
 from ragassay.engine.results.shown_names import shown
 from ragassay.errors import UsageError
-from ragassay.stats import Components, is_close
+from ragassay.stats import Components
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.result import Result
     from ragassay.judges import Usage
-    from ragassay.reports import Chart
 
 SCHEMA_VERSION = 1
 """Version of the run folder's contract (docs/run-folder.md)."""
 
-_THRESHOLD = re.compile(r"[<>]=?\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)$")
-"""The threshold of a gate."""
-
-_MOST_DIGITS = 15
-"""Decimal places of a number at most."""
-
 _LONGEST_FAILURE = 200
-"""Characters of what a system said when it failed that a sentence shows."""
+"""Most characters that a sentence shows of the message of a failed system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +37,8 @@ class MetricSummary:
     system has it; ``mean_measured`` is the mean without them. ``n_given`` of them came with the
     records, so that nobody was asked. ``group`` is the published heading of its suite. ``judge`` is
     the label of who was asked, or of whoever gave the records' values; empty for arithmetic.
-    ``judges`` says on whom how many values rest, ``record`` where the records do not name them.
+    ``judges`` has the number of values by the label of their judges, ``record`` where the records
+    do not name them.
     """
 
     name: str
@@ -87,8 +79,8 @@ class MetricSummary:
     @property
     def percentile(self) -> float | None:
         """Which percentile ``mean`` is, in (0, 100); ``None`` where it is none."""
-        found = re.fullmatch(r"p(\d+(?:\.\d+)?)", self.aggregate)
-        return float(found[1]) if found else None
+        match = re.fullmatch(r"p(\d+(?:\.\d+)?)", self.aggregate)
+        return float(match[1]) if match else None
 
     @property
     def without_assumed(self) -> str:
@@ -106,15 +98,14 @@ class MetricSummary:
 class Spending:
     """What a run asked its judge, and what that cost.
 
-    ``questions`` are distinct; ``calls`` are requests really sent (retries and repairs included,
-    what found no connection not), ``cached`` questions that the ledger had. ``cost`` is in US
-    dollars, ``unpriced`` the number of calls whose price is not known. ``failures`` counts
-    questions without an answer by reason.
-    ``in_part`` counts answers that lack a part, by reason.
-    ``votes`` counts what was asked of a panel's members, ``lost_votes`` those of them that it went
-    without for a passing reason and had an answer all the same, ``disagreed`` the questions on
-    which its members did not agree. ``details`` has for each of these reasons what was
-    said the first time. ``seconds`` is the run's wall time.
+    ``questions`` are distinct; ``calls`` are requests that were sent (retries and repairs
+    included, those without a connection not), ``cached`` questions that the ledger had. ``cost`` is
+    in US dollars, ``unpriced`` the number of calls whose price is not known. ``failures`` counts
+    questions without an answer by reason, ``in_part`` answers that lack a part.
+    ``votes`` counts what was asked of a panel's members, ``lost_votes`` (by reason) the votes that
+    failed for a passing reason while the panel had an answer without them, ``disagreed`` the
+    questions on which its members did not agree. ``details`` has the first message for each of
+    these reasons. ``seconds`` is the run's wall time.
     """
 
     judge: str
@@ -136,13 +127,11 @@ class Spending:
 
     @property
     def by_functions(self) -> bool:
-        """Whether all of it was asked of functions in Python that told no tokens: tokens and prices
-        mean nothing then."""
-        members = re.fullmatch(r"(?:panel\()?(.*?)\)?", self.judge, re.S)
-        told = self.input_tokens or self.output_tokens or self.cost
-        return not told and all(
-            one.startswith("python:") for one in (members[1] if members else "").split(", ")
-        )
+        """Whether every judge is a function in Python that counts no tokens: tokens and prices mean
+        nothing then."""
+        members = self.judge.removeprefix("panel(").removesuffix(")").split(", ")
+        counted = self.input_tokens or self.output_tokens or self.cost
+        return not counted and all(member.startswith("python:") for member in members)
 
     @property
     def lost(self) -> str:
@@ -170,6 +159,9 @@ class Displayed:
     def __str__(self) -> str:
         return ragassay.reports.text_of(self)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return ragassay.reports.html_of(self)
 
@@ -184,7 +176,7 @@ class Slice:
     metrics: Mapping[str, MetricSummary]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Summary(Displayed):
     """One run.
 
@@ -225,18 +217,16 @@ class Summary(Displayed):
         Raises:
             UsageError: the run has no such metric, or the name stands for several.
         """
-        known = {one: entry.metric for one, entry in self.metrics.items()}
-        found = shown(str(name), known, self.suite.split("+"), "this run", "'metrics' lists them")
-        if len(found) != 1:
-            raise UsageError(f"{name!r} stands for several metrics: {', '.join(found)}. Name one.")
-        return self.metrics[found[0]]
+        canonical = {one: entry.metric for one, entry in self.metrics.items()}
+        suites = self.suite.split("+")
+        names = shown(str(name), canonical, suites, "this run", "'metrics' lists them")
+        if len(names) != 1:
+            raise UsageError(f"{name!r} stands for several metrics: {', '.join(names)}. Name one.")
+        return self.metrics[names[0]]
 
     def __iter__(self) -> Iterator[str]:
         """The names of the metrics, as they are shown."""
         return iter(self.metrics)
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def __str__(self) -> str:
         """A plain table: metric, mean, interval, how many were scored; then the notes."""
@@ -253,12 +243,9 @@ class Summary(Displayed):
             mean = "-" if m.mean is None else f"{m.mean:.4f}"
             bounds = "" if m.low is None else f"[{m.low:.4f}, {m.high:.4f}]"
             line = f"{name:<{width}}  {mean:>9}  {bounds:<20}  {m.n_scored}/{m.n_total}"
-            beside = [f"{n} {label}" for label, n in m.labels.items()]
-            beside += [f"{n} {reason}" for reason, n in m.unscored.items()]
-            beside += [m.without_assumed] * bool(m.n_assumed)
-            beside += [f"{m.n_given} from the records"] * bool(m.n_given) + [m.judge] * bool(
-                m.judge
-            )
+            beside = [f"{n} {word}" for word, n in (*m.labels.items(), *m.unscored.items())]
+            from_records = f"{m.n_given} from the records" if m.n_given else ""
+            beside += filter(None, (m.without_assumed, from_records, m.judge))
             lines.append(f"{line}  {', '.join(beside)}".rstrip())
         lines += [f"note: {note}" for note in self.warnings]
         return "\n".join(lines)
@@ -296,25 +283,26 @@ class Summary(Displayed):
 
 
 def missing_by_accident(*summaries: Summary) -> str:
-    """What runs lack by accident, in words without a full stop; empty where they lack nothing.
+    """The numbers of scores and votes that runs lack by accident, in words without a full stop;
+    empty where they lack nothing.
 
-    ``2 scores missing by accident and 11 of 90 votes of the panel``. Votes that a panel lost are no
+    ``2 scores and 11 of 90 votes of the panel missing by accident``. Votes that a panel lost are no
     scores: their questions have an answer.
 
     Args:
         summaries: of a run and, where there is one, of its consistency.
     """
     n = sum(one.n_missing for one in summaries)
-    told = [plural(n, "score")] * bool(n)
-    told += [
+    missing = [plural(n, "score")] if n else []
+    missing += [
         f"{one.judging.lost} of the panel" for one in summaries if one.judging and one.lost_votes
     ]
-    if not told:
+    if not missing:
         return ""
-    what = f"{' and '.join(told)} missing by accident"
+    words = f"{' and '.join(missing)} missing by accident"
     if n:
-        return what
-    return f"{what} (no score is missing for that, but with all votes some could be different)"
+        return words
+    return f"{words} (no score is missing for that, but with all votes some could be different)"
 
 
 def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
@@ -340,243 +328,3 @@ def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
         "system, ask it again and evaluate its answers: the same 'ragassay ask' command asks what "
         "is missing."
     )
-
-
-@dataclass(frozen=True, slots=True)
-class GateResult:
-    """What a gate found.
-
-    ``value`` is the mean or the one-sided bound that the gate asks about. ``passed`` is ``None``
-    when it cannot be decided, and ``why`` says why not: n is too small, nothing was scored,
-    ``unscored`` scores are missing that should be there (of two runs, also those of queries that
-    the new one lacks). ``which`` is ``mean``, or the bound:
-    ``low`` or ``high``, at the confidence level ``level``. ``low`` and ``high`` are the ends
-    between which the gate was decided: both one-sided bounds, and what they and the mean are with
-    the worst and the best values for missing scores. Of a gate on a drop, ``drop`` is the observed
-    one, above 0 for the worse, and ``limit`` the largest that is allowed.
-    """
-
-    gate: str
-    value: float | None
-    passed: bool | None
-    unscored: int = 0
-    why: str = ""
-    which: str = "mean"
-    level: float = 0.95
-    low: float | None = None
-    high: float | None = None
-    drop: float | None = None
-    limit: float | None = None
-
-    @property
-    def drop_bounds(self) -> tuple[float | None, float | None]:
-        """Of a gate on a drop: ``low`` and ``high`` as bounds of it, above 0 for the worse."""
-        if self.which == "high":  # lower is better: the difference is the drop
-            return self.low, self.high
-        low, high = (None if one is None else 0.0 - one for one in (self.high, self.low))
-        return low, high
-
-    @property
-    def sentence(self) -> str:
-        """One line for the terminal."""
-        state = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
-        facts = []
-        ends = ""
-        low, high = (self.low, self.high) if self.limit is None else self.drop_bounds
-        if low is not None and high is not None:
-            ends = f"{self.spelled(low)} and {self.spelled(high)}"
-        if self.limit is not None and self.drop is not None:
-            if self.drop < 0.0:
-                facts.append(
-                    f"a gain of {-self.drop:.4f} where a drop of {self.limit:g} is allowed"
-                )
-            else:
-                facts.append(f"a drop of {self.spelled(self.drop)} where {self.limit:g} is allowed")
-        if self.which == "mean" and self.value is not None:
-            between = f", between {ends} with the missing scores" if ends else ""
-            facts.append(f"mean {self.spelled(self.value)}{between}")
-        elif ends:
-            owed = " with the worst and the best values for missing scores" * bool(self.unscored)
-            of = " of the drop" * (self.limit is not None)
-            facts.append(f"one-sided {100 * self.level:.4g} % bounds{of} {ends}{owed}")
-        facts += [self.why] * bool(self.why)
-        return f"gate {self.gate}: {', '.join([state, *['; '.join(facts)] * bool(facts)])}"
-
-    def spelled(self, value: float) -> str:
-        """A value with four digits, or with as many as show on which side of the gate's threshold
-        it lies: 0.69996 is not 0.7."""
-        found = _THRESHOLD.search(self.gate)
-        # A drop of 0.02 is a change by -0.02.
-        threshold = math.copysign(float(found[1]), value) if found else value
-        digits = 4
-        if not is_close(value, threshold):
-            while digits < _MOST_DIGITS and f"{value:.{digits}f}" == f"{threshold:.{digits}f}":
-                digits += 1
-        return f"{value:.{digits}f}"
-
-    def to_json(self) -> dict[str, Any]:
-        """A mapping of plain values."""
-        return asdict(self)
-
-
-Standing = Literal["tested", "exploratory", "indicative", "not comparable"]
-"""``tested``: its verdict counts. ``exploratory``: not among the primary metrics. ``indicative``:
-judged offline, and nobody showed that these judgments agree with people. ``not comparable``: the
-two runs did not compute it alike."""
-
-Verdict = Literal[
-    "better",
-    "worse",
-    "different",
-    "no difference shown",
-    "unknown",
-    "indicative",
-    "exploratory",
-    "not comparable",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One metric of a comparison: A is the new system, B the old one (UltraRAG's letters).
-
-    ``p_value`` is the two-sided paired sign-flip test's, ``significant`` says raw p < 0.05,
-    ``p_adjusted`` and ``significant_adjusted`` are after the correction across the tested metrics.
-    ``low`` and ``high`` bound the difference at ``level``, the one that the correction leaves this
-    metric, so that they exclude 0 exactly where the difference is significant after it; ``least``
-    and ``most`` are one-sided bounds at the comparison's own level, uncorrected.
-    ``too_few`` says that so few queries (or clusters) cannot reach the level of the test, whatever
-    their differences.
-    ``detectable`` is the smallest true difference that a t-test of ``n`` queries with this spread
-    would have found with 80 % power at the comparison's own level (5 % where that is 95 %),
-    uncorrected. What could not be computed is ``None``.
-
-    ``standing`` says whether the verdict counts: ``tested``, or ``exploratory`` (not among the
-    primary metrics), ``indicative`` (judged offline, without known agreement with people) or ``not
-    comparable`` (the runs did not compute it alike); ``why`` explains the last two, or says how far
-    the judge is known to agree with people.
-    """
-
-    name: str
-    a_mean: float | None
-    b_mean: float | None
-    diff: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
-    significant: bool | None
-    p_adjusted: float | None
-    significant_adjusted: bool | None
-    t_p_value: float | None
-    cohens_d: float | None
-    detectable: float | None
-    n: int
-    wins: int
-    losses: int
-    ties: int
-    higher_is_better: bool | None = True
-    level: float = 0.95
-    interval: str = ""
-    least: float | None = None
-    most: float | None = None
-    too_few: bool = False
-    standing: Standing = "tested"
-    why: str = ""
-
-    @property
-    def verdict(self) -> Verdict:
-        """The corrected test in words, seen from A; where it does not count, why not."""
-        if self.diff is None:
-            return "unknown"
-        if self.standing != "tested":
-            return self.standing
-        if self.significant_adjusted is None:
-            return "unknown"
-        if not self.significant_adjusted:
-            return "no difference shown"
-        return self._direction
-
-    @property
-    def seems_worse(self) -> bool:
-        """Whether the means alone say that A is worse."""
-        return bool(self.diff) and self._direction == "worse"
-
-    @property
-    def suspected(self) -> bool:
-        """Whether its own uncorrected test says that A is worse, whatever its standing."""
-        return bool(self.significant) and self.seems_worse
-
-    @property
-    def _direction(self) -> Verdict:
-        if self.higher_is_better is None or self.diff is None:
-            return "different"
-        return "better" if (self.diff > 0) == self.higher_is_better else "worse"
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison(Displayed):
-    """Two runs on the same queries.
-
-    ``only_a`` and ``only_b`` count queries that the other run lacks; they are not compared.
-    ``clustered_by`` names what belongs together in the test and the intervals (a conversation), and
-    ``n_clusters`` says how many of them there are; both are ``None`` when queries stand alone.
-    ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
-    ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
-    asked for by name. ``primary`` are the metrics that were named as the ones to test, ``gates``
-    what was found of the largest drops allowed. ``1 - level`` is the level of the tests together.
-    ``runs`` are both results, for pictures.
-    """
-
-    a: str
-    b: str
-    differences: tuple[Difference, ...]
-    n_common: int
-    only_a: int
-    only_b: int
-    n_resamples: int
-    seed: int
-    level: float
-    correction: str
-    interval: str
-    warnings: tuple[str, ...] = ()
-    clustered_by: str | None = None
-    n_clusters: int | None = None
-    judged_by: str = ""
-    metrics_only_a: tuple[str, ...] = ()
-    metrics_only_b: tuple[str, ...] = ()
-    primary: tuple[str, ...] = ()
-    gates: tuple[GateResult, ...] = ()
-    runs: tuple[Result, Result] | None = field(default=None, compare=False)
-
-    @property
-    def with_scores(self) -> tuple[Difference, ...]:
-        """The metrics of which both runs scored some query: what a table has rows of."""
-        return tuple(d for d in self.differences if d.a_mean is not None or d.b_mean is not None)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def plot(self) -> Chart:
-        """A picture of the differences with their intervals, and of those of each query; a notebook
-        shows it, and ``save`` writes it to a file.
-
-        Raises:
-            UsageError: the comparison does not hold its runs.
-        """
-        return ragassay.reports.plot_of(self)
-
-    def to_json(self) -> dict[str, Any]:
-        """A mapping of plain values; UltraRAG's field names stand beside ours."""
-        body = asdict(replace(self, runs=None))
-        del body["runs"]
-        body["differences"] = [
-            {
-                **asdict(d),
-                "verdict": d.verdict,
-                "A_mean": d.a_mean,
-                "B_mean": d.b_mean,
-                "Diff(A-B)": d.diff,
-            }
-            for d in self.differences
-        ]
-        return body

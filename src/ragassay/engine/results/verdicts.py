@@ -1,12 +1,13 @@
-"""The verdicts that a run's scores rest on, by the ids that scores name as their evidence."""
+"""The verdicts that a run's scores rest on, by the ids that scores name as their evidence; the
+lines of a run folder's files, and errors about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -16,16 +17,6 @@ from ragassay.judges import Asked, Provenance, to_record
 
 Record = Mapping[str, Any]
 """A verdict as `ragassay.judges.to_record` makes it."""
-
-
-class Verdicts(Protocol):
-    """Verdicts by id."""
-
-    def get(self, id: str) -> Record | None:  # noqa: A002 - the word of the contract
-        """The verdict of this id, or ``None``."""
-
-    def __iter__(self) -> Iterator[Record]:
-        """All verdicts."""
 
 
 class KeptVerdicts:
@@ -38,7 +29,7 @@ class KeptVerdicts:
         """Takes in a verdict."""
         self._records[asked.id] = to_record(asked)
 
-    def get(self, id: str) -> Record | None:  # noqa: A002
+    def get(self, id: str) -> Record | None:  # noqa: A002 - the word of the contract
         """The verdict of this id, or ``None``."""
         return self._records.get(id)
 
@@ -54,7 +45,7 @@ class VerdictFile:
 
     Args:
         path: of the file.
-        places: where verdicts begin in it, in bytes, by id; found by reading it where not given.
+        places: where each verdict begins in it, in bytes, by id; read from the file when left out.
     """
 
     def __init__(self, path: Path, places: Mapping[str, int] | None = None) -> None:
@@ -84,19 +75,19 @@ class VerdictFile:
 
     def placed(self) -> Iterator[tuple[int, Record]]:
         """All verdicts, each with its place in the file."""
-        if not self._path.is_file():
-            return
-        place, check = 0, TypeAdapter(_Checked).validate_python
-        with self._path.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                try:
-                    record = orjson.loads(line)
-                    check(record)
-                except ValueError as error:
-                    problem = f"is not a verdict ({problem_of(error)})"
-                    raise damaged(problem, self._path, number) from error
+        form = TypeAdapter(_Checked)
+
+        def checked(record: Record) -> Record:
+            form.validate_python(record)
+            return record
+
+        if self._path.is_file():
+            for _, place, record in read_lines(self._path, checked, "a verdict", _DAMAGED):
                 yield place, record
-                place += len(line)
+
+
+Verdicts = KeptVerdicts | VerdictFile
+"""Verdicts by id: those of a run in memory, or of a run folder."""
 
 
 @dataclass(frozen=True)
@@ -122,14 +113,43 @@ class _Checked(Provenance):
     repeat: int = 0
 
 
+_DAMAGED = "The folder is damaged; run the evaluation again."
+
+T = TypeVar("T")
+
+
+def read_lines(
+    path: Path, parse: Callable[[Any], T], noun: str, hint: str | None = None
+) -> Iterator[tuple[int, int, T]]:
+    """The lines of a file of strict JSON: number from 1, place in bytes, and what it holds.
+
+    Args:
+        path: of the file.
+        parse: makes an object of a line's JSON; a `ValueError` refuses it.
+        noun: names a line in errors: ``a score``.
+        hint: what to do about a wrong line.
+
+    Raises:
+        InputError: a line is no JSON, or is refused.
+    """
+    place = 0
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                parsed = parse(orjson.loads(line))
+            except ValueError as error:
+                problem = f"is not {noun} ({problem_of(error)})"
+                raise InputError(problem, path=path, line=number, hint=hint) from error
+            yield number, place, parsed
+            place += len(line)
+
+
 def damaged(problem: str, path: Path, line: int) -> InputError:
-    """The error about a line of a run folder that the run did not write so."""
-    hint = "The folder is damaged; run the evaluation again."
-    return InputError(problem, path=path, line=line, hint=hint)
+    """The error about a line of a run folder that does not belong to the run."""
+    return InputError(problem, path=path, line=line, hint=_DAMAGED)
 
 
 def problem_of(error: Exception) -> str:
-    """What is wrong with a record: where pydantic says so, its first complaint and the place."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    return validation_problem(error)
+    """What is wrong with a record: the first mistake that pydantic found and its place, or else the
+    error's own words."""
+    return validation_problem(error) if isinstance(error, ValidationError) else str(error)

@@ -1,11 +1,6 @@
 from . import ranked_runs as ranked_runs, rescoring as rescoring
-from .accumulator import Accumulator as Accumulator, collect as collect, noted as noted
-from .evaluation import (
-    PreparedRun as PreparedRun,
-    dry_run as dry_run,
-    evaluate as evaluate,
-    prepare as prepare,
-)
+from .accumulator import Accumulator as Accumulator
+from .evaluation import dry_run as dry_run, evaluate as evaluate
 from .expected_answers import with_references as with_references
 from .judge_session import (
     JudgeSession as JudgeSession,
@@ -18,12 +13,14 @@ from .pooled_nuggets import (
     bank_metric as bank_metric,
     pools_of as pools_of,
 )
+from .prepared_run import PreparedRun as PreparedRun, prepare as prepare
 from .progress_bar import Progress as Progress
 from .ranked_runs import (
     JudgedRun as JudgedRun,
     aggregate as aggregate,
     evaluate_run as evaluate_run,
 )
+from .recorded_warnings import noted as noted
 from .rescoring import Evidence as Evidence, Explained as Explained
 from .resolved_config import moved_config as moved_config
 from .scoring import (

@@ -1,5 +1,5 @@
-"""What is expected of the samples, from another file: questions in any format, or Open RAG Eval's
-table of queries (``input_queries``)."""
+"""References and other expectations of the samples, from another file: questions in any format, or
+Open RAG Eval's table of queries (``input_queries``)."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def with_references(
 ) -> Iterator[Sample]:
     """The samples with the references that a file holds for them.
 
-    Records of the file (any format) belong to samples by id, else by their query, where it stands
-    there once; their gold, labels and wrong answers are taken, too. Rows of Open RAG Eval's table
-    (``expected_answer``, and ``query_id`` or ``query``) belong to samples by ``query_id``, without
-    that column by ``query``. A sample without a question there stays unchanged; warnings say how
-    many have one, and how many have none.
+    Records of the file (any format) are joined to samples by id, else by their query, if only one
+    record has it; they also give gold, labels and wrong answers. Rows of Open RAG Eval's table
+    (``expected_answer``, and ``query_id`` or ``query``) are joined by ``query_id``, without that
+    column by ``query``. A sample without a record stays unchanged; warnings say how many have one,
+    and how many have none.
 
     Args:
         samples: any.
         path: the file.
-        columns: field -> columns of the file, for names that are not known.
-        encoding: of the samples; the file's text is in it, too, unless it is UTF-8.
+        columns: field -> columns of the file, for columns with other names.
+        encoding: of the samples; the file has it, too, unless it is UTF-8.
 
     Raises:
-        InputError: the file cannot be read, holds nothing that is expected, or has two answers for
-            one query.
+        InputError: the file cannot be read, holds no references, gold or labels, or has two answers
+            for one query.
     """
     encoding = _encoding(Path(path), encoding)
     if not columns and _is_table(Path(path), encoding):
@@ -75,8 +75,8 @@ def _is_table(path: Path, encoding: str | None) -> bool:
     return _EXPECTED in columns and (_ID in columns or _QUERY in columns)
 
 
-_JOINING = frozenset({"id", "query", "history"})
-_WHAT_IS_EXPECTED = frozenset(
+_KEY_FIELDS = frozenset({"id", "query", "history"})
+_EXPECTED_FIELDS = frozenset(
     {"references", "reference_groups", "negative_references", "gold", "gold_ids", "answerability"}
 )
 
@@ -84,7 +84,7 @@ _WHAT_IS_EXPECTED = frozenset(
 def columns_held(
     path: Path, columns: formats.Columns, encoding: str | None = None
 ) -> formats.SourceColumns:
-    """Which of the chosen columns a file of references has, of those that are read from it.
+    """The chosen columns that a file of references has, of those that are read from it.
 
     Args:
         path: the file.
@@ -98,7 +98,7 @@ def columns_held(
     encoding = _encoding(path, encoding)
     options: formats.MapperOptions = {"columns": columns, "encoding": encoding}
     looked = formats.source_columns((formats.detect(path, encoding), path), options)
-    wanted = _JOINING | _WHAT_IS_EXPECTED
+    wanted = _KEY_FIELDS | _EXPECTED_FIELDS
     held = {one: names for one, names in looked.held.items() if one in wanted}
     return replace(looked, held=held)
 
@@ -120,26 +120,26 @@ def _questions(
         expected = formats.load(path, **chosen)
     except InputError as error:
         if error.problem.startswith("no column is known"):
-            raise _unknown(path, chosen) from None
+            raise _nothing_expected(path, chosen) from None
         raise
     if not any(one.references or one.gold or one.answerability is not None for one in expected):
-        raise _unknown(path, chosen)
+        raise _nothing_expected(path, chosen)
     if all(one.query is None for one in expected):
         placement = formats.place(path, **chosen)
         if placement.placed and "id" not in placement.placed:
             raise InputError(
                 "there is no column 'id', 'query' or another known name of what says which sample "
-                f"a record belongs to. Found: {_found(placement)}",
+                f"a record belongs to. Found: {_columns_in(placement)}",
                 path=path,
-                hint=_naming({"query": placement.suggested.get("query", "<your column>")}),
+                hint=_naming_hint({"query": placement.suggested.get("query", "<your column>")}),
             )
     return expected
 
 
-def _unknown(path: Path, chosen: formats.MapperOptions) -> InputError:
-    """The error for a file in which nothing is known as what is expected."""
+def _nothing_expected(path: Path, chosen: formats.MapperOptions) -> InputError:
+    """The error for a file without a known column of references, gold or labels."""
     placement = formats.place(path, **chosen)
-    if not placement.placed.keys().isdisjoint(_WHAT_IS_EXPECTED):
+    if not placement.placed.keys().isdisjoint(_EXPECTED_FIELDS):
         return InputError(
             "no record in it has references",
             path=path,
@@ -147,29 +147,29 @@ def _unknown(path: Path, chosen: formats.MapperOptions) -> InputError:
             '{"id": "q1", "query": "Who?", "references": ["Ann"]}.',
         )
     suggested = placement.suggested
-    # What looks like an answer is the expected one here: no system gave it.
+    # A column that looks like an answer is the expected answer here: no system gave it.
     answer = placement.placed.get("answer") or suggested.get("answer")
-    perhaps = {"references": suggested.get("references") or answer or "<your column>"}
-    if placement.placed.keys().isdisjoint(_JOINING):
-        joining = {one: name for one, name in suggested.items() if one in _JOINING}
-        perhaps = (joining or {"query": "<your column>"}) | perhaps
+    columns = {"references": suggested.get("references") or answer or "<your column>"}
+    if placement.placed.keys().isdisjoint(_KEY_FIELDS):
+        keys = {one: name for one, name in suggested.items() if one in _KEY_FIELDS}
+        columns = (keys or {"query": "<your column>"}) | columns
     return InputError(
         f"there is no column {_EXPECTED!r}, 'references' or another known name of what is "
-        f"expected, so no record in it has references. Found: {_found(placement)}",
+        f"expected, so no record in it has references. Found: {_columns_in(placement)}",
         path=path,
-        hint=_naming(perhaps),
+        hint=_naming_hint(columns),
     )
 
 
-def _found(placement: formats.Placement) -> str:
+def _columns_in(placement: formats.Placement) -> str:
     return ", ".join(dict.fromkeys((*placement.placed.values(), *placement.unplaced)))
 
 
-def _naming(columns: Mapping[str, str]) -> str:
+def _naming_hint(columns: Mapping[str, str]) -> str:
     words = formats.OptionWords()
-    between = " " if formats.BY_FLAGS.get() else "; "
-    named = between.join(words.columns(one, column) for one, column in columns.items())
-    return f"Name the columns of this file, for example {named}."
+    separator = " " if formats.BY_FLAGS.get() else "; "
+    options = separator.join(words.columns(one, column) for one, column in columns.items())
+    return f"Name the columns of this file, for example {options}."
 
 
 def _of_table(
@@ -179,13 +179,12 @@ def _of_table(
     joined = lacking = 0
     for sample in samples:
         expected = answers.get((sample.id if by_id else sample.query) or "")
-        joined += expected is not None
-        lacking += expected is None
-        yield (
-            sample
-            if expected is None
-            else replace(sample, references=(expected,), reference_groups=())
-        )
+        if expected is None:
+            lacking += 1
+            yield sample
+        else:
+            joined += 1
+            yield replace(sample, references=(expected,), reference_groups=())
     _tell_joined(path, *((joined, 0) if by_id else (0, joined)))
     _tell_lacking(path, lacking, "no expected answer in it")
 

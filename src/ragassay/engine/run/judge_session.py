@@ -1,4 +1,4 @@
-"""Who is asked in a run: from a configuration to a judge with its ledger, limits and budget."""
+"""The judge of a run: from a configuration to a judge with its ledger, limits and budget."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 OFFLINE = "offline"
 
 ABOUT_QUESTIONS = frozenset({"judge", "nuggets", "rubric", "judge_prompt"})
-"""Options of the group that say what is asked, or whom; the others say how a judge is asked."""
+"""Options of the group `Judging` that choose the questions or the judge; the others say how a judge
+is asked."""
 
 SENDING = ("concurrency", "rpm", "tpm", "timeout", "ledger", "budget", "refresh")
-"""Options that also say how an embedder's endpoint is asked."""
+"""Options that also hold for the requests to an embedder's endpoint."""
 
 RENAMED = {"seed": "judge_seed", "rule": "panel_rule"}
-"""Fields of `JudgeOptions` that are not called as their option is."""
+"""The options of those fields of `JudgeOptions` that have another name."""
 
 
 @dataclass
@@ -52,7 +53,7 @@ class JudgeSession:
 
     @property
     def costs(self) -> bool:
-        """Whether asking takes time and money: the embedded judge is no more than arithmetic."""
+        """Whether asking takes time and money; the embedded judge only computes."""
         return not isinstance(self.judge, OfflineJudge)
 
     @property
@@ -61,7 +62,7 @@ class JudgeSession:
         return None if self._asker is None else self._asker.usage
 
     def doing(self) -> str:
-        """How far the asking is, in a few words."""
+        """The progress of the asking, in a few words."""
         if self._asker is None:
             return ""
         usage, waiting = self._asker.usage, self._asker.waiting
@@ -112,17 +113,11 @@ def open_session(
         InputError: the ledger, a key file or recorded verdicts cannot be read.
     """
     if isinstance(judge, Judge):
-        ours = SENDING if config.embedder is not None else ()
-        asked = [
-            name
-            for name in Judging.model_fields
-            if name not in ABOUT_QUESTIONS
-            and name not in ours
-            and getattr(config, name) not in (None, False)
-        ]
-        if asked:
+        others = {*ABOUT_QUESTIONS, *(SENDING if config.embedder is not None else ())}
+        chosen = [n for n in Judging.model_fields if getattr(config, n) not in (None, False)]
+        if useless := [name for name in chosen if name not in others]:
             raise UsageError(
-                f"{asked[0]!r} is for judges that are named by a word; yours comes ready made. "
+                f"{useless[0]!r} is for judges that are named by a word; yours comes ready made. "
                 "Set it where you make the judge."
             )
         return JudgeSession(judge)
@@ -135,24 +130,23 @@ def open_session(
     from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger, is_there
     from ragassay.transport import Budget
 
-    models = list(dict.fromkeys(suite.default_model for suite in suites if suite.default_model))
-    model = models[0] if models else "gpt-4o-mini"
+    published = [suite.default_model for suite in suites if suite.default_model]
     budget = None if config.budget is None else Budget.parse(config.budget)
     options = options_of(config, dry=dry)
     place = config.ledger or DEFAULT
     with ExitStack() as stack:
         ledger = Ledger(MEMORY if dry and not is_there(place) else place)
         stack.callback(ledger.close)
-        made = make_judge(
+        named_judge = make_judge(
             words,
-            default_model=model,
+            default_model=published[0] if published else "gpt-4o-mini",
             ledger=ledger,
             budget=budget,
             options=options,
             environment=environment,
         )
         stack.pop_all()
-    return JudgeSession(made, ledger, budget)
+    return JudgeSession(named_judge, ledger, budget)
 
 
 def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
@@ -166,9 +160,9 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
 
     reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
     names = [one.name for one in fields(JudgeOptions) if one.name not in ("reuse", "dry")]
-    chosen = {name: getattr(config, RENAMED.get(name, name)) for name in names}
-    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
-    return JudgeOptions(**given, reuse=reuse, dry=dry)
+    values: dict[str, Any] = {name: getattr(config, RENAMED.get(name, name)) for name in names}
+    chosen = {name: value for name, value in values.items() if value is not None}
+    return JudgeOptions(**chosen, reuse=reuse, dry=dry)
 
 
 def spending(asker: Asker, begun: float) -> Spending:
@@ -189,25 +183,25 @@ def signature(
     given: Given | None = None,
     models: Models | None = None,
 ) -> str:
-    """A metric's signature as it was really computed: with its judge, prompts and nugget bank, and
-    with the weights of its models.
+    """A metric's signature as it was computed: with its judge, prompts and nugget bank, and with
+    the weights of its models.
 
-    Two scores compare only where these agree; ``ragassay compare`` refuses otherwise. It follows
-    from metric and judge, not from what a run happened to ask.
+    Two scores compare only where these agree; ``ragassay compare`` refuses otherwise. It depends on
+    metric and judge, not on the questions that a run asked.
 
     Args:
-        metric: what was computed.
-        asker: who asked.
-        bank: what answers were measured by.
-        given: how much of it the records brought, so that nobody was asked.
-        models: what neural metrics used.
+        metric: that was computed.
+        asker: that asked its questions.
+        bank: the nuggets of the run.
+        given: the share of its values that came with the records, without a question to a judge.
+        models: of the run.
     """
     judged = judged_among([metric])
     parts = [metric.signature]
-    brought = given or Given()
-    if models is not None and brought.share != "all":
+    given = given or Given()
+    if models is not None and given.share != "all":
         parts += [f"model={name}" for name in identities(metric, models)]
-    if judged and asker is not None and brought.share != "all":
+    if judged and asker is not None and given.share != "all":
         judge, kinds = asker.judge, {}
         for one in judged:
             options = {spec.name: getattr(one, spec.name) for spec in dataclasses.fields(one)}
@@ -216,7 +210,7 @@ def signature(
         parts.append(f"judge={judge.signature}")
         if AssignNuggets in kinds:
             parts.append(f"nuggets={'own' if bank is None else bank.hash}")
-    return "|".join([*parts, *brought.parts])
+    return "|".join([*parts, *given.parts])
 
 
 def _asked(question: Question[Any], judge: Judge) -> str:

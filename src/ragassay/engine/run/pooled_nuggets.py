@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ragassay.engine.run.scoring import judged_among
+from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.errors import InputError, UsageError, warn_user
 from ragassay.formats import NuggetBank, QueryNuggets
 from ragassay.judges import Asker, Unanswered
@@ -29,8 +29,8 @@ def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = 
 
     Args:
         samples: read once; the distinct texts of their passages stay in memory until the end.
-        asker: who is asked; each passage of a query is graded once.
-        metrics: those that the bank is for; it has their limits (see `NuggetOptions`).
+        asker: asks the judge; each passage of a query is graded once.
+        metrics: that use the bank; it has their limits (see `NuggetOptions`).
 
     Returns:
         An entry for each query, in the order of the samples. Where a question had no answer the
@@ -42,9 +42,8 @@ def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = 
     """
     options, pools = bank_metric(metrics).options, pools_of(samples)
     entries: list[QueryNuggets] = []
-    for at in range(0, len(pools), _TOGETHER):
-        work = _all_made(pools[at : at + _TOGETHER], asker, options)
-        entries += asker.submit(work).result()
+    for batch in batched(pools, _TOGETHER):
+        entries += asker.submit(_all_made(batch, asker, options)).result()
     return NuggetBank(entries)
 
 
@@ -59,17 +58,16 @@ def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
     Raises:
         InputError: the bank's entry of a sample's id is about another query.
     """
-    served = False
-    example = None
+    has_nuggets, first = False, None
     for sample in samples:
         bank.check(sample.id, sample.query)
-        served = served or bool(sample.id in bank and bank[sample.id].nuggets)
-        example = example or sample.id
+        has_nuggets = has_nuggets or bool(sample.id in bank and bank[sample.id].nuggets)
+        first = first or sample.id
         yield sample
-    if example is not None and not served:
+    if first is not None and not has_nuggets:
         sentence = (
             f"The nugget bank {bank.path or ''} has no nugget for any query of the data: its first "
-            f"id is {next(iter(bank), '')!r}, that of the data is {example!r}."
+            f"id is {next(iter(bank), '')!r}, that of the data is {first!r}."
         )
         warn_user(" ".join(sentence.split()))
 
@@ -80,13 +78,13 @@ def bank_metric(metrics: Iterable[Metric]) -> Nuggets:
     Raises:
         UsageError: they have different limits.
     """
-    found = {one.options: one for one in judged_among(metrics) if isinstance(one, Nuggets)}
-    if len(found) > 1:
+    by_options = {one.options: one for one in judged_among(metrics) if isinstance(one, Nuggets)}
+    if len(by_options) > 1:
         raise UsageError(
             "The nuggets metrics have different parameters, so no one bank serves them all: give "
             "them the same, or leave out the option nuggets."
         )
-    return next(iter(found.values()), Nuggets())
+    return next(iter(by_options.values()), Nuggets())
 
 
 def pools_of(samples: Iterable[Sample]) -> list[Sample]:
@@ -102,10 +100,8 @@ def pools_of(samples: Iterable[Sample]) -> list[Sample]:
     pools: dict[str, Sample] = {}
     passages: dict[str, dict[str | None, Passage]] = {}
     for sample in samples:
-        pool = pools.get(sample.id)
-        if pool is None:
-            pool = Sample(id=sample.id, query=sample.query, history=sample.history)
-            pools[sample.id] = pool
+        own = Sample(id=sample.id, query=sample.query, history=sample.history)
+        pool = pools.setdefault(sample.id, own)
         if pool.query is None:
             pools[sample.id] = replace(pool, query=sample.query)
         elif sample.query is not None and sample.query.split() != pool.query.split():
@@ -120,8 +116,8 @@ def pools_of(samples: Iterable[Sample]) -> list[Sample]:
     for name, pool in pools.items():
         if len(passages[name]) > 1:
             passages[name].pop(None, None)  # those with a text are enough
-        kept = tuple(passages[name].values())
-        pools[name] = replace(pool, passages=kept, answer=Answer(""))
+        distinct = tuple(passages[name].values())
+        pools[name] = replace(pool, passages=distinct, answer=Answer(""))
     return list(pools.values())
 
 
@@ -132,13 +128,11 @@ async def _all_made(
 
 
 async def _made(pool: Sample, asker: Asker, options: NuggetOptions) -> QueryNuggets:
-    """The entry of one query. Its memory of questions is its own: passages of other queries are no
-    help, and a run may have very many."""
-    if pool.query is None:
-        why = "the query has no text"
-        return QueryNuggets(pool.id, None, (), Unscored(Reason.MISSING_INPUT, why))
-    if textless(pool):
-        why = "none of the passages retrieved for the query has a text"
+    """The entry of one query. Its questions have a scope of their own: those of other queries are
+    never the same, and a run may have very many."""
+    if pool.query is None or textless(pool):
+        no_texts = "none of the passages retrieved for the query has a text"
+        why = "the query has no text" if pool.query is None else no_texts
         return QueryNuggets(pool.id, pool.query, (), Unscored(Reason.MISSING_INPUT, why))
     ask, texts = asker.scope().ask(), passage_texts(pool)
     try:

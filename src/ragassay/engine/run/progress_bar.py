@@ -1,4 +1,4 @@
-"""A bar that shows how far an evaluation from Python is."""
+"""The progress bar of an evaluation from Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Progress = Callable[[int], None]
 """Called with the number of samples done so far."""
 
 PATIENCE_S = 1.0
-"""Seconds before a bar shows: what is done sooner needs none."""
+"""Seconds before a bar appears; shorter runs need none."""
 
 EVERY_S = 10.0
 """Seconds between two lines, where there is no bar."""
@@ -26,35 +26,32 @@ def shown_progress(
     total: Callable[[], int | None],
     doing: Callable[[], str] | None = None,
 ) -> Iterator[Progress | None]:
-    """What is told of the samples that are done.
+    """Shows how many samples are done.
 
     Args:
         wanted: a function of that number; ``True`` for a bar (by tqdm where that is installed, else
             lines on standard error), ``False`` for nothing, ``None`` for a bar in a notebook only.
         total: gives the number of all samples, where it is known.
-        doing: says in words what goes on, for work that waits for a judge.
+        doing: gives the state of the asking in words, for work that waits for a judge.
 
     Yields:
-        What is to be called; ``None`` where nobody wants to know.
+        The function to be called with the number of samples done; ``None`` where nothing is shown.
     """
-    if callable(wanted):
-        yield wanted
-        return
-    if wanted is False or (wanted is None and not in_notebook()):
-        yield None
+    if not (wanted is True or (wanted is None and in_notebook())):
+        yield wanted if callable(wanted) else None
         return
     bar = _tqdm(total)
     if bar is None:
         yield _lines(total, doing)
         return
 
-    def told(n: int) -> None:
+    def update(n: int) -> None:
         if doing is not None:
             bar.set_postfix_str(doing(), refresh=False)
         bar.update(n - bar.n)
 
     try:
-        yield told
+        yield update
     finally:
         bar.close()
 
@@ -67,30 +64,30 @@ def in_notebook() -> bool:
 
 
 def _tqdm(total: Callable[[], int | None]) -> Any:
-    """A bar of tqdm, as the place can show it; ``None`` where tqdm is not installed."""
+    """A bar of tqdm for a terminal or a notebook; ``None`` where tqdm is not installed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that there are no widgets: a text bar does
-            made = importlib.import_module("tqdm.auto").tqdm
+            tqdm = importlib.import_module("tqdm.auto").tqdm
         options = {"desc": "scoring", "unit": " samples", "leave": False, "delay": PATIENCE_S}
-        return made(total=total(), **options)
+        return tqdm(total=total(), **options)
     except ImportError:
         return None
 
 
 def _lines(total: Callable[[], int | None], doing: Callable[[], str] | None) -> Progress:
-    """A line on standard error now and then."""
+    """Writes a line to standard error now and then."""
     due = time.monotonic() + PATIENCE_S
 
-    def told(n: int) -> None:
+    def write(n: int) -> None:
         nonlocal due
         if time.monotonic() < due:
             return
         due = time.monotonic() + EVERY_S
-        every = total()
-        of = "" if every is None else f" of {every:,}"
-        what = "" if doing is None else f": {doing()}"
-        sys.stderr.write(f"scoring: {n:,}{of} samples{what}\n")
+        n_all = total()
+        of = "" if n_all is None else f" of {n_all:,}"
+        state = "" if doing is None else f": {doing()}"
+        sys.stderr.write(f"scoring: {n:,}{of} samples{state}\n")
         sys.stderr.flush()
 
-    return told
+    return write

@@ -80,8 +80,8 @@ def evaluate_run(
 
     Examples:
         >>> from ragassay import evaluate_run
-        >>> found = evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.3, "b": 0.7}}, "RR,P@1")
-        >>> found.means
+        >>> scores = evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.3, "b": 0.7}}, "RR,P@1")
+        >>> scores.means
         {'RR': 0.5, 'P@1': 0.0}
     """
     chosen = _metrics(metrics, ks)
@@ -147,20 +147,18 @@ def _sum_in_order(values: Floats) -> float:
 
 
 def _metrics(
-    given: str | Iterable[str | Metric], ks: Sequence[int] | None
+    names: str | Iterable[str | Metric], ks: Sequence[int] | None
 ) -> dict[str, RankingMetric]:
-    names_of: dict[Metric, str] = {}
-    for item in [given] if isinstance(given, str) else given:
-        named = {str(item): item} if isinstance(item, Metric) else naming.named(item, ks=ks)
-        for name, metric in named.items():
-            names_of.setdefault(metric, name)
-    chosen = {
-        name: metric for metric, name in names_of.items() if isinstance(metric, RankingMetric)
-    }
-    if len(chosen) < len(names_of) or not chosen:
-        odd = next((str(m) for m in names_of if not isinstance(m, RankingMetric)), "Nothing")
-        raise UsageError(f"{odd} is no measure of a ranking with qrels.")
-    return chosen
+    chosen: dict[RankingMetric, str] = {}
+    for item in [names] if isinstance(names, str) else names:
+        by_name = {str(item): item} if isinstance(item, Metric) else naming.named(item, ks=ks)
+        for name, metric in by_name.items():
+            if not isinstance(metric, RankingMetric):
+                raise UsageError(f"{metric} is no measure of a ranking with qrels.")
+            chosen.setdefault(metric, name)
+    if not chosen:
+        raise UsageError("Nothing is no measure of a ranking with qrels.")
+    return {name: metric for metric, name in chosen.items()}
 
 
 def _rankings(qrels: Any, run: Any) -> Rankings:

@@ -12,8 +12,17 @@ import orjson
 
 from ragassay.engine.comparison import OFFLINE
 from ragassay.engine.config import own_metrics
-from ragassay.engine.models import embedding_among, models_again, weights_among
-from ragassay.engine.results import NUGGETS, Record, Result, ScoreRow, Verdicts, shown
+from ragassay.engine.models import models_again, weights_among
+from ragassay.engine.results import (
+    NUGGETS,
+    Record,
+    Result,
+    Rows,
+    ScoreRow,
+    Verdicts,
+    shown,
+    with_samples,
+)
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.errors import InputError, RagassayError, UsageError, did_you_mean
 from ragassay.judges import (
@@ -35,6 +44,7 @@ from ragassay.judges import (
 from ragassay.judges.ledger import Ledger
 from ragassay.judges.offline import too_long
 from ragassay.metrics.core import AllSamples, Metric, naming
+from ragassay.models.embedders import DEFAULT
 from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Sample
 from ragassay.scores import Reason
@@ -87,11 +97,11 @@ class Explained:
 
 @dataclass(frozen=True)
 class Rescored:
-    """What came of computing every score of a run again.
+    """The result of computing every score of a run again.
 
     ``different`` holds pairs (stored, recomputed). ``n_verdicts`` counts the verdicts used, and
-    ``unmeasured`` the scores that rest on a neural model that is not here: they are left as they
-    are.
+    ``unmeasured`` the scores that need a neural model that is not on this machine: these are not
+    computed.
     """
 
     n_scores: int
@@ -133,21 +143,17 @@ def explain(
     Raises:
         UsageError: no such sample or metric, or several samples of this id.
     """
-    chosen_sample = _find(result, sample, system, repeat)
+    chosen_sample, by_metric = _find(result, sample, system, repeat)
     entries = result.summary.metrics
     chosen: Iterable[str] = entries
     if metric is not None:
         canonical = {name: entry.metric for name, entry in entries.items()}
         chosen = shown(metric, canonical, result.config.get("suite") or (), "this run")
-    rows = [
-        row
-        for row in result.scores
-        if row.identity == chosen_sample.identity and row.metric in chosen
-    ]
+    rows = [row for name, row in by_metric.items() if name in chosen]
     data = _asked_data(result, chosen_sample, rows)
     scores = []
     for row in rows:
-        entry = result.summary.metrics[row.metric]
+        entry = entries[row.metric]
         records = (result.verdicts.get(one) for one in row.evidence)
         verdicts = tuple(
             _with_data(record, data.get(record["id"])) for record in records if record is not None
@@ -160,7 +166,7 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
     """Computes every score of a run again, from its samples and verdicts alone. No judge is asked.
 
     Args:
-        result: a run that was kept (in a folder, or whole in memory).
+        result: a run whose samples and scores were kept, in a folder or in memory.
         ledger: take the answers from here instead of the run's own copies.
 
     Raises:
@@ -171,11 +177,7 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
     stored = iter(result.scores)
     judge = FromEvidence(result.verdicts, ledger, "" if spent is None else spent.signature)
     n, unmeasured, different = 0, 0, []
-    modelled = {
-        name
-        for name, metric in metrics.items()
-        if weights_among([metric]) or embedding_among([metric])
-    }
+    modelled = {name for name, metric in metrics.items() if weights_among([metric], DEFAULT)}
     with Asker(judge, context=context_of(result)) as asker:
         models = models_again(result.config, result.folder)
         all_samples = AllSamples(lambda: result.samples)
@@ -186,8 +188,8 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
                 for name, column in zip(metrics, outcomes, strict=True):
                     again = ScoreRow.of(sample.identity, name, column[at])
                     before = next(stored)
-                    absent = name in modelled and again.reason in BY_MODEL
-                    if absent and before.reason != again.reason:
+                    lacks_model = name in modelled and again.reason in BY_MODEL
+                    if lacks_model and before.reason != again.reason:
                         unmeasured += 1
                         continue
                     n += 1
@@ -295,16 +297,16 @@ def _asked_data(
     """
     with suppress(RagassayError):
         own_metrics(result.config, result.folder)
-    wanted = []
+    metrics = []
     for row in rows:
         if row.evidence:
             with suppress(UsageError):
-                wanted.append(naming.parse(result.summary.metrics[row.metric].metric))
-    if not wanted:
+                metrics.append(naming.parse(result.summary.metrics[row.metric].metric))
+    if not metrics:
         return {}
     judge = FromEvidence(result.verdicts)
     with Asker(judge, context=context_of(result)) as asker:
-        for _ in score_stream([sample], judged_among(wanted), asker):
+        for _ in score_stream([sample], judged_among(metrics), asker):
             pass
     return {name: question.data for name, question in judge.used.items()}
 
@@ -316,19 +318,20 @@ def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
     if data is None:
         return record
     extended = {**record, "about": record.get("about") or about_of(data)}
-    judges = [str(one.get("judge", "")) for one in (record, *record.get("votes", ()))]
+    verdicts = (record, *record.get("votes", ()))
     cut = [name for name, _ in too_long(data)]
-    if cut and any(judge.startswith(OFFLINE) for judge in judges):
+    if cut and any(str(one.get("judge", "")).startswith(OFFLINE) for one in verdicts):
         extended["cut"] = cut
-    prompted = any(one.get("messages") for one in (record, *record.get("votes", ())))
-    return extended if prompted else {**extended, "data": data}
+    has_prompt = any(one.get("messages") for one in verdicts)
+    return extended if has_prompt else {**extended, "data": data}
 
 
-def _find(result: Result, name: str, system: str | None, repeat: int | None) -> Sample:
+def _find(result: Result, name: str, system: str | None, repeat: int | None) -> tuple[Sample, Rows]:
+    """A sample and its scores. Raises as `explain` does."""
     matches = [
-        sample
-        for sample in result.samples
-        if sample.id == name and system in (None, sample.system) and repeat in (None, sample.repeat)
+        (sample, rows)
+        for (query, of, at), sample, rows in with_samples(result)
+        if sample and query == name and system in (None, of) and repeat in (None, at)
     ]
     if not matches:
         ids = [identity[0] for identity in result.columns.identities]
@@ -336,7 +339,7 @@ def _find(result: Result, name: str, system: str | None, repeat: int | None) -> 
         raise UsageError(f"The run has no sample {name!r}. {hint}")
     if len(matches) > 1:
         which = "; ".join(
-            f"--system {shlex.quote(one.system)} --repeat {one.repeat}" for one in matches[:6]
+            f"--system {shlex.quote(one.system)} --repeat {one.repeat}" for one, _ in matches[:6]
         )
         raise UsageError(f"{len(matches)} samples have the id {name!r}: {which}. Say which one.")
     return matches[0]

@@ -1,4 +1,4 @@
-"""The configuration that a run folder records, so that the run can be repeated."""
+"""The configuration in a run folder (``run.yaml``), with which the run can be repeated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragassay.engine.config import (
     make_relative,
     published_names,
 )
-from ragassay.engine.results import RUBRICS
+from ragassay.engine.results import RUBRICS, Summary
 from ragassay.engine.run.source import Source
 from ragassay.metrics.core import FunctionMetric, Metric, naming
 
@@ -25,7 +25,7 @@ def resolved_config(
     plan: MetricSelection,
     source: Source,
     clustered_by: str | None,
-    signatures: Mapping[str, str],
+    summary: Summary,
 ) -> dict[str, Any]:
     """The content of ``run.yaml``. Copies the user's own files into the run folder.
 
@@ -34,13 +34,13 @@ def resolved_config(
         plan: metrics and suites.
         source: of the samples.
         clustered_by: the clustering column, if there is one.
-        signatures: by metric.
+        summary: of the run: the signatures of its metrics and of its judge.
     """
     import numpy as np
 
     body = config.model_dump(exclude_none=True)
-    for once in ("refresh", "retry_failed"):
-        body.pop(once, None)  # run.yaml is run again to see the same, not to pay again
+    for key in ("refresh", "retry_failed"):
+        body.pop(key, None)  # who runs run.yaml again wants the same answers, not to pay again
     if "://" in body.get("ledger", ""):
         del body["ledger"]  # the address of a database may hold a password
     if config.output is not None:
@@ -49,14 +49,12 @@ def resolved_config(
         body |= _copied(config, Path(config.output))
     body["suite"] = [suite.name for suite in plan.suites]
     local = published_names(config, source.format, plan.suites)
-    body["metrics"] = [
-        _loadable(metric) or (name if _is_name_of(metric, name, local) else str(metric))
-        for name, metric in plan.metrics.items()
-    ]
+    body["metrics"] = [_loadable_name(metric, name, local) for name, metric in plan.metrics.items()]
     if plan.consistency is not None:
         body["consistency_of"] = list(plan.consistency.of)
         body["consistency_metrics"] = list(plan.consistency.asked)
     body["cluster_by"] = clustered_by or config.cluster_by
+    judged_by = {} if summary.judging is None else {"judged_by": summary.judging.signature}
     return {
         "ragassay": __version__,
         "python": platform.python_version(),
@@ -64,20 +62,18 @@ def resolved_config(
         **body,
         "format": source.format,
         "fingerprint": source.fingerprint,
-        "signatures": dict(signatures),
+        "signatures": {name: metric.signature for name, metric in summary.metrics.items()},
+        **judged_by,
     }
 
 
-def _loadable(metric: Metric) -> str:
-    """The name of a metric from a user's function, by which it is loaded again; empty for others
-    and where it cannot be."""
-    place = metric.place if isinstance(metric, FunctionMetric) else ""
-    return f"{place}{str(metric).removeprefix(metric.name)}" if place else ""
-
-
-def _is_name_of(metric: Metric, name: str, local: Mapping[str, str]) -> bool:
-    """Whether a name that a metric is shown by means this metric when the run is run again."""
-    return naming.is_known(name, local) and naming.parse_all(name, local=local) == [metric]
+def _loadable_name(metric: Metric, name: str, local: Mapping[str, str]) -> str:
+    """The name by which a metric is found when the run is run again: the place of a user's
+    function, or the shown name where it means this metric, or else the canonical name."""
+    if isinstance(metric, FunctionMetric) and metric.place:
+        return f"{metric.place}{str(metric).removeprefix(metric.name)}"
+    means_it = naming.is_known(name, local) and naming.parse_all(name, local=local) == [metric]
+    return name if means_it else str(metric)
 
 
 def moved_config(body: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """From samples and metrics to outcomes, a bounded window at a time.
 
-Metrics that ask a judge are asked ahead: while one window's arithmetic is done, the questions of
-the next windows are already out. Everything else is arithmetic over whole windows.
+Judged metrics run ahead: while one window's arithmetic is computed, the questions of the next
+windows are sent already. Everything else is arithmetic over whole windows.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ WINDOW = 1024
 """Samples that are scored together. Larger windows share more work and hold more text in memory."""
 
 MODELLED_WINDOW = 32
-"""Where a neural model measures: enough to fill its batches, and how far it is shows."""
+"""Where a neural model measures: enough to fill its batches, small enough to show the progress."""
 
 JUDGED_WINDOW = 128
 AHEAD = 4
-"""Windows whose questions may be out at once: enough to keep every slot of an endpoint busy while
-the slowest reply of the first window is awaited."""
+"""Windows whose questions may be in flight at once: enough to keep every slot of an endpoint busy
+while the first window waits for its slowest reply."""
 
 Judged = Mapping[JudgedMetric, Sequence[Outcome]]
 
@@ -61,12 +61,12 @@ def score_stream(
     """
     judged = judged_among(metrics)
     shared = models or Models(), all_samples or AllSamples(None)
-    out: deque[tuple[Window, Future[Judged] | None]] = deque()
+    waiting: deque[tuple[Window, Future[Judged] | None]] = deque()
 
     def scored() -> tuple[Sequence[Sample], list[Sequence[Outcome]]]:
-        window, asked = out.popleft()
-        for one, found in ({} if asked is None else asked.result()).items():
-            window.put(one, found)
+        window, asked = waiting.popleft()
+        for one, judged_outcomes in ({} if asked is None else asked.result()).items():
+            window.put(one, judged_outcomes)
         outcomes = [window.outcomes(metric) for metric in metrics]
         for metric in reached(metrics):
             for remark in metric.remarks(window):
@@ -75,10 +75,10 @@ def score_stream(
 
     for batch in batched(samples, size or (JUDGED_WINDOW if judged else WINDOW)):
         asked = asker.submit(judge_all(batch, judged, asker)) if judged and asker else None
-        out.append((Window(batch, asker, *shared), asked))
-        if asked is None or len(out) >= AHEAD:
+        waiting.append((Window(batch, asker, *shared), asked))
+        if asked is None or len(waiting) >= AHEAD:
             yield scored()
-    while out:
+    while waiting:
         yield scored()
 
 

@@ -30,15 +30,13 @@ _ONE_A_LINE = {"jsonl", "ultrarag", "mtrag", "trec_rag", "csv", "tsv", "mlcube"}
 
 @dataclass
 class Source:
-    """Samples that can be streamed once."""
+    """Samples that can be streamed once; ``joined`` are the files of what is expected of them."""
 
     samples: Iterator[Sample]
     title: str
     format: str
     paths: Sequence[Path] = ()
-    qrels: Path | None = None
-    references: Path | None = None
-    golden: Path | None = None
+    joined: tuple[Path, ...] = ()
     n_records: int | None = None
     _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
 
@@ -51,16 +49,13 @@ class Source:
         if not self.paths or self.format not in _ONE_A_LINE:
             return None
         counts = [_n_lines(standard_input.on_disk(path)) for path in self.paths]
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
+        return None if None in counts else sum(filter(None, counts))
 
     @cached_property
     def fingerprint(self) -> str:
         """``sha256:...``: of the files' bytes, or of the samples that were read from memory (then
         it must be asked for after the last of them)."""
-        queries = None if self.golden is None else self.golden / golden.QUERIES
-        others = filter(None, (self.qrels, self.references, queries))
-        for path in (*map(standard_input.on_disk, self.paths), *others):
+        for path in (*map(standard_input.on_disk, self.paths), *self.joined):
             _hash_path(self._hash, path)
         return f"sha256:{self._hash.hexdigest()}"
 
@@ -105,12 +100,12 @@ def format_of(data: Data, config: RunConfig) -> str:
 
 
 def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -> Source:
-    """The samples of ``data``, with gold passages joined from ``config.qrels`` golden answers
+    """The samples of ``data``, with gold passages joined from ``config.qrels``, golden answers
     from ``config.references``, and both and more from ``config.golden``.
 
     Args:
-        data: what to read.
-        config: says how.
+        data: to be read.
+        config: the options of reading.
         refuse_joined: whether a context that seems to hold several chunks, uncut, is an error.
 
     Raises:
@@ -119,13 +114,15 @@ def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -
     own, of_references = _columns(data, config)
     source = _opened(data, config, own, refuse_joined=refuse_joined)
     if config.references is not None:
-        source.references = Path(config.references)
+        path = Path(config.references)
+        source.joined += (path,)
         source.samples = expected_answers.with_references(
-            source.samples, source.references, of_references, config.encoding
+            source.samples, path, of_references, config.encoding
         )
     if config.golden is not None:
-        source.golden = Path(config.golden)
-        source.samples = golden.joined(source.samples, source.golden, drafts=config.golden_drafts)
+        folder = Path(config.golden)
+        source.joined += (folder / golden.QUERIES,)
+        source.samples = golden.joined(source.samples, folder, drafts=config.golden_drafts)
     return source
 
 
@@ -141,17 +138,17 @@ def _columns(
     if config.references is None or not config.columns:
         return config.columns, None
     asked = expected_answers.columns_held(Path(config.references), config.columns, config.encoding)
-    named = paths_of(data)
+    data_paths = paths_of(data)
     looked = []
-    if named is not None:
+    if data_paths is not None:
         options: formats.MapperOptions = {
             "columns": config.columns,
             "encoding": config.encoding,
             "sheet": config.sheet,
         }
-        given = formats.get(config.format) if config.format else None
-        for path in formats.files_of(named):
-            reader = given or formats.detect(path, config.encoding)
+        chosen = formats.get(config.format) if config.format else None
+        for path in formats.files_of(data_paths):
+            reader = chosen or formats.detect(path, config.encoding)
             looked.append(formats.source_columns((reader, path), options))
     elif (record := _record_of(data)) is not None:
         looked.append(formats.SourceColumns.at_record("the data", record, config.columns))
@@ -159,7 +156,8 @@ def _columns(
 
 
 def _record_of(data: Any) -> Mapping[str, Any] | None:
-    """A record of data in memory, or what has its keys; ``None`` where only reading can tell."""
+    """A record of data in memory, or a mapping with its keys; ``None`` where only reading shows
+    them."""
     if isinstance(data, list) and data and isinstance(data[0], Mapping):
         return data[0]
     if isinstance(data, Mapping):  # a list for each column, or a data set for each split
@@ -179,24 +177,23 @@ def _opened(
     reading: dict[str, Any] = {name: getattr(config, name) for name in same}
     reading |= {"columns": columns or None, "refuse_joined": refuse_joined}
     qrels = None if config.qrels is None else Path(config.qrels)
-    named = paths_of(data)
-    if named is None:
+    joined = () if qrels is None else (qrels,)
+    data_paths = paths_of(data)
+    if data_paths is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
             raise UsageError(
                 f"{type(data).__name__} is no data. Give a path, a list of records or samples, or "
                 "a data frame."
             )
-        # Samples of a file that is only just being written are known by its name.
+        # Samples of a file that is still being written have its name.
         title = Path(config.data).name if isinstance(config.data, str) else "samples in memory"
-        source = Source(iter(()), title, "memory", qrels=qrels)
         # A mapping holds a list for each column.
-        if isinstance(data, Sized) and not isinstance(data, Mapping):
-            source.n_records = len(data)
-        samples = formats.from_records(data, gold=qrels, **reading)
-        inside = _within(_hashed(samples, source), config, None)
-        source.samples = islice(inside, config.limit)
-        return source
-    paths = formats.files_of(named)
+        n = len(data) if isinstance(data, Sized) and not isinstance(data, Mapping) else None
+        digest = hashlib.sha256()
+        samples = _hashed(formats.from_records(data, gold=qrels, **reading), digest)
+        inside = islice(_within(samples, config, None), config.limit)
+        return Source(inside, title, "memory", joined=joined, n_records=n, _hash=digest)
+    paths = formats.files_of(data_paths)
     name = format_of(data, config)
     if name == "trec_run" and config.qrels is None:
         raise UsageError(
@@ -212,7 +209,7 @@ def _opened(
     inside = islice(_within(samples, config, paths[0]), config.limit)
     title = "standard input" if paths[0] == Path(standard_input.NAME) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
-    return Source(inside, title + more, name, paths, qrels)
+    return Source(inside, title + more, name, paths, joined)
 
 
 def _is_bounded(config: RunConfig) -> bool:
@@ -240,22 +237,21 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
             yield sample
         else:
             outside += 1
-    left = [f"{outside:,} outside of it (--from, --to)"] * bool(outside)
-    left += [f"{undated:,} without a timestamp"] * bool(undated)
+    left_out = [f"{outside:,} outside of it (--from, --to)"] * bool(outside)
+    left_out += [f"{undated:,} without a timestamp"] * bool(undated)
     if not inside:
         raise InputError(
-            f"no sample lies in the time interval: {' and '.join(left)}",
+            f"no sample lies in the time interval: {' and '.join(left_out)}",
             path=path,
             hint="Both ends are included; a time without a zone is UTC.",
         )
-    if left:
-        sentence = f"Samples left out by the time interval: {' and '.join(left)}."
-        warn_user(sentence)
+    if left_out:
+        warn_user(f"Samples left out by the time interval: {' and '.join(left_out)}.")
 
 
-def _hashed(samples: Iterator[Sample], source: Source) -> Iterator[Sample]:
+def _hashed(samples: Iterator[Sample], digest: hashlib._Hash) -> Iterator[Sample]:
     for sample in samples:
-        source._hash.update(dumps(formats.to_record(sample)))
+        digest.update(dumps(formats.to_record(sample)))
         yield sample
 
 

@@ -11,7 +11,7 @@ from ragassay.metrics.core import Metric, missing
 from ragassay.samples import Sample
 
 LOOKED_AT = 2_000
-"""Samples that are looked at."""
+"""Most samples that are looked at."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,11 @@ class SuiteFit:
     n_samples: int
     n_seen: int
 
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Smaller for a suite that suits more of the data, or that more of its metrics suit."""
+        return -self.n_samples, -self.n_applicable / max(1, self.n_metrics)
+
 
 class SuiteFits:
     """Counts, for every suite, what its metrics could score of the first samples."""
@@ -42,20 +47,20 @@ class SuiteFits:
         """Takes samples into account, up to `LOOKED_AT`."""
         self._looked_at += islice(window, LOOKED_AT - len(self._looked_at))
 
-    def _fitting(self, sample: Sample, metrics: Iterable[Metric], failed: bool) -> set[Metric]:
-        # Some metrics publish a lowest value where a part is missing: that is no fit.
-        whole = (one for one in metrics if missing(sample, one.needs) is None)
-        return {
-            one
-            for one in whole
-            if (one.lacks_beside_failures if failed else one.lacks)(sample) is None
-        }
-
-    def found(self) -> dict[str, SuiteFit]:
-        """By the suite's name, those first that suit most of the data."""
+    def by_suite(self) -> dict[str, SuiteFit]:
+        """The fit of each suite, by its name; the suites that suit most of the data come first."""
         failed = any(sample.failure is not None for sample in self._looked_at)
         every = {one for listed in self._metrics.values() for one in listed}
-        fitting = [self._fitting(sample, every, failed) for sample in self._looked_at]
+        fitting = [
+            {
+                one
+                for one in every
+                # Some metrics publish a lowest value where a part is missing: that is no fit.
+                if missing(sample, one.needs) is None
+                and (one.lacks_beside_failures if failed else one.lacks)(sample) is None
+            }
+            for sample in self._looked_at
+        ]
         scored = set[Metric]().union(*fitting)
         fits = {
             name: SuiteFit(
@@ -66,9 +71,4 @@ class SuiteFits:
             )
             for name, metrics in self._metrics.items()
         }
-
-        def rank(name: str) -> tuple[int, float]:
-            fit = fits[name]
-            return -fit.n_samples, -fit.n_applicable / max(1, fit.n_metrics)
-
-        return {name: fits[name] for name in sorted(fits, key=rank)}
+        return dict(sorted(fits.items(), key=lambda item: item[1].rank))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from ragassay.engine.results.result import ScoreRow
-from ragassay.engine.results.run_folder import FolderWriter, read_rows, read_samples
+from ragassay.engine.results.folders.folder_reading import read_rows, read_samples
+from ragassay.engine.results.folders.run_folder import FolderWriter
+from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.errors import UsageError
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
@@ -21,20 +22,15 @@ class ResultSink:
     Args:
         names: of the metrics, in the order of the outcomes.
         writer: of the run's folder, where it has one.
-        keep: without a folder: in memory. Else only the summary is left.
+        keep: whether samples and outcomes stay in memory where there is no folder.
         judge: the label of who is asked, for rows that have evidence.
     """
 
     def __init__(
-        self, names: Sequence[str], writer: FolderWriter | None, *, keep: bool, judge: str = ""
+        self, names: Iterable[str], writer: FolderWriter | None, *, keep: bool, judge: str = ""
     ) -> None:
         self._names, self._writer, self._judge = list(names), writer, judge
-        self._folder = None if writer is None else writer.folder
         self._windows: list[Scored] | None = [] if keep and writer is None else None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What it gives back; what it writes with stays here."""
-        return {**vars(self), "_writer": None}
 
     @property
     def in_memory(self) -> bool:
@@ -56,24 +52,22 @@ class ResultSink:
         if self._windows is not None:
             self._windows.append((samples, outcomes))
 
-    def rows(self) -> Iterator[ScoreRow]:
-        """Every score, sample by sample.
+    @property
+    def rows(self) -> Callable[[], Iterator[ScoreRow]]:
+        """Gives every score, sample by sample. Raises `UsageError` where nothing was kept."""
+        return self._rows if self._writer is None else partial(read_rows, self._writer.folder)
 
-        Raises:
-            UsageError: nothing was kept.
-        """
-        if self._folder is not None:
-            yield from read_rows(self._folder)
-            return
-        for samples, outcomes in self._kept():
+    @property
+    def samples(self) -> Callable[[], Iterator[Sample]]:
+        """Gives the samples, in order. Raises as `rows` does."""
+        return self._samples if self._writer is None else partial(read_samples, self._writer.folder)
+
+    def _rows(self) -> Iterator[ScoreRow]:
+        for samples, outcomes in self._stored_windows():
             yield from self._rows_of(samples, outcomes)
 
-    def samples(self) -> Iterator[Sample]:
-        """The samples, in order. Raises as `rows` does."""
-        if self._folder is not None:
-            yield from read_samples(self._folder)
-            return
-        for samples, _ in self._kept():
+    def _samples(self) -> Iterator[Sample]:
+        for samples, _ in self._stored_windows():
             yield from samples
 
     def _rows_of(
@@ -83,7 +77,7 @@ class ResultSink:
             for name, column in zip(self._names, outcomes, strict=True):
                 yield ScoreRow.of(sample.identity, name, column[at], self._judge)
 
-    def _kept(self) -> Sequence[Scored]:
+    def _stored_windows(self) -> Sequence[Scored]:
         if self._windows is None:
             raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
         return self._windows

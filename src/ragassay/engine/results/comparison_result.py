@@ -1,0 +1,173 @@
+"""What a comparison of two runs found, metric by metric."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import ragassay
+from ragassay.engine.results.gate_result import GateResult
+from ragassay.engine.results.summary import Displayed
+
+if TYPE_CHECKING:
+    from ragassay.engine.results.result import Result
+    from ragassay.reports import Chart
+
+Standing = Literal["tested", "exploratory", "indicative", "not comparable"]
+"""``tested``: the verdict counts. ``exploratory``: the metric is not among the primary ones.
+``indicative``: it is judged offline, and no labels of people confirm these judgments. ``not
+comparable``: the two runs did not compute it alike."""
+
+Verdict = Literal[
+    "better",
+    "worse",
+    "different",
+    "no difference shown",
+    "unknown",
+    "indicative",
+    "exploratory",
+    "not comparable",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One metric of a comparison: A is the new system, B the old one (UltraRAG's letters).
+
+    ``p_value`` is the two-sided paired sign-flip test's, ``significant`` says raw p < 0.05,
+    ``p_adjusted`` and ``significant_adjusted`` are after the correction across the tested metrics.
+    ``low`` and ``high`` bound the difference at ``level``, the one that the correction leaves this
+    metric, so that they exclude 0 exactly where the difference is significant after it; ``least``
+    and ``most`` are one-sided bounds at the comparison's own level, uncorrected.
+    ``too_few`` says that so few queries (or clusters) cannot reach the level of the test, whatever
+    their differences.
+    ``detectable`` is the smallest true difference that a t-test of ``n`` queries with this spread
+    would have found with 80 % power at the comparison's own level (5 % where that is 95 %),
+    uncorrected. What could not be computed is ``None``.
+
+    ``standing`` says whether the verdict counts: ``tested``, or ``exploratory`` (not among the
+    primary metrics), ``indicative`` (judged offline, without known agreement with people) or ``not
+    comparable`` (the runs did not compute it alike); ``why`` explains the last two, or says how far
+    the judge is known to agree with people.
+    """
+
+    name: str
+    a_mean: float | None
+    b_mean: float | None
+    diff: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    significant: bool | None
+    p_adjusted: float | None
+    significant_adjusted: bool | None
+    t_p_value: float | None
+    cohens_d: float | None
+    detectable: float | None
+    n: int
+    wins: int
+    losses: int
+    ties: int
+    higher_is_better: bool | None = True
+    level: float = 0.95
+    interval: str = ""
+    least: float | None = None
+    most: float | None = None
+    too_few: bool = False
+    standing: Standing = "tested"
+    why: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The corrected test in words, seen from A; where it does not count, why not."""
+        if self.diff is None:
+            return "unknown"
+        if self.standing != "tested":
+            return self.standing
+        if self.significant_adjusted is None:
+            return "unknown"
+        if not self.significant_adjusted:
+            return "no difference shown"
+        return self._direction
+
+    @property
+    def seems_worse(self) -> bool:
+        """Whether the means alone say that A is worse."""
+        return bool(self.diff) and self._direction == "worse"
+
+    @property
+    def suspected(self) -> bool:
+        """Whether its own uncorrected test says that A is worse, whatever its standing."""
+        return bool(self.significant) and self.seems_worse
+
+    @property
+    def _direction(self) -> Verdict:
+        if self.higher_is_better is None or self.diff is None:
+            return "different"
+        return "better" if (self.diff > 0) == self.higher_is_better else "worse"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Displayed):
+    """Two runs on the same queries.
+
+    ``only_a`` and ``only_b`` count queries that the other run lacks; they are not compared.
+    ``clustered_by`` names what belongs together in the test and the intervals (a conversation), and
+    ``n_clusters`` says how many of them there are; both are ``None`` when queries stand alone.
+    ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
+    ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
+    asked for by name. ``primary`` are the metrics that were named as the ones to test, ``gates``
+    what was found of the largest drops allowed. ``1 - level`` is the level of the tests together.
+    ``runs`` are both results, for plots.
+    """
+
+    a: str
+    b: str
+    differences: tuple[Difference, ...]
+    n_common: int
+    only_a: int
+    only_b: int
+    n_resamples: int
+    seed: int
+    level: float
+    correction: str
+    interval: str
+    warnings: tuple[str, ...] = ()
+    clustered_by: str | None = None
+    n_clusters: int | None = None
+    judged_by: str = ""
+    metrics_only_a: tuple[str, ...] = ()
+    metrics_only_b: tuple[str, ...] = ()
+    primary: tuple[str, ...] = ()
+    gates: tuple[GateResult, ...] = ()
+    runs: tuple[Result, Result] | None = field(default=None, compare=False)
+
+    @property
+    def with_scores(self) -> tuple[Difference, ...]:
+        """The metrics of which both runs scored some query: what a table has rows of."""
+        return tuple(d for d in self.differences if d.a_mean is not None or d.b_mean is not None)
+
+    def plot(self) -> Chart:
+        """A picture of the differences with their intervals, and of those of each query; a notebook
+        shows it, and ``save`` writes it to a file.
+
+        Raises:
+            UsageError: the comparison does not hold its runs.
+        """
+        return ragassay.reports.plot_of(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values; UltraRAG's field names stand beside ours."""
+        body = asdict(replace(self, runs=None))
+        del body["runs"]
+        body["differences"] = [
+            {
+                **asdict(d),
+                "verdict": d.verdict,
+                "A_mean": d.a_mean,
+                "B_mean": d.b_mean,
+                "Diff(A-B)": d.diff,
+            }
+            for d in self.differences
+        ]
+        return body

@@ -1,0 +1,149 @@
+"""Reads a run folder: its result, rows and samples. Errors name the file and the line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter
+
+from ragassay import formats
+from ragassay.engine.results import fingerprint
+from ragassay.engine.results.clustering import cluster_column, cluster_of
+from ragassay.engine.results.folders.run_folder import (
+    CONTRACT,
+    RUN,
+    SAMPLES,
+    SCORES,
+    SLICES,
+    SUMMARY,
+    VERDICTS,
+    holds_consistency,
+)
+from ragassay.engine.results.result import CONSISTENCY, Result
+from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.slicing import Slicer
+from ragassay.engine.results.summary import SCHEMA_VERSION, Slice, Summary
+from ragassay.engine.results.verdicts import VerdictFile, damaged, problem_of, read_lines
+from ragassay.errors import InputError
+from ragassay.samples import Sample
+from ragassay.yaml_files import text_of, value_of
+
+
+def open_run(folder: str | Path) -> Result:
+    """The result that a run folder holds.
+
+    Examples:
+        >>> import ragassay
+        >>> made = ragassay.evaluate([{"id": "1"}], "answer_words", save="runs/opened")
+        >>> row = ragassay.open_run("runs/opened").scores[0]
+        >>> row.value, row.reason
+        (None, 'missing_input')
+
+    Raises:
+        InputError: the folder is not a run folder, is damaged, or of a newer contract.
+    """
+    base = Path(folder)
+    if not base.is_dir():
+        raise InputError("is not a folder", path=base, hint="Give the -o folder of a run.")
+    for name in CONTRACT:
+        if not (base / name).is_file():
+            raise InputError(
+                f"has no {name}",
+                path=base,
+                hint="It is not a (finished) run folder; 'ragassay run DATA -o DIR' makes one.",
+            )
+    summary = _read_summary(base / SUMMARY)
+    config = _read_config(base / RUN)
+    verdicts = VerdictFile(base / VERDICTS)
+    return Result(
+        summary,
+        _columns(summary, base, config, verdicts),
+        config,
+        base,
+        partial(read_rows, base),
+        partial(read_samples, base),
+        verdicts=verdicts,
+        _consistency=base / CONSISTENCY if holds_consistency(base) else None,
+    )
+
+
+def read_rows(folder: Path) -> Iterator[ScoreRow]:
+    """The scores of a run folder, streamed. Raises `InputError` for a line that is none."""
+    return (row for *_, row in read_lines(folder / SCORES, ScoreRow.from_record, "a score"))
+
+
+def read_samples(folder: Path) -> Iterator[Sample]:
+    """The samples of a run folder, streamed. Raises `InputError` for a line that is none."""
+    return formats.read(folder / SAMPLES, format="jsonl")
+
+
+def _read_summary(path: Path) -> Summary:
+    try:
+        body = orjson.loads(path.read_bytes())
+        version = body["schema_version"]
+        if version > SCHEMA_VERSION:
+            raise InputError(
+                f"was written by a newer ragassay (contract {version})",
+                path=path.parent,
+                hint="Upgrade ragassay.",
+            )
+        if (slices := path.with_name(SLICES)).is_file():
+            body["slices"] = _slices(slices)
+        return Summary.from_json(body)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"is not a run's summary ({problem_of(error)})", path=path) from error
+
+
+def _slices(path: Path) -> Any:
+    """The content of ``slices.json``."""
+    try:
+        body = orjson.loads(path.read_bytes())
+        TypeAdapter(tuple[Slice, ...]).validate_python(body)
+    except ValueError as error:
+        raise InputError(f"holds no slices of a run ({problem_of(error)})", path=path) from error
+    return body
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    body = value_of(text_of(path), path)
+    if not isinstance(body, dict):
+        raise InputError("is not a mapping of keys", path=path)
+    return body
+
+
+def _columns(
+    summary: Summary, folder: Path, config: Mapping[str, Any], verdicts: VerdictFile
+) -> ScoreColumns:
+    """The columns of a run folder: each sample must have one score for each metric, in order, and
+    each score the verdicts that it rests on."""
+    columns = ScoreColumns(summary.metrics)
+    slicer = Slicer(config.get("slice_by"))
+    clusters: list[str] = []
+    column = cluster_column(config.get("cluster_by"))
+    path, number = folder / SCORES, 0
+    rows = read_lines(path, ScoreRow.from_record, "a score")
+    for sample in read_samples(folder):
+        columns.identities.append(sample.identity)
+        columns.asked.append(fingerprint.of_sample(sample))
+        slicer.add(sample)
+        clusters.append(cluster_of(sample, column))
+        for metric in summary.metrics:
+            number, _, row = next(rows, (number + 1, 0, None))
+            if row is None or row.metric != metric or row.identity != sample.identity:
+                problem = f"the score of {metric} for sample {sample.id!r} should stand here"
+                raise damaged(problem, path, number)
+            lost = next((name for name in row.evidence if name not in verdicts), None)
+            if lost is not None:
+                problem = f"rests on the verdict {lost!r}, which {VERDICTS} does not hold"
+                raise damaged(problem, path, number)
+            columns.add(metric, row.outcome, row.judge)
+    for number, *_ in rows:
+        raise InputError(f"there is no sample for this score in {SAMPLES}", path=path, line=number)
+    columns.slices = slicer.columns()
+    columns.clusters = None if column is None else clusters
+    return columns

@@ -1,0 +1,246 @@
+"""The run folder: what one evaluation leaves on disk (contract: docs/run-folder.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+import yaml
+
+from ragassay import files
+from ragassay.engine.results.result import CONSISTENCY, Result
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.summary import Summary
+from ragassay.errors import UsageError
+from ragassay.extensions import added
+from ragassay.formats import to_record
+from ragassay.judges import Asked, to_record as verdict_record
+from ragassay.samples import Sample
+from ragassay.strict import dumps
+
+RUN, SAMPLES, SCORES, SUMMARY = "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"
+SLICES = "slices.json"
+"""The slices of the summary; only in the folders of runs that have slices. Folders of older runs
+have them in ``summary.json``."""
+
+VERDICTS, NUGGETS, RUBRICS = "verdicts.jsonl", "nuggets.jsonl", "rubrics"
+"""Only in the folders of runs that asked a judge, were measured against a nugget bank, or by the
+user's own rubrics (copies of their files)."""
+
+CONTRACT = (RUN, SAMPLES, SCORES, SUMMARY)
+
+ORE = {
+    "ore": "TRECEvaluator-eval_results.csv",
+    "ore (consistency)": "ConsistencyEvaluator-eval_results.csv",
+    "ore (merged)": "eval_results.csv",
+    "ore (viewer)": "eval_results.json",
+}
+"""Open RAG Eval's files, by the name of the report format."""
+
+REPORTS = {
+    "html": "report.html",
+    "markdown": "report.md",
+    "csv": "scores.csv",
+    "long-csv": "scores-long.csv",
+    "parquet": "scores.parquet",
+    "png": "boxplots.png",
+    "svg": "boxplots.svg",
+    "distributions": "distributions.svg",
+    "ragreport": "ragreport.csv",
+    "trecrag": "trecrag.csv",
+    "consistency": "consistency.csv",
+    "xlsx": "report.xlsx",
+    "junit": "junit.xml",
+    "badge": "badge.svg",
+    **ORE,
+}
+"""The file names of the reports of a run folder, by the format of the report."""
+
+
+@dataclass(frozen=True)
+class ReportFormat:
+    """A format of reports that an installed package adds (group ``ragassay.reports``).
+
+    Attributes:
+        file_name: of the file in the run folder.
+        write: writes the report of a result to a path.
+    """
+
+    file_name: str
+    write: Callable[[Result, Path], None]
+
+
+def report_files() -> dict[str, str]:
+    """The file names of reports by format, those of installed packages included."""
+    return {**{name: one.file_name for name, one in added("reports").items()}, **REPORTS}
+
+
+class FolderWriter:
+    """Streams samples and scores to disk; the files appear under their names only at the end.
+
+    Use as a context manager; call `replace`, then `finish` inside it. Leaving earlier (an error,
+    Ctrl-C) leaves the folder as it was.
+
+    Raises:
+        UsageError: the folder cannot be written to, or holds files that are not a run's.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self._files = ExitStack()
+        self._verdicts: BinaryIO | None = None
+        self._replaces = False
+
+    def __enter__(self) -> FolderWriter:
+        check_target(self.folder)
+        self._replaces = (self.folder / RUN).exists()
+        self._samples = self._files.enter_context(files.atomic(self.folder / SAMPLES))
+        self._scores = self._files.enter_context(files.atomic(self.folder / SCORES))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._files.__exit__(*error)
+
+    def add_sample(self, sample: Sample) -> None:
+        """Writes one sample."""
+        self._samples.write(dumps(to_record(sample)) + b"\n")
+
+    def add_row(self, row: ScoreRow) -> None:
+        """Writes one score."""
+        self._scores.write(dumps(row.to_record()) + b"\n")
+
+    def add_verdict(self, asked: Asked) -> None:
+        """Keeps a copy of a verdict. May be called from another thread than the rest."""
+        self.add_verdict_record(verdict_record(asked))
+
+    def add_verdict_record(self, record: Mapping[str, Any]) -> None:
+        """Keeps a verdict that is a record already."""
+        if self._verdicts is None:
+            self._verdicts = self._files.enter_context(files.atomic(self.folder / VERDICTS))
+        self._verdicts.write(dumps(record) + b"\n")
+
+    def replace(self) -> None:
+        """Deletes the files of an older run, its summary first: if this run is interrupted before
+        the end of `finish`, the folder cannot be read as a complete run of either.
+        """
+        if self._replaces:  # in other folders such files are not of ragassay
+            _drop(self.folder, (SUMMARY, SLICES))
+            drop_consistency(self.folder)
+            _drop(self.folder, report_files().values())
+
+    def finish(self, config: Mapping[str, Any], summary: Summary) -> None:
+        """Completes the folder.
+
+        ``run.yaml`` is written first (it marks the folder as a run's) and ``summary.json`` last: a
+        folder that has one is complete.
+
+        Args:
+            config: content of ``run.yaml``.
+            summary: content of ``summary.json``, its slices that of ``slices.json``.
+        """
+        resolved = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
+        content = summary.to_json()
+        slices = content.pop("slices")
+        body = dumps(content, indent=True) + b"\n"
+        files.write_text(self.folder / RUN, resolved)
+        # Files of an older run that this one does not write.
+        has_nuggets = summary.nuggets or config.get("nuggets") == NUGGETS
+        stale = [VERDICTS] * (self._verdicts is None) + [NUGGETS] * (not has_nuggets)
+        _drop(self.folder, stale if self._replaces else ())
+        self._files.close()
+        if slices:
+            files.write_bytes(self.folder / SLICES, dumps(slices) + b"\n")
+        files.write_bytes(self.folder / SUMMARY, body)
+
+
+def check_target(folder: Path) -> None:
+    """Refuses a target that is a file, or a folder with files of other origin under our names."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file, not a folder. Give another folder with -o.")
+    existing = [name for name in (*CONTRACT, SLICES) if (folder / name).exists()]
+    if existing and RUN not in existing:
+        raise UsageError(
+            f"{folder} already holds {existing[0]}, which is not from ragassay. "
+            "Give another folder with -o."
+        )
+
+
+def save_run(result: Result, folder: str | Path) -> Path:
+    """Writes a result as a run folder.
+
+    Examples:
+        >>> import ragassay
+        >>> result = ragassay.evaluate([{"id": "1", "answer": "a", "references": ["a"]}], "em")
+        >>> folder = ragassay.save_run(result, "runs/one")  # or result.save("runs/one")
+        >>> ragassay.open_run(folder).summary.metrics["em"].mean
+        1.0
+
+    Args:
+        result: to be written.
+        folder: its path.
+
+    Returns:
+        The path of the folder.
+
+    Raises:
+        UsageError: the folder cannot be written to, or the result kept no scores.
+    """
+    if result.consistency is not None:
+        check_consistency(Path(folder))
+    with FolderWriter(folder) as writer:
+        for sample in result.samples:
+            writer.add_sample(sample)
+        for row in result.scores:
+            writer.add_row(row)
+        for record in result.verdicts:
+            writer.add_verdict_record(record)
+        writer.replace()
+        if result.bank is not None:
+            result.bank.write(writer.folder / NUGGETS)
+        if result.consistency is not None:
+            save_run(result.consistency, writer.folder / CONSISTENCY)
+        writer.finish(result.config, result.summary)
+    return Path(folder)
+
+
+def holds_consistency(folder: Path) -> bool:
+    """Whether the folder ``consistency`` in a run folder belongs to that run. Else it is a run of
+    its own, whose metrics are never those of the suite.
+    """
+    try:
+        body = orjson.loads((folder / CONSISTENCY / SUMMARY).read_bytes())
+        return bool(body["suite"] == CONSISTENCY and body["metrics"])
+    except (OSError, KeyError, TypeError, ValueError):
+        return False
+
+
+def drop_consistency(folder: Path) -> None:
+    """Deletes the consistency of an older run in the same folder, so that it is not read as this
+    run's. Its folder stays if other files are in it.
+    """
+    inner = folder / CONSISTENCY
+    half_dropped = (inner / RUN).is_file() and not (inner / SUMMARY).exists()
+    if half_dropped or holds_consistency(folder):
+        _drop(inner, (SUMMARY, SLICES, SAMPLES, SCORES, *report_files().values(), RUN))
+        with suppress(OSError):
+            inner.rmdir()
+
+
+def _drop(folder: Path, names: Iterable[str]) -> None:
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+
+
+def check_consistency(folder: Path) -> None:
+    """Refuses a folder in which the consistency of a run would overwrite another run."""
+    inner = folder / CONSISTENCY
+    check_target(inner)
+    if (inner / SUMMARY).exists() and not holds_consistency(folder):
+        raise UsageError(
+            f"{inner} holds a run of its own, and what is found of repeated runs would overwrite "
+            "it. Give another folder with -o."
+        )

@@ -1,0 +1,280 @@
+"""A run that is ready to go: its data is open and its names are resolved."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay import formats
+from ragassay.engine.comparison import gates
+from ragassay.engine.config import OWN, POOLED, MetricSelection, RunConfig, make_plan, own_metrics
+from ragassay.engine.consistency import Compared, ConsistencyRun, Kept, OnDisk
+from ragassay.engine.models import address_for, check_models, here, models_for, spending_of
+from ragassay.engine.results import (
+    NUGGETS,
+    SAMPLES,
+    VERDICTS,
+    FolderWriter,
+    KeptVerdicts,
+    Result,
+    ResultSink,
+    VerdictFile,
+    check_consistency,
+)
+from ragassay.engine.run.accumulator import Accumulator
+from ragassay.engine.run.judge_session import (
+    OFFLINE,
+    JudgeSession,
+    open_session,
+    signature,
+    spending,
+)
+from ragassay.engine.run.progress_bar import Progress
+from ragassay.engine.run.recorded_warnings import noted
+from ragassay.engine.run.resolved_config import resolved_config
+from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
+from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
+from ragassay.engine.run.suite_fit import LOOKED_AT, SuiteFits
+from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
+from ragassay.golden import check_output
+from ragassay.judges import Asker, Judge
+from ragassay.metrics.answer import AnswerMatches
+from ragassay.metrics.core import AllSamples, Metric
+from ragassay.models.embedders import DEFAULT
+from ragassay.samples import Sample
+from ragassay.stats import check_one_sided
+from ragassay.suites import Suite
+
+if TYPE_CHECKING:
+    from ragassay.judges import Address
+
+
+def prepare(
+    config: RunConfig,
+    data: Data | None = None,
+    *,
+    chosen: Sequence[Suite] = (),
+    objects: Sequence[Metric] = (),
+    judge: Judge | Sequence[Any] | None = None,
+    dry: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> PreparedRun:
+    """Opens the data and resolves all names, so that errors show before the work begins.
+
+    Args:
+        config: of the run.
+        data: to be read; what the configuration names when left out.
+        chosen: suites that take the place of those that the configuration names.
+        objects: metrics that come on top of those.
+        judge: takes the place of the one that the configuration names: a `Judge`, or words and
+            objects in Python.
+        dry: whether the job is only previewed (see `preview`): the judge's key is then not needed,
+            and no ledger is made.
+        environment: where keys are looked for; the process's own when left out.
+
+    Raises:
+        InputError: the data or the nugget bank cannot be opened.
+        UsageError: no data, an unknown suite, metric or judge, a judge's missing key; a run folder
+            whose samples are the data, or that lies in a golden set.
+    """
+    if data is None:
+        if config.data is None:
+            raise UsageError("No data is named. Give a file: ragassay run DATA.")
+        data = config.data
+    if config.output:
+        paths = paths_of(data)
+        check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
+    own = own_metrics(config.model_dump())
+    plan = make_plan(config, format_of(data, config), chosen, [*objects, *own])
+    if config.judge_prompt:
+        _warn_of_two_instructions(plan)
+    counts_chunks = any(metric.counts_chunks for metric in plan.every.values())
+    opened = partial(open_source, data, config, refuse_joined=counts_chunks)
+    source = opened()
+    shown = {name: str(metric) for name, metric in plan.every.items()}
+    spans = {name: (metric.low, metric.high) for name, metric in plan.every.items()}
+    checks = gates.resolve(config.fail_under, shown, [s.name for s in plan.suites], spans)
+    if any(gate.which != "mean" for gate in checks):
+        check_one_sided(config.level)
+    asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
+    session = None
+    if asks and config.nuggets not in (OWN, POOLED):
+        from ragassay.engine.run.pooled_nuggets import checked
+
+        source.samples = checked(source.samples, formats.NuggetBank.read(config.nuggets))
+    check_models(config, plan.every.values())
+    address = address_for(config, plan.metrics.values(), dry=dry, environment=environment)
+    if asks:
+        session = open_session(config, plan.suites, judge, dry=dry, environment=environment)
+    elif config.judge and config.judge != [OFFLINE]:
+        warn_user(f"The judge {config.judge[0]} is not asked: no metric of this run needs one.")
+    rereads = None if isinstance(data, Iterator) else lambda: opened().samples
+    return PreparedRun(config, source, plan, tuple(checks), session, rereads, address)
+
+
+def _warn_of_two_instructions(plan: MetricSelection) -> None:
+    """Warns where answers are matched both by ragassay's instructions and by the user's."""
+    matches = {n: one for n, one in plan.every.items() if isinstance(one, AnswerMatches)}
+    ours = [name for name, one in matches.items() if one.name == AnswerMatches.name]
+    own = [name for name, one in matches.items() if one.prompt is not None]
+    if ours and own:
+        warn_user(
+            f"{ours[0]} asks by ragassay's instructions and {own[0]} by those of --judge-prompt "
+            f"(judge_prompt): two questions a sample. Leave {ours[0]} out to ask only the second."
+        )
+
+
+@dataclass(frozen=True)
+class PreparedRun:
+    """A run that is ready to go. It can be run once.
+
+    ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
+    where it can be read more than once. ``embedding`` is the address of the embedder, where that is
+    an endpoint.
+    """
+
+    config: RunConfig
+    source: Source
+    plan: MetricSelection
+    gates: tuple[gates.Gate, ...] = ()
+    session: JudgeSession | None = None
+    rereads: Callable[[], Iterator[Sample]] | None = None
+    embedding: Address | None = None
+
+    @property
+    def doing(self) -> Callable[[], str] | None:
+        """Gives the state of the asking in words; ``None`` where asking takes no time."""
+        return self.session.doing if self.session is not None and self.session.costs else None
+
+    def run(
+        self,
+        progress: Progress | None = None,
+        compared: Compared | None = None,
+        *,
+        keep: bool = True,
+    ) -> Result:
+        """Scores and summarises. Writes the run folder when the configuration names one.
+
+        Args:
+            progress: called with the number of samples done.
+            compared: called while repeated runs are compared, with the number of queries done and
+                the number of all.
+            keep: whether samples and outcomes stay in memory where there is no folder. Without them
+                the result has its summary and columns only.
+        """
+        config, plan, source = self.config, self.plan, self.source
+        collected = Accumulator(config, plan.metrics)
+        collected.other_suites = self._other_suites
+        begun = time.monotonic()
+        with ExitStack() as stack:
+            recorded = stack.enter_context(noted())
+            if config.output and plan.consistency is not None:
+                check_consistency(Path(config.output))
+            writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
+            verdicts = KeptVerdicts()
+            keep_verdict = writer.add_verdict if writer else verdicts.add if keep else None
+            asker = None
+            if self.session is not None:
+                # However a run ends, the answers that are paid for are waited for.
+                stack.callback(self.session.close)
+                asker = stack.enter_context(self.session.asker(keep_verdict))
+                collected.judge = asker.judge.label
+            sink = ResultSink(plan.metrics, writer, keep=keep, judge=collected.judge)
+            bank = None if asker is None else self.bank(asker)
+            models = models_for(config, self.embedding, stack, asker, self.session)
+            metrics = list(plan.metrics.values())
+            embedder = None if self.embedding else config.embedder or DEFAULT
+            size = MODELLED_WINDOW if here(metrics, config.models, embedder) else None
+            again = AllSamples(self.rereads)
+            stream = score_stream(
+                source.samples, metrics, asker, size, models=models, all_samples=again
+            )
+            tell = progress
+            if asker is not None and size is None:
+                asker.progress, tell = progress, None
+            on_disk = plan.consistency is not None and not sink.in_memory
+            groups: Kept = OnDisk(stack, config.output) if on_disk else []
+            for samples, outcomes in stream:
+                collected.add(samples, outcomes)
+                sink.add(samples, outcomes)
+                if plan.consistency is not None:
+                    groups.extend(samples)
+                if tell is not None:
+                    tell(len(collected.columns))
+            if not collected.columns.identities:
+                raise InputError("holds no samples", path=source.title)
+            summary = collected.summary(
+                source.title,
+                plan.title,
+                [*recorded(), *(() if asker is None else asker.judge.remarks()), *models.remarks()],
+                sign=lambda metric, given: signature(metric, asker, bank, given, models),
+                judging=None if asker is None else spending(asker, begun),
+                embedding=spending_of(models.embedder_used),
+                nuggets="" if bank is None else bank.hash,
+                suites=plan.suites,
+            )
+            resolved = resolved_config(config, plan, source, collected.clustered_by, summary)
+            consistency = None
+            if plan.consistency is not None:
+                first = resolved, summary, collected.columns
+                older = None if writer is None else writer.replace
+                second = ConsistencyRun(config, plan.consistency, *first, groups, models, older)
+                consistency = second.run(compared, keep=keep)
+            elif writer is not None:
+                writer.replace()
+            if writer is not None:
+                if bank is not None:
+                    bank.write(writer.folder / NUGGETS)
+                writer.finish(resolved, summary)
+        folder = None if config.output is None else Path(config.output)
+        result = Result(
+            summary,
+            collected.columns,
+            resolved,
+            folder,
+            sink.rows,
+            sink.samples,
+            bank=bank,
+            verdicts=verdicts if folder is None else VerdictFile(folder / VERDICTS),
+            _consistency=consistency,
+        )
+        result.gates = gates.decide_run(
+            self.gates, result, collected.intervals, trust_offline=config.trust_offline
+        )
+        return result
+
+    def _other_suites(self) -> list[str]:
+        """The suites that could score the data in place of the run's, best first."""
+        if self.rereads is None or self.config.metrics or not self.plan.suites:
+            return []
+        fits = SuiteFits()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RagassayWarning)  # the first reading gave all of them
+            fits.add(islice(self.rereads(), LOOKED_AT))
+        own = {suite.name for suite in self.plan.suites}
+        return [name for name, fit in fits.by_suite().items() if fit.n_samples and name not in own]
+
+    def bank(self, asker: Asker) -> formats.NuggetBank | None:
+        """The nugget bank that the configuration names, made known to the metrics: read, or made
+        by asking (see `pooled_nuggets.pooled`)."""
+        if self.config.nuggets == OWN:
+            return None
+        from ragassay.engine.run.pooled_nuggets import pooled
+
+        if self.config.nuggets != POOLED:
+            bank = formats.NuggetBank.read(self.config.nuggets)
+        elif self.rereads is None:
+            raise UsageError(
+                "Pooled nuggets need the data twice: give a file or a list, not an iterator."
+            )
+        else:
+            bank = pooled(self.rereads(), asker, self.plan.metrics.values())
+        asker.context["nuggets"] = bank
+        return bank
