@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from ragassay.counts import few
 from ragassay.engine.comparison import OWN_NUGGETS
 from ragassay.engine.results import MetricSummary, names_in
+from ragassay.reports.plots.result_files import BY_FILE, PAGE, UNKNOWN, by_two_formulas
 from ragassay.reports.plots.series import Series
-from ragassay.reports.plots.tabled import BY_FILE, PAGE, UNKNOWN, by_two_formulas
 from ragassay.reports.text import grouping
 
 _METRICS, _FILES = 8, 3
