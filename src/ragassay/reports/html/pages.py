@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,13 +45,10 @@ if TYPE_CHECKING:
 ASSETS = Path(__file__).parent / "assets"
 """The folder of the pages' styles and scripts."""
 _TEMPLATES = Path(__file__).parent / "templates"
-_EARLY, _LATE = (
-    ("theme.js",),
-    (*("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "details.js", "start.js"),),
-)
-_STYLE = ("report.css",)
+_LATE = ("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "details.js", "start.js")
 FAULTS = (*CLASSES, UNEXPLAINED)
 """The classes of failing samples, by the numbers that a page has for them."""
+FAULT_NUMBERS = {one.name: at for at, one in enumerate(FAULTS)}
 
 
 def write_report(result: Result, path: str | Path) -> None:
@@ -86,8 +83,9 @@ def report_parts(result: Result) -> dict[str, Any]:
 def diagnosed(result: Result) -> Diagnosis | None:
     """Why the samples of a run fail; ``None`` where no metric says which ones do, or where the
     system failed for each."""
-    told = headline_of(result) is not None and not result.summary.all_failed
-    return diagnose(result) if told else None
+    if headline_of(result) is None or result.summary.all_failed:
+        return None
+    return diagnose(result)
 
 
 def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
@@ -125,106 +123,114 @@ def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, 
 def _moved(a: Result, b: Result) -> Moved | None:
     """Which classes of failing samples a change moved; ``None`` where that cannot be told: no
     metric says which samples fail, a run holds several systems, or its system failed for each."""
-    if any(run.summary.all_failed for run in (a, b)):
+    if any(run.summary.all_failed or len(run.columns.systems) > 1 for run in (a, b)):
         return None
     headline = headline_of(a)
-    several = any(len(run.columns.systems) > 1 for run in (a, b))
-    if headline is None or headline not in b.summary.metrics or several:
-        return None
-    if {one[0] for one in a.columns.identities}.isdisjoint(one[0] for one in b.columns.identities):
+    queries, others = ({one[0] for one in run.columns.identities} for run in (a, b))
+    if headline is None or headline not in b.summary.metrics or queries.isdisjoint(others):
         return None
     return moved(a, b, headline=headline)
 
 
-def _told(
+def _fault_columns(
     diagnoses: Sequence[Diagnosis], rows: Sequence[Sequence[Sequence[int]]]
 ) -> dict[str, Any]:
-    """What the list of samples says of their faults: all classes, and that of each row by run."""
+    """The columns of the list of samples about their faults: all classes, and the class of each row
+    in each run.
+
+    Args:
+        diagnoses: of the runs; none where there are none.
+        rows: for each run the samples that each row of the list stands for.
+    """
     if not diagnoses:
         return {}
     return {
         "faults": [{"title": one.title, "says": one.says} for one in FAULTS],
         "faulty": [
-            _faults(found.classes, held) for found, held in zip(diagnoses, rows, strict=True)
+            [_fault(found.classes, samples) for samples in of_run]
+            for found, of_run in zip(diagnoses, rows, strict=True)
         ],
     }
 
 
-def _faults(classes: Sequence[str | None], rows: Iterable[Sequence[int]]) -> list[int | None]:
-    """The number (in `FAULTS`) of the class of each row of a page, which stands for these samples;
-    where several fail, the first one's."""
-    numbers = {one.name: at for at, one in enumerate(FAULTS)}
-    named = (next((classes[at] for at in held if classes[at]), None) for held in rows)
-    return [None if name is None else numbers[name] for name in named]
+def _fault(classes: Sequence[str | None], samples: Iterable[int]) -> int | None:
+    """The number (in `FAULTS`) of the class of the first of the samples that fails."""
+    return next((FAULT_NUMBERS[name] for at in samples if (name := classes[at])), None)
 
 
-class _RunBrowser:
-    """What the query browser of a run reads: chunks first, then the table that points to them."""
+class _Browser:
+    """The data of a page's query browser: chunks first, then the table that points to them."""
 
-    def __init__(self, result: Result, diagnosis: Diagnosis | None) -> None:
-        self._diagnoses = () if diagnosis is None else (diagnosis,)
-        self._result, self._pool = result, TextPool()
-        self._details = Details(result, None, TEXT_BUDGET, self._pool)
-        self.n_total = len(result.columns)
-        self.n_rows = min(self.n_total, MAX_ROWS)
+    def __init__(
+        self,
+        runs: Sequence[Result],
+        queries: Collection[str] | None,
+        diagnoses: Sequence[Diagnosis],
+    ) -> None:
+        self._runs, self._diagnoses, self._pool = runs, diagnoses, TextPool()
+        budget = TEXT_BUDGET // len(runs)
+        self._details = [Details(run, queries, budget, self._pool) for run in runs]
 
     def chunks(self) -> Iterator[tuple[str, str]]:
         """Element id and packed content of each chunk of samples and of texts."""
-        yield from _chunks(self._pool, self._details)
+        for run, details in enumerate(self._details):
+            for at, chunk in enumerate(details.chunks()):
+                yield f"d{run}-{at}", chunk
+                yield from self._pool.drain()
+        yield from self._pool.drain(end=True)
+
+
+class _RunBrowser(_Browser):
+    """One row a sample of a run."""
+
+    def __init__(self, result: Result, diagnosis: Diagnosis | None) -> None:
+        super().__init__([result], None, [] if diagnosis is None else [diagnosis])
+        self.n_total = len(result.columns)
+        self.n_rows = min(self.n_total, MAX_ROWS)
 
     def table(self) -> str:
         """The rows as columns; call it after `chunks`."""
-        details, n = self._details, self.n_rows
-        metrics = self._result.summary.metrics
+        (result,), (details,), n = self._runs, self._details, self.n_rows
+        metrics = result.summary.metrics
         several = len({identity[1:] for identity in details.identities}) > 1
         return packed(
             {
                 "kind": "run",
                 "chunk": CHUNK,
                 "pooled": self._pool.starts,
-                "runs": [self._result.name],
+                "runs": [result.name],
                 "metrics": [metric_entry(metric) for metric in metrics.values()],
-                "id": [identity[0] for identity in details.identities],
+                "id": details.ids,
                 "tag": [tag(identity) if several else "" for identity in details.identities],
                 "query": details.queries,
-                "slices": _slices(self._result, range(n)),
+                "slices": _slices(result, range(n)),
                 "values": [details.values[name] for name in metrics],
                 "reasons": [details.reasons[name] for name in metrics],
-                **_told(self._diagnoses, [[[at] for at in range(n)]]),
-                "detail": [[[at]] for at in range(len(details.identities))],
+                **_fault_columns(self._diagnoses, [[[at] for at in range(n)]]),
+                "detail": [[[at]] for at in range(n)],
             }
         )
 
 
-class _ComparisonBrowser:
-    """The data of the query browser of two runs: one row a query, repeats averaged as in the
-    comparison.
-    """
+class _ComparisonBrowser(_Browser):
+    """One row a query of two runs, its repeats averaged as in the comparison."""
 
     def __init__(self, comparison: Comparison, a: Result, b: Result, change: Moved | None) -> None:
-        self._comparison, self._runs = comparison, (a, b)
-        self._diagnoses = () if change is None else (change.new, change.old)
-        self._rows = [rows_by_query(run) for run in self._runs]
+        self._comparison = comparison
+        self._rows = [rows_by_query(run) for run in (a, b)]
         common = [query for query in self._rows[0] if query in self._rows[1]]
         self._queries = common[:MAX_ROWS]
         self.n_total, self.n_rows = len(common), len(self._queries)
-        wanted = frozenset(self._queries)
-        self._pool = TextPool()
-        self._details = [Details(run, wanted, TEXT_BUDGET // 2, self._pool) for run in self._runs]
-
-    def chunks(self) -> Iterator[tuple[str, str]]:
-        """Element id and packed content of each chunk of samples and of texts."""
-        yield from _chunks(self._pool, *self._details)
+        diagnoses = () if change is None else (change.new, change.old)
+        super().__init__((a, b), frozenset(self._queries), diagnoses)
 
     def table(self) -> str:
         """The rows as columns; call it after `chunks`."""
         differences = self._comparison.differences
         metrics = self._runs[0].summary.metrics
         a, b = (self._values(run) for run in (0, 1))
-        texts = [dict(zip(_ids(d), d.queries, strict=True)) for d in self._details]
-        positions = [
-            grouped((query, at) for at, query in enumerate(_ids(d))) for d in self._details
-        ]
+        texts = [dict(zip(d.ids, d.queries, strict=True)) for d in self._details]
+        positions = [grouped((query, at) for at, query in enumerate(d.ids)) for d in self._details]
         first = [self._rows[0][query][0] for query in self._queries]
         return packed(
             {
@@ -243,33 +249,21 @@ class _ComparisonBrowser:
                 "slices": _slices(self._runs[0], first),
                 "values": a,
                 "other": b,
-                **_told(
+                **_fault_columns(
                     self._diagnoses,
                     [[rows[query] for query in self._queries] for rows in self._rows],
                 ),
-                "detail": [
-                    [positions_of_run.get(q, []) for positions_of_run in positions]
-                    for q in self._queries
-                ],
+                "detail": [[of_run.get(q, []) for of_run in positions] for q in self._queries],
             }
         )
 
     def _values(self, run: int) -> list[list[float | None]]:
         names = [difference.name for difference in self._comparison.differences]
-        values, mask = query_matrix(self._runs[run], names, self._rows[run], self._queries)
+        values, scored = query_matrix(self._runs[run], names, self._rows[run], self._queries)
         return [
-            [value if ok else None for value, ok in zip(row.tolist(), known.tolist(), strict=True)]
-            for row, known in zip(values, mask, strict=True)
+            [value if ok else None for value, ok in zip(*pair, strict=True)]
+            for pair in zip(values.tolist(), scored.tolist(), strict=True)
         ]
-
-
-def _chunks(pool: TextPool, *runs: Details) -> Iterator[tuple[str, str]]:
-    """The chunks of samples of each run, and those of their texts."""
-    for run, details in enumerate(runs):
-        for at, chunk in enumerate(details.chunks()):
-            yield f"d{run}-{at}", chunk
-            yield from pool.drain()
-    yield from pool.drain(end=True)
 
 
 def _slices(run: Result, rows: Iterable[int]) -> dict[str, list[str | None]]:
@@ -278,10 +272,6 @@ def _slices(run: Result, rows: Iterable[int]) -> dict[str, list[str | None]]:
         printable.escaped(name): [values[at] for at in rows]
         for name, values in run.columns.slices.items()
     }
-
-
-def _ids(details: Details) -> list[str]:
-    return [identity[0] for identity in details.identities]
 
 
 def tag(identity: Identity) -> str:
@@ -312,18 +302,20 @@ def _sorted_differences(comparison: Comparison, a: Result, b: Result) -> dict[st
 
 def _paired_slices(a: Result, b: Result) -> dict[str, list[tuple[Slice, Slice]]]:
     """Slices that both runs have, by column."""
-    second = {(piece.column, piece.value): piece for piece in b.summary.slices}
-    return {
-        column: pairs
-        for column, pieces in grouping.by_column(a.summary.slices).items()
-        if (pairs := [(p, second[column, p.value]) for p in pieces if (column, p.value) in second])
-    }
+    others = {(piece.column, piece.value): piece for piece in b.summary.slices}
+    pairs = (
+        (piece.column, (piece, others[piece.column, piece.value]))
+        for pieces in grouping.by_column(a.summary.slices).values()
+        for piece in pieces
+        if (piece.column, piece.value) in others
+    )
+    return grouped(pairs)
 
 
 def extents(
     comparison: Comparison, metrics: Mapping[str, MetricSummary] | None = None
 ) -> dict[str, float]:
-    """Half the width of each metric's axis of differences; the same for metrics of one range.
+    """Half the width of each metric's axis of differences; metrics of one range have the same.
 
     Args:
         comparison: of two runs.
@@ -352,7 +344,7 @@ def _configuration(run: Result) -> str:
 def _write(path: str | Path, template: str, **context: Any) -> None:
     early, late, style = (
         figures.markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
-        for names in (_EARLY, _LATE, _STYLE)
+        for names in (["theme.js"], _LATE, ["report.css"])
     )
     page = environment(
         early_script=early, late_script=late, style=style, policy=_policy(early, late)
@@ -383,28 +375,28 @@ def environment(*templates: Path, **names: Any) -> Environment:
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    created = Environment(
         loader=FileSystemLoader([*templates, _TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(
+    created.globals.update(
         wording=wording,
         missing=missing_by_accident,
         footnotes=footnotes,
         figures=figures,
         diagnosis_text=diagnosis_text,
-        fault_number={one.name: at for at, one in enumerate(FAULTS)},
+        fault_number=FAULT_NUMBERS,
         configuration=_configuration,
         version=ragassay.__version__,
         served="",
     )
-    made.globals.update(names)
-    made.filters["raw"] = figures.markup
-    made.filters["breakable"] = _breakable
-    return made
+    created.globals.update(names)
+    created.filters["raw"] = figures.markup
+    created.filters["breakable"] = _breakable
+    return created
 
 
 def _breakable(name: str) -> Markup:

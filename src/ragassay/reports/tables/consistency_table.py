@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
@@ -28,7 +28,15 @@ from ragassay.metrics.consistency import (
 )
 from ragassay.metrics.core import Metric, naming
 from ragassay.reports.tables.rows_by_sample import consistency_of
-from ragassay.reports.text import escape, fitted, grouping, responsive, table, wording
+from ragassay.reports.text import (
+    escape,
+    fitted,
+    grouping,
+    notes_below,
+    responsive,
+    table,
+    wording,
+)
 from ragassay.stats import Components
 
 SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
@@ -40,8 +48,8 @@ SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
     RunsOverlap: ("passages: overlap (Jaccard)", "consistency_retrieval_overlap"),
     RunsRbo: ("passages: rank-biased overlap", "consistency_retrieval_rbo"),
 }
-"""What is compared pair by pair: its title, and its column in ``consistency.csv`` (empty where it
-has none; of precision, recall and F it is F)."""
+"""The metrics of pairs of runs: title, and column in ``consistency.csv`` (empty where it has none;
+of precision, recall and F it holds F)."""
 
 HEADS: Mapping[str, str] = {
     "mean": "mean",
@@ -94,7 +102,7 @@ _GOING = (
     *((HEADS["max_min"],), (HEADS["consistency_adjusted_index"],), ("ICC",), ("P", "R")),
     *((HEADS["flip"],), (HEADS["variance"],), ("interval",), (HEADS["cv"],)),
 )
-"""What a narrow terminal leaves out, first to last. Names, means and coverage always stay."""
+"""The columns that a narrow terminal leaves out, in this order. Names, means and coverage stay."""
 
 Rows = tuple[list[str], list[list[str]]]
 """The heads of a table and its rows."""
@@ -120,13 +128,11 @@ def terminal_table(summary: Summary, width: int, plain: bool) -> Iterator[Render
             f"Left out for want of width: {', '.join(others)}. A wider terminal has them, and "
             "so has the HTML report."
         )
-    lines: list[RenderableType] = [Text(wording.one_line(note), "dim") for note in sentences]
-    lines += [Text(f"! {wording.one_line(warning)}", "yellow") for warning in summary.warnings]
-    yield Padding(Group(*lines), (0, 1, 1, 1))
+    yield notes_below(sentences, summary.warnings, plain=True)
 
 
 def _gaps(rows: Overview) -> list[str]:
-    """What has no score at all and why, alike together: the words of the column `UNSCORED`."""
+    """The metrics without any score, by reason: the words of the column `UNSCORED`."""
     lines = (line for heads, cells in tables(rows) if UNSCORED in heads for line in cells)
     return grouping.sentences(
         "Unscored: {}: {}.", ((line[-1], line[0]) for line in lines if line[-1])
@@ -183,7 +189,7 @@ def section(result: Result) -> Section | None:
 
 
 def tables(rows: Overview) -> list[Rows]:
-    """What there is to show, as tables of text."""
+    """The rows as tables of text; one for each kind that has any."""
     shown = []
     if rows.alike:
         shown.append(_alike(rows.alike))
@@ -239,11 +245,11 @@ def _variance(parts: Components | None) -> list[str]:
     """ICC, and the components as shares of all of them; dashes where there is none."""
     if parts is None:
         return [wording.NOTHING] * (1 + len(_SHARES))
-    given = (parts.query, parts.system, parts.query_system, parts.repeat)
-    total = sum(component or 0.0 for component in given)
+    components = (parts.query, parts.system, parts.query_system, parts.repeat)
+    total = sum(one or 0.0 for one in components)
     shares = (
         wording.NOTHING if one is None or total <= 0 else f"{round(100 * one / total)} %"
-        for one in given
+        for one in components
     )
     return [wording.number(parts.icc), *shares]
 

@@ -38,9 +38,8 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
     notes = [f"Each mean runs over {summary.averaged_over}."] if summary.averaged_over else []
     bounded = (metric for metric in summary.metrics.values() if metric.low is not None)
     kinds = grouped((metric.interval, metric) for metric in bounded)
-    n_clusters = sorted({m.n_clusters for m in summary.metrics.values() if m.n_clusters})
     clustered = ""
-    if n_clusters:
+    if n_clusters := sorted({m.n_clusters for m in summary.metrics.values() if m.n_clusters}):
         # A metric's clusters are those with a scored sample, so they differ between metrics.
         least = f"{n_clusters[0]:,} to " if len(n_clusters) > 1 else ""
         clustered = f", clustered ({least}{wording.plural(n_clusters[-1], 'cluster')})"
@@ -49,9 +48,9 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
         of = f" of {', '.join(metric.name for metric in metrics)}" if kind != usual else ""
         level, how = wording.percent(metrics[0].level), wording.interval_name(kind)
         notes.append(f"Intervals{of}: {level}, {how}{clustered}.")
-    told = " ".join(summary.warnings)
-    untold = [what for what in summary.failures if what.rstrip(".") not in told]
-    if untold and not summary.all_failed:
+    warnings = " ".join(summary.warnings)
+    not_in_warnings = any(why.rstrip(".") not in warnings for why in summary.failures)
+    if not_in_warnings and not summary.all_failed:
         notes.append(f"The system failed: {wording.counts(summary.failures).rstrip('.')}.")
     notes += _given_notes(summary)
     notes += _asked_notes(summary, judged_marked)
@@ -188,29 +187,27 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
     if spent is None or not spent.questions:
         return []
     judged = _judged(summary, spent)
-    if spent.judge.startswith("offline"):
-        told = f"{spent.judge} (rules about words, not a model)"
-    else:
-        told = spent.judge
-    which = f"{len(judged)} of {wording.plural(len(summary.metrics), 'metric')}"
+    rules = " (rules about words, not a model)" if spent.judge.startswith("offline") else ""
+    judge = f"{spent.judge}{rules}"
+    which = share(len(judged), len(summary.metrics), "metric")
     if not judged_marked:
         which = _which(judged, list(summary.metrics), which)
-    notes = [f"Judged by {told}: {which}."] if judged else []
+    notes = [f"Judged by {judge}: {which}."] if judged else []
     if spent.calls or spent.cached:
-        whom = "" if judged else f" of {told}"
+        whom = "" if judged else f" of {judge}"
         pieces = _calls(spent, "question")
         if not spent.by_functions:
             tokens = wording.plural(spent.input_tokens, "token")
             pieces += [f"{tokens} in and {spent.output_tokens:,} out", wording.cost(spent)]
         notes.append(f"Asked{whom}: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
     if spent.failures:
-        told = wording.reasons(spent.failures)
-        notes.append(f"Questions without an answer: {told}.{_again(spent)}")
+        why = wording.reasons(spent.failures)
+        notes.append(f"Questions without an answer: {why}.{_advice(spent)}")
     if spent.in_part:
         notes.append(f"Answers without a part: {wording.reasons(spent.in_part)}.")
     if spent.disagreed:
-        share = f"{spent.disagreed:,} of {wording.plural(spent.questions, 'question')}"
-        notes.append(f"The panel's members disagreed on {share}.")
+        questions = share(spent.disagreed, spent.questions, "question")
+        notes.append(f"The panel's members disagreed on {questions}.")
     if spent.lost_votes:
         why = wording.reasons(spent.lost_votes)
         notes.append(
@@ -253,8 +250,8 @@ def _embedded_notes(summary: Summary) -> list[str]:
         pieces += [wording.plural(spent.input_tokens, "token"), wording.cost(spent)]
     notes = [f"Embedded by {spent.judge}: {', '.join(pieces)}."]
     if spent.failures:
-        told = wording.reasons(spent.failures)
-        notes.append(f"Texts without a vector: {told}.{_again(spent, keeps=False)}")
+        why = wording.reasons(spent.failures)
+        notes.append(f"Texts without a vector: {why}.{_advice(spent, keeps=False)}")
     return notes
 
 
@@ -263,17 +260,17 @@ def _calls(spent: Spending, what: str) -> list[str]:
     return [*pieces, f"{spent.cached:,} from the ledger"] if spent.cached else pieces
 
 
-def _again(spent: Spending, *, keeps: bool = True) -> str:
-    """Advice about questions without an answer. It never advises what cannot help: the same key is
-    rejected again, and what was too long stays so.
+def _advice(spent: Spending, *, keeps: bool = True) -> str:
+    """Advice about questions without an answer, and none that cannot help: the same key is rejected
+    again, and a text that was too long stays too long.
 
     Args:
         spent: what was asked.
-        keeps: whether failures that do not pass are kept, so that the same run does not ask them.
+        keeps: whether permanent failures are kept, so that the same run does not ask again.
     """
     passing = {one: n for one, n in spent.failures.items() if not keeps or Reason(one).passing}
     reasons_seen = {Reason(reason) for reason in spent.failures}
-    kept: dict[str, int] = {
+    permanent: dict[str, int] = {
         one: spent.failures[one]
         for one in (Reason.REFUSED, Reason.UNPARSABLE)
         if one in spent.failures
@@ -281,26 +278,26 @@ def _again(spent: Spending, *, keeps: bool = True) -> str:
     these = "these"
     if len(passing) < len(spent.failures):
         these = f"these ({wording.reasons(passing)})"
-    told = ""
+    advice = ""
     if Reason.AUTH in reasons_seen:
-        told = (
+        advice = (
             " Mend the key, the model's name or the account, or name the right address: then only "
             f"{these} are asked."
         )
     elif Reason.BUDGET in reasons_seen:
-        told = " The same run with a larger budget goes on from here."
+        advice = " The same run with a larger budget goes on from here."
     elif any(reason.passing for reason in reasons_seen):
-        told = f" The same run again asks only {these}."
-    if kept and not told:
-        told = " --retry-failed (retry_failed=True) asks them again."
-    elif kept and keeps:
-        told += (
+        advice = f" The same run again asks only {these}."
+    if permanent and not advice:
+        advice = " --retry-failed (retry_failed=True) asks them again."
+    elif permanent and keeps:
+        advice += (
             " --retry-failed (retry_failed=True) asks also those whose failure is kept "
-            f"({wording.reasons(kept)})."
+            f"({wording.reasons(permanent)})."
         )
     if Reason.CONTEXT_TOO_LONG in reasons_seen:
-        told += " What is too long needs a model with a longer context, or shorter passages."
-    return told
+        advice += " What is too long needs a model with a longer context, or shorter passages."
+    return advice
 
 
 def unscored_notes(summary: Summary) -> list[str]:
@@ -377,25 +374,17 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     notes += standing_notes(comparison)
     if comparison.judged_by:
         notes.append(f"Judged by {comparison.judged_by}.")
-    alone = [
-        f"{', '.join(names)} only in {name}"
-        for names, name in ((comparison.metrics_only_a, "A"), (comparison.metrics_only_b, "B"))
-        if names
-    ]
-    if alone:
-        notes.append(f"Metrics not compared: {'; '.join(alone)}.")
-    missing = [
-        f"{wording.plural(n, 'query')} only in {name}"
-        for n, name in ((comparison.only_a, "A"), (comparison.only_b, "B"))
-        if n
-    ]
-    if missing:
-        notes.append(f"Left out: {' and '.join(missing)}.")
+    only = ((comparison.metrics_only_a, "A"), (comparison.metrics_only_b, "B"))
+    if metrics := [f"{', '.join(names)} only in {name}" for names, name in only if names]:
+        notes.append(f"Metrics not compared: {'; '.join(metrics)}.")
+    counts = ((comparison.only_a, "A"), (comparison.only_b, "B"))
+    if queries := [f"{wording.plural(n, 'query')} only in {name}" for n, name in counts if n]:
+        notes.append(f"Left out: {' and '.join(queries)}.")
     return notes
 
 
 def _nothing_shown(comparison: Comparison) -> list[str]:
-    """What may still be there where no metric shows a difference: each interval's further end."""
+    """How large a difference may be where no metric shows one: each interval's further end."""
     verdicts = {d.verdict for d in comparison.differences}
     if verdicts & {"better", "worse", "different"} or "no difference shown" not in verdicts:
         return []
@@ -403,15 +392,17 @@ def _nothing_shown(comparison: Comparison) -> list[str]:
     margins = [
         (max(-d.low, d.high), d.name) for d in unshown if d.low is not None and d.high is not None
     ]
-    told = ", ".join(f"{wording.number(margin)} in {name}" for margin, name in margins)
+    limits = ", ".join(f"{wording.number(margin)} in {name}" for margin, name in margins)
     if len(margins) > MOST_LABELS:
         ends = (wording.number(of(margins)[0]) for of in (min, max))
-        told = f"{' to '.join(ends)}, by metric (the further end of its interval)"
-    said = [f"the intervals exclude only a true difference of more than {told}"] * bool(margins)
+        limits = f"{' to '.join(ends)}, by metric (the further end of its interval)"
+    clauses = [f"the intervals exclude only a true difference of more than {limits}"]
+    clauses *= bool(margins)
     if without := len(unshown) - len(margins):
         which = wording.plural(without, "metric")
-        said.append(f"{which} without an interval {either(without, 'excludes', 'exclude')} nothing")
-    return [f"No difference shown does not mean that there is none: {'; '.join(said)}."]
+        verb = either(without, "excludes", "exclude")
+        clauses.append(f"{which} without an interval {verb} nothing")
+    return [f"No difference shown does not mean that there is none: {'; '.join(clauses)}."]
 
 
 def gate_notes(comparison: Comparison) -> list[str]:
@@ -448,12 +439,12 @@ def interval_levels(comparison: Comparison) -> str:
     levels = list(metrics) or [wording.confidence(comparison.level)]
     if levels == [wording.confidence(comparison.level)]:
         return f"at {levels[0]}"
-    told = ", ".join(f"{level} for {', '.join(names)}" for level, names in metrics.items())
+    listed = ", ".join(f"{level} for {', '.join(names)}" for level, names in metrics.items())
     if len(levels) == 1:
-        told = levels[0]
+        listed = levels[0]
     elif len(levels) > MOST_LABELS:
-        told = f"{levels[-1]} to {levels[0]}"
-    return f"at {told} (each metric's is what the correction leaves it)"
+        listed = f"{levels[-1]} to {levels[0]}"
+    return f"at {listed} (each metric's is what the correction leaves it)"
 
 
 def _corrected(comparison: Comparison, n_tested: int) -> str:
@@ -468,11 +459,8 @@ def standing_notes(comparison: Comparison) -> list[str]:
     """Notes on metrics that have no verdict, or whose judge was never measured; one sentence for
     each reason.
     """
-    reasons = grouped(
-        ((d.standing, d.why), d.name)
-        for d in comparison.differences
-        if d.standing != "tested" or d.why
-    )
+    untested = (d for d in comparison.differences if d.standing != "tested" or d.why)
+    reasons = grouped(((d.standing, d.why), d.name) for d in untested)
     words = {
         "tested": "{why}",
         "exploratory": "exploratory, because other metrics were named as the primary ones{why}"

@@ -1,4 +1,4 @@
-"""The rows of a run that the terminal shows first."""
+"""The metrics of a run, or of a comparison, that the terminal shows."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
 
 def without(summary: Summary, names: Collection[str]) -> Summary:
     """The summary without some of its metrics; nothing else changes."""
-    kept = {name: one for name, one in summary.metrics.items() if name not in names}
-    return replace(summary, metrics=kept)
+    metrics = {name: one for name, one in summary.metrics.items() if name not in names}
+    return replace(summary, metrics=metrics)
 
 
 def only(comparison: Comparison, names: Collection[str]) -> Comparison:
     """The comparison with some of its metrics; what was tested together stays as it is."""
-    kept = tuple(one for one in comparison.differences if one.name in names)
-    return replace(comparison, differences=kept)
+    differences = tuple(one for one in comparison.differences if one.name in names)
+    return replace(comparison, differences=differences)
