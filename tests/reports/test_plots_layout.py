@@ -102,7 +102,7 @@ def test_why_there_is_no_value_stands_within_its_panel(tmp_path: Path, n_metrics
         series.append(Series(name, name, run))
     panels = [PlotPanel(name, name, "↑") for name in names]
     target = tmp_path / "p.svg"
-    drawing.save(boxes.boxes(series, panels, "title", []), target)
+    drawing.save(boxes.boxes(series, panels, "title", [], "value"), target)
     found = labels(target)
     told = [text for text in found if text[0].startswith("no value: needs extra")]
     assert len(told) == n_metrics * len(series)

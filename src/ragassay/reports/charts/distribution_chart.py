@@ -67,7 +67,7 @@ def thinned(values: Values, limit: int) -> Values:
 
     Args:
         values: shape ``(n,)``.
-        limit: how many are kept at most.
+        limit: the most values that stay.
     """
     ordered = np.sort(values)
     if ordered.size <= limit:

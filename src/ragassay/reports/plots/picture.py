@@ -151,15 +151,12 @@ def _size_note(series: Sequence[Series], tables: Tables) -> str:
 
 
 def _judged(series: Sequence[Series]) -> list[str]:
-    judges = {one.judges for one in series}
-    if len(judges) == 1:
-        return [f"Judged by {judge}." for judge in judges if judge]
-    named = [(one.judges, one.name) for one in series if one.judges]
-    unnamed = [("in", one.name) for one in series if not one.judges]
-    return [
-        *grouping.sentences("Judged by {}: {}.", named),
-        *grouping.sentences("No judge is named {} {}.", unnamed),
-    ]
+    files = grouping.grouped((", ".join(one.judges), one.name) for one in series)
+    without = files.pop("", [])
+    if len(files) + bool(without) == 1:
+        return [f"Judged by {judges}." for judges in files]
+    notes = [f"Judged by {judges}: {', '.join(names)}." for judges, names in files.items()]
+    return [*notes, *[f"No judge is named in {', '.join(without)}."] * bool(without)]
 
 
 def compared(

@@ -86,8 +86,7 @@ def _shown(results: Results) -> tuple[list[Series], list[MetricSummary]]:
 
 
 def _histogram(one: Series, name: str) -> Spec:
-    metric, columns = one.result.summary.metrics[name], one.result.columns
-    values = columns.values(name)[columns.scored(name)]
+    metric, values = one.result.summary.metrics[name], one.values(name)
     histogram = distribution_chart.histogram(values, *distribution_chart.scale(metric))
     width = (histogram.high - histogram.low) / len(histogram.counts)
     bars = [
@@ -120,8 +119,7 @@ def _histogram(one: Series, name: str) -> Spec:
     return {"layer": layers, "width": 300, "height": 110, "title": title}
 
 
-def _title(series: Sequence[Series], what: str) -> str:
-    every = [metric for one in series for metric in one.result.summary.metrics.values()]
-    judges = {metric.judge for metric in every if metric.judge}
-    judged = f" (judged by {', '.join(sorted(judges))})" if judges else ""
-    return f"{', '.join(dict.fromkeys(one.result.name for one in series))}: {what}{judged}"
+def _title(series: Sequence[Series], subject: str) -> str:
+    judges = sorted({judge for one in series for judge in one.judges})
+    judged = f" (judged by {', '.join(judges)})" if judges else ""
+    return f"{', '.join(dict.fromkeys(one.result.name for one in series))}: {subject}{judged}"

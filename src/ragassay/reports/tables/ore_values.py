@@ -157,12 +157,12 @@ class SpecValues(Values):
         """The parts that ``citation`` judges; citations by the passages' own names."""
         citable, keys = Citable(passages), passage_keys(passages)
 
-        def named(citation: str) -> str:
+        def key_of(citation: str) -> str:
             index = citable.find(citation)
             return citation if index is None else keys[index]
 
         parts = answer.statements or citation_parser.parts(answer.text, passages)
-        return [{"text": one.text, "citations": [*map(named, one.citations)]} for one in parts]
+        return [{"text": one.text, "citations": [*map(key_of, one.citations)]} for one in parts]
 
     def of(self, rows: Rows) -> Mapping[str, Any]:
         """Our scores; inside an object an unscored one is null."""
@@ -248,8 +248,8 @@ def texts(sample: Sample | None, values: Values) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     passages = sample.passages if sample is not None else None
     if passages is not None:
-        named = zip(passage_keys(passages), (one.text for one in passages), strict=True)
-        columns["retrieved_passages"] = dict(named)
+        names, contents = passage_keys(passages), (one.text for one in passages)
+        columns["retrieved_passages"] = dict(zip(names, contents, strict=True))
     if sample is not None and sample.answer is not None:
         columns["generated_answer"] = values.answer(sample.answer, passages or ())
     return columns
@@ -301,7 +301,7 @@ STEPS = {
     "citation_support": "citation_tokens",
     "answer_attempted": "no_answer_tokens",
 }
-"""Where the tool counts what a kind of question took."""
+"""The tool's counter of tokens for each kind of question."""
 
 _ASKING = (Umbrela, NuggetsOre, Nuggets, CitationOre, NoAnswer, Answered)
 """The metrics whose questions the tool asks, too."""
@@ -314,8 +314,8 @@ TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
 
 
 def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
-    """The tokens of the verdicts that a sample's scores rest on, as they were when first given; 0
-    for judges without tokens (rules, people).
+    """The tokens that the verdicts of a sample's scores took when they were first given; 0 for
+    judges without tokens (rules, people).
 
     Args:
         rows: scores of a sample, by metric.
@@ -332,10 +332,8 @@ def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
         if isinstance(metric, _ASKING) and shown in rows
         for name in rows[shown].evidence
     )
-    for name in asked:
-        record = result.verdicts.get(name)
-        step = None if record is None else STEPS.get(record["question"])
-        if record is not None and step is not None:
+    for record in filter(None, map(result.verdicts.get, asked)):
+        if step := STEPS.get(record["question"]):
             for key, n in zip(_USAGE, _counted(record), strict=True):
                 steps[step][key] += n
     totals = {
@@ -348,5 +346,5 @@ def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
 def _counted(record: Record) -> tuple[int, int, int]:
     """Input, output and all tokens of a verdict, of a panel's those of its votes."""
     answers = record.get("votes") or [record]
-    came, went = (sum(one.get(key, 0) for one in answers) for key in _USAGE[:2])
-    return came, went, came + went
+    inputs, outputs = (sum(one.get(key, 0) for one in answers) for key in _USAGE[:2])
+    return inputs, outputs, inputs + outputs

@@ -126,7 +126,6 @@ class _Workbook:
             heads += [name, f"{name}: explanation"]
         _put_row(sheet, 0, heads, self._head)
         sheet.freeze_panes(1, 1)
-        last = 0
         examples: dict[str, ScoreRow] = {}
         for row, (identity, sample, scores) in enumerate(with_samples(self._result), start=1):
             _put_row(sheet, row, (identity[0], identity[1], *_texts(sample)), self._text)
@@ -136,8 +135,7 @@ class _Workbook:
                     examples[name] = scores[name]
                 _put(sheet, row, 5 + 2 * column, value, self._number)
                 _put(sheet, row, 6 + 2 * column, why, self._text)
-            last = row
-        sheet.autofilter(0, 0, last, len(heads) - 1)
+        sheet.autofilter(0, 0, len(self._result.columns), len(heads) - 1)
         for key in dict.fromkeys(key for score in examples.values() for key in score.evidence):
             for question, prompt in _prompts(self._result.verdicts.get(key)):
                 self._prompts.setdefault(question, prompt)
@@ -246,10 +244,10 @@ def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
         for value in range(int(low), int(high) + 1):
             yield str(value), int((values == value).sum())
         return
-    found = distribution_chart.histogram(values, low, high, _BINS)
-    width = (found.high - found.low) / _BINS
-    for number, count in enumerate(found.counts):
-        start = found.low + number * width
+    histogram = distribution_chart.histogram(values, low, high, _BINS)
+    width = (histogram.high - histogram.low) / _BINS
+    for number, count in enumerate(histogram.counts):
+        start = histogram.low + number * width
         yield f"{start:.3g} to {start + width:.3g}", count
 
 
@@ -262,7 +260,7 @@ def _put_row(
 
 
 def _put(sheet: Worksheet, row: int, column: int, value: Any, form: Any = None) -> None:
-    """Writes a cell: a number as such, everything else as text; nothing where there is nothing."""
+    """Writes a cell: a number as such, all else as text; nothing for ``None`` and empty text."""
     if value is None or value == "":
         return
     if isinstance(value, bool):

@@ -106,12 +106,9 @@ class ConsistencyTables(Tables):
         """
         stats, listed = cell.object("stats"), cell.object().get("values")
         key, by = KEYS[self.statistic], _HIGHEST_GRADE if self._is_scaled(name) else 1.0
-        numbers = [
-            number
-            for one in (listed if isinstance(listed, list) else ())
-            if not isinstance(one, dict | list)
-            and (number := cell.number(one, "values")) is not None
-        ]
+        entries = listed if isinstance(listed, list) else ()
+        plain_values = (one for one in entries if not isinstance(one, dict | list))
+        numbers = [n for one in plain_values if (n := cell.number(one, "values")) is not None]
         value: float | None = None
         if by == 1.0 and key in stats:
             value = cell.number(stats[key], key)
