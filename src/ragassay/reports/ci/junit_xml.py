@@ -42,6 +42,10 @@ COMPARED = "a metric is compared"
 """The test case of a comparison that says whether there was anything to decide by."""
 
 
+_Outcome = Literal["", "failure", "error"]
+_OUTCOMES: Mapping[bool | None, _Outcome] = {True: "", False: "failure", None: "error"}
+
+
 @dataclass(frozen=True)
 class _Case:
     """A test case: it passed where ``outcome`` is empty; else the first line is its message."""
@@ -49,8 +53,8 @@ class _Case:
     class_name: str
     name: str
     figures: Mapping[str, object]
-    outcome: Literal["", "failure", "error"] = ""
-    lines: Sequence[str] = ()
+    outcome: _Outcome
+    lines: Sequence[str]
 
 
 def write_junit(result: Result, path: Path) -> None:
@@ -124,16 +128,11 @@ def _gate_case(
     class_name: str, gate: GateResult, figures: Mapping[str, object], worst: Iterable[str]
 ) -> _Case:
     facts = {"value": gate.value, "low": gate.low, "high": gate.high, **figures}
-    if gate.passed:
-        return _Case(class_name, gate.gate, facts)
-    outcome: Literal["failure", "error"] = "failure" if gate.passed is False else "error"
-    return _Case(class_name, gate.gate, facts, outcome, [gate.sentence, *worst])
+    return _Case(class_name, gate.gate, facts, _OUTCOMES[gate.passed], [gate.sentence, *worst])
 
 
 def _state_case(class_name: str, name: str, missing: str, warnings: Iterable[str]) -> _Case:
-    if not missing:
-        return _Case(class_name, name, {})
-    return _Case(class_name, name, {}, "error", [missing, *warnings])
+    return _Case(class_name, name, {}, "error" if missing else "", [missing, *warnings])
 
 
 def _write(path: Path, name: str, facts: Mapping[str, object], cases: Sequence[_Case]) -> None:

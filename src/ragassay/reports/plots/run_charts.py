@@ -87,16 +87,17 @@ def _shown(results: Results) -> tuple[list[Series], list[MetricSummary]]:
 
 def _histogram(one: Series, name: str) -> Spec:
     metric, values = one.result.summary.metrics[name], one.values(name)
-    histogram = distribution_chart.histogram(values, *distribution_chart.scale(metric))
-    width = (histogram.high - histogram.low) / len(histogram.counts)
+    low, high = distribution_chart.scale(metric)
+    counts = distribution_chart.histogram(values, low, high)
+    width = (high - low) / len(counts)
     bars = [
-        {"from": histogram.low + at * width, "to": histogram.low + (at + 1) * width}
+        {"from": low + at * width, "to": low + (at + 1) * width}
         | {"share": count / max(values.size, 1), "zero": 0}
-        for at, count in enumerate(histogram.counts)
+        for at, count in enumerate(counts)
     ]
 
     def x(field: str) -> marks.Channel:
-        return marks.along(field, histogram.low, histogram.high, axis={"tickCount": 5})
+        return marks.along(field, low, high, axis={"tickCount": 5})
 
     share = {"field": "share", "type": "quantitative", "title": None}
     y = share | {"axis": {"format": ".0%", "tickCount": 3}}

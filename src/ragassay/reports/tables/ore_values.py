@@ -225,9 +225,9 @@ class OreValues(Values):
         ranking: dict[str, Any] = {}
         for k in dict.fromkeys(m.k for m in at):
             if k <= len(relevant):
-                top = relevant[:k]
+                precision = average_precision(relevant, k, sum(relevant[:k]))
                 ranking.setdefault("precision@", {})[str(k)] = precision_at(relevant, k)
-                ranking.setdefault("AP@", {})[str(k)] = average_precision(relevant, k, sum(top))
+                ranking.setdefault("AP@", {})[str(k)] = precision
         return ranking | {"MRR": reciprocal_rank(relevant)}
 
 

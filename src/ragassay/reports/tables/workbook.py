@@ -51,14 +51,7 @@ def write_workbook(result: Result, path: Path) -> None:
             "samples. Write CSV or Parquet."
         )
     stream = io.BytesIO()
-    options = {
-        "in_memory": False,
-        "strings_to_formulas": False,
-        "strings_to_urls": False,
-        "strings_to_numbers": False,
-        "nan_inf_to_errors": False,
-    }
-    with xlsxwriter.Workbook(stream, options) as book:
+    with xlsxwriter.Workbook(stream) as book:
         _Workbook(book, result).write()
     files.write_bytes(path, stream.getvalue())
 
@@ -244,10 +237,9 @@ def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
         for value in range(int(low), int(high) + 1):
             yield str(value), int((values == value).sum())
         return
-    histogram = distribution_chart.histogram(values, low, high, _BINS)
-    width = (histogram.high - histogram.low) / _BINS
-    for number, count in enumerate(histogram.counts):
-        start = histogram.low + number * width
+    width = (high - low) / _BINS
+    for number, count in enumerate(distribution_chart.histogram(values, low, high, _BINS)):
+        start = low + number * width
         yield f"{start:.3g} to {start + width:.3g}", count
 
 

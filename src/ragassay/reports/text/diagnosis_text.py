@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import inf
 
 from rich.console import Group, RenderableType
@@ -20,10 +20,11 @@ from ragassay.engine.diagnosis import (
     Moved,
 )
 from ragassay.reports.text import wording
-from ragassay.reports.text.fitting import responsive, ruled
+from ragassay.reports.text.fitting import fitted, responsive
 
-_WIDE = 100
-_INTERVAL_FITS = 80
+_GOING = (("interval",),)
+"""The column of a table that a narrow terminal leaves out."""
+
 _TITLES = {one.name: one.title for one in (*CLASSES, UNEXPLAINED)} | {FINE: "does not fail"}
 """What each class is called, by name."""
 
@@ -135,11 +136,10 @@ def diagnosis_table(diagnosis: Diagnosis, width: int, plain: bool) -> Iterator[R
     yield Text.assemble(wording.one_line(diagnosis.name), style="bold")
     yield Text(failing_line(diagnosis))
     if diagnosis.found:
-        left_out = "interval" if width < _INTERVAL_FITS else ""
-        yield Padding(_ruled_without(*class_cells(diagnosis), left_out), (0, 0, 0, 1))
-        of = f"with its interval at {wording.percent(diagnosis.level)}"
-        notes = [f"share: of all samples{f', {of}' if width >= _INTERVAL_FITS else ''}."]
-        notes.append(cost_line(diagnosis))
+        table, left_out = fitted(*class_cells(diagnosis), width - 1, going=_GOING, plain=plain)
+        yield Padding(table, (0, 0, 0, 1))
+        of = "" if left_out else f", with its interval at {wording.percent(diagnosis.level)}"
+        notes = [f"share: of all samples{of}.", cost_line(diagnosis)]
         yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))
     several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
     for one in diagnosis.found:
@@ -163,17 +163,6 @@ def class_cells(diagnosis: Diagnosis) -> tuple[list[str], list[list[str]]]:
         ]
         for one in diagnosis.found
     ]
-
-
-def _ruled_without(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], left_out: str
-) -> RenderableType:
-    """The table without one column."""
-    shown = [at for at, head in enumerate(heads) if head != left_out]
-    table = ruled(*(heads[at] for at in shown))
-    for row in rows:
-        table.add_row(*(row[at] for at in shown))
-    return table
 
 
 def _about(one: ClassFound, several: bool, plain: bool) -> Iterator[Text]:
@@ -267,10 +256,9 @@ def moved_table(change: Moved, width: int, plain: bool) -> Iterator[RenderableTy
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     yield Text(f"{change.new.name} against {change.old.name}", "bold")
     yield Text(moved_line(change))
-    wide = width >= _WIDE
-    table = _ruled_without(*moved_cells(change), "" if wide else "interval")
+    table, left_out = fitted(*moved_cells(change), width - 1, going=_GOING, plain=plain)
     yield Padding(table, (0, 0, 0, 1))
-    notes = moved_notes(change, with_intervals=wide)
+    notes = moved_notes(change, with_intervals=not left_out)
     yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))
     if lines := transition_lines(change):
         yield Text("")
