@@ -15,7 +15,7 @@ class AllowedFolders:
     """The folders below which files are read and written.
 
     Args:
-        folders: a relative path of an agent belongs to the first one that has it.
+        folders: a relative path of an agent is looked up in each; the first one that has it counts.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:

@@ -1,4 +1,4 @@
-"""What the HTML report's query browser reads: a table of rows, and details in chunks.
+"""The details of the HTML report's query browser, in chunks.
 
 Details are unpacked by the browser only when a row is opened or all texts are searched. Long texts
 are clipped to a share of a fixed budget, so that the file stays shareable however long the run was;
@@ -17,7 +17,7 @@ from ragassay.engine.run import batched
 from ragassay.metrics.core import same_chunks
 from ragassay.printable import excerpt
 from ragassay.reports.html.packing import TextPool, in_columns, packed
-from ragassay.reports.text import AnswerPiece, spans, verdict_text
+from ragassay.reports.text import AnswerPiece, answer_pieces, verdict_text
 from ragassay.samples import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.scores import Value, label_of
 from ragassay.strict import dumps
@@ -265,12 +265,12 @@ class _Shared:
         self._tables: dict[tuple[verdict_text.Nugget, ...], None] = {}
         self._metrics: dict[tuple[AnswerPiece, ...], list[str]] = {}
 
-    def take(self, metric: str, parts: Mapping[str, Any]) -> bool:
-        """Whether a score's parts are of this kind, so that they are shown separately."""
+    def add(self, metric: str, parts: Mapping[str, Any]) -> bool:
+        """Adds a score's parts where they are of this kind. Returns whether they are."""
         if table := verdict_text.nugget_table(parts):
             self._tables[tuple(table)] = None
             return True
-        if pieces := spans(parts, self._answer):
+        if pieces := answer_pieces(parts, self._answer):
             self._metrics.setdefault(tuple(pieces), []).append(metric)
         return bool(pieces)
 
@@ -309,14 +309,14 @@ def _score(row: ScoreRow, limit: int, shared: _Shared) -> list[Any]:
     or 0 where they are shown separately because several scores share them.
     """
     parts: str | int | None = 0
-    if not shared.take(row.metric, row.parts):
+    if not shared.add(row.metric, row.parts):
         text = dumps(_rounded_parts(row.parts)).decode() if row.parts else ""
         parts = text if len(text) <= limit else None
     return [_rounded(row.value), row.reason, _clip(row.explanation, max(limit, 300)), parts]
 
 
 DIGITS = 7
-"""Of a number among the details; the table and the run folder have all of them."""
+"""Significant digits of a number in the details; the table and the run folder have all."""
 
 
 def _rounded(value: Value | None) -> float | int | bool | str | None:

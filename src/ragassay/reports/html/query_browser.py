@@ -34,8 +34,8 @@ def _fault_columns(
     return {
         "faults": [{"title": one.title, "says": one.says} for one in FAULTS],
         "faulty": [
-            [_fault(found.classes, samples) for samples in of_run]
-            for found, of_run in zip(diagnoses, rows, strict=True)
+            [_fault(diagnosis.classes, samples) for samples in of_run]
+            for diagnosis, of_run in zip(diagnoses, rows, strict=True)
         ],
     }
 

@@ -139,8 +139,8 @@ def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> obj
     if None not in metric.bounds:
         return metric.bounds
     statistic, _, of = metric.metric.partition("(of=")
-    beside = {m.bounds for m in metrics.values() if metric.group and m.group == metric.group}
-    closed = [bounds for bounds in beside if None not in bounds]
+    group_bounds = {m.bounds for m in metrics.values() if metric.group and m.group == metric.group}
+    closed = [bounds for bounds in group_bounds if None not in bounds]
     return (statistic, closed[0]) if of and len(closed) == 1 else metric.name
 
 

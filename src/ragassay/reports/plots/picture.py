@@ -1,4 +1,4 @@
-"""A picture from result files: what is drawn, its headings and its notes."""
+"""A picture of result files: its panels, headings and notes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> S
 
     Args:
         sources: the files.
-        metrics: names as `ragassay.reports.plots.sources.chosen` gives them.
-        chosen: whether somebody named the metrics, so that none is missing.
+        metrics: names as `sources.chosen` gives them.
+        chosen: whether the user named the metrics; then none is reported as missing.
     """
     series, tables = sources.series, sources.tables
     panels = [_marked(_panel(name, series, tables), series) for name in metrics]

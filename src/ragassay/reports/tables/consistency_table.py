@@ -74,17 +74,16 @@ Stats = dict[str, MetricSummary]
 
 @dataclass
 class Overview:
-    """What a consistency's summary says, as rows of tables.
+    """The rows of a consistency's tables.
 
     Attributes:
-        alike: how alike the runs are in each respect: precision, recall and the value itself, by
-            title.
+        similarities: how alike the runs are, by title: precision, recall and the value itself.
         spreads: the statistics of each metric over the runs of a query.
         others: metrics of another kind.
         variances: where the variance of a metric comes from.
     """
 
-    alike: dict[str, Stats]
+    similarities: dict[str, Stats]
     spreads: dict[str, Stats]
     others: list[MetricSummary]
     variances: Mapping[str, Components]
@@ -97,7 +96,7 @@ class Overview:
 
 UNSCORED = "unscored"
 _SHARES = ("query", "system", "query x system", "repeat")
-_GOING = (
+_DROPPED = (
     *((UNSCORED,), _SHARES, (HEADS["median"],), (HEADS["std"],), (HEADS["iqr"],)),
     *((HEADS["max_min"],), (HEADS["consistency_adjusted_index"],), ("ICC",), ("P", "R")),
     *((HEADS["flip"],), (HEADS["variance"],), ("interval",), (HEADS["cv"],)),
@@ -117,7 +116,9 @@ def terminal_table(summary: Summary, width: int, plain: bool) -> Iterator[Render
     yield Padding(head, (1, 1, 0, 1))
     missing: dict[str, None] = {}
     for heads, cells in tables(rows):
-        shown, left_out = fitted(heads, cells, width - 1, going=_GOING, words=UNSCORED, plain=plain)
+        shown, left_out = fitted(
+            heads, cells, width - 1, drop=_DROPPED, words=UNSCORED, plain=plain
+        )
         missing.update(dict.fromkeys(left_out))
         yield Padding(shown, (0, 0, 0, 1))
     sentences = notes(summary, rows)
@@ -191,32 +192,32 @@ def section(result: Result) -> Section | None:
 def tables(rows: Overview) -> list[Rows]:
     """The rows as tables of text; one for each kind that has any."""
     shown = []
-    if rows.alike:
-        shown.append(_alike(rows.alike))
+    if rows.similarities:
+        shown.append(_similarity_table(rows.similarities))
     if rows.spreads:
-        shown.append(_spreads(rows))
+        shown.append(_spread_table(rows))
     if rows.others:
         cells = [[one.name, wording.number(one.mean), wording.coverage(one)] for one in rows.others]
         shown.append((["metric", "mean", "scored"], cells))
     return shown
 
 
-def _alike(alike: Mapping[str, Stats]) -> Rows:
-    shown = ["p", "r"] if any({"p", "r"} <= parts.keys() for parts in alike.values()) else []
+def _similarity_table(similarities: Mapping[str, Stats]) -> Rows:
+    shown = ["p", "r"] if any({"p", "r"} <= parts.keys() for parts in similarities.values()) else []
     heads = ["runs compared two by two", *(["P", "R", "F1/value"] if shown else ["value"])]
-    values = [parts.get("f") or next(iter(parts.values())) for parts in alike.values()]
+    values = [parts.get("f") or next(iter(parts.values())) for parts in similarities.values()]
     cells = [
         [
             title,
             *(_mean(one) for one in (*map(parts.get, shown), value)),
             wording.bounds(value.low, value.high),
         ]
-        for (title, parts), value in zip(alike.items(), values, strict=True)
+        for (title, parts), value in zip(similarities.items(), values, strict=True)
     ]
     return _counted([*heads, "interval"], cells, values)
 
 
-def _spreads(rows: Overview) -> Rows:
+def _spread_table(rows: Overview) -> Rows:
     stats = [stat for stat in HEADS if any(stat in row for row in rows.spreads.values())]
     sources = ["ICC", *(_SHARES if rows.several_systems else ())] if rows.variances else []
     heads = ["metric over the runs of a query", *(HEADS[stat] for stat in stats), *sources]
@@ -268,7 +269,7 @@ def _mean(metric: MetricSummary | None) -> str:
 
 def overview(summary: Summary) -> Overview:
     """The rows of a consistency's summary."""
-    alike: dict[str, Stats] = {}
+    similarities: dict[str, Stats] = {}
     spreads: dict[str, Stats] = {}
     others = []
     for entry in summary.metrics.values():
@@ -279,11 +280,11 @@ def overview(summary: Summary) -> Overview:
             part = getattr(metric, "part", "")
             tail = str(metric).removesuffix(f".{part}").removeprefix(metric.name)
             title = f"{SIMILARITIES[type(metric)][0]} {tail}".rstrip()
-            alike.setdefault(title, {})[part] = entry
+            similarities.setdefault(title, {})[part] = entry
         else:
             others.append(entry)
     variances = {name: parts for name, parts in summary.variances.items() if name in spreads}
-    return Overview(alike, spreads, others, variances)
+    return Overview(similarities, spreads, others, variances)
 
 
 def _parsed(name: str) -> Metric | None:
@@ -317,7 +318,7 @@ def notes(summary: Summary, rows: Overview) -> list[str]:
         rows: of the tables.
     """
     sentences = [f"Each value is a mean over {summary.averaged_over}."]
-    if rows.alike:
+    if rows.similarities:
         sentences.append(
             "Answers and passages: each pair of runs of a query is compared; P is of the later "
             "run's against the earlier's."

@@ -166,7 +166,7 @@ class _Compared:
 
     @classmethod
     def by(cls, result: Result) -> _Compared:
-        """Of a run without consistency, nothing."""
+        """The compared values of a run; none where it has no consistency."""
         inner = consistency_of(result)
         if inner is None:
             return cls()

@@ -138,7 +138,7 @@ class Values(ABC):
         return next((row for _, row in self.scored(rows, kind)), None)
 
     def shared(self, rows: Rows) -> dict[str, Any]:
-        """What both forms write alike."""
+        """The columns that both forms fill in the same way."""
         umbrela, hhem = self.first(rows, Umbrela), self.first(rows, Hhem)
         label, flag = self.first(rows, NoAnswer), self.first(rows, Answered)
         answered = label.value if label else None if flag is None else "yes" if flag.value else "no"
@@ -165,7 +165,7 @@ class SpecValues(Values):
         return [{"text": one.text, "citations": [*map(key_of, one.citations)]} for one in parts]
 
     def of(self, rows: Rows) -> Mapping[str, Any]:
-        """Our scores; inside an object an unscored one is null."""
+        """Our scores; an unscored one within an object is null."""
         ranking: dict[str, Any] = {}
         at: dict[type[Metric], str] = {UmbrelaPrecision: "precision@", UmbrelaAP: "AP@"}
         for metric, row in self.scored(rows, *at, UmbrelaMRR):
@@ -191,12 +191,12 @@ class OreValues(Values):
     """As the tool computes them."""
 
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
-        """The parts of its loader."""
+        """The parts that the tool's loader makes."""
         parts = answer.statements or citation_parser.published_parts(answer.text)
         return [{"text": one.text, "citations": list(one.citations)} for one in parts]
 
     def of(self, rows: Rows) -> Mapping[str, Any]:
-        """Its own scores, from the judge's answers."""
+        """The tool's scores, computed from the judge's answers."""
         shared = self.shared(rows)
         nuggets = self.first(rows, NuggetsOre) or self.first(rows, Nuggets)
         citations = self.first(rows, CitationOre)

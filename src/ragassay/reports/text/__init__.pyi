@@ -20,4 +20,4 @@ from .preview_text import (
     preview_table as preview_table,
 )
 from .terminal import comparison_table as comparison_table, notes_below as notes_below
-from .verdict_text import AnswerPiece as AnswerPiece, spans as spans
+from .verdict_text import AnswerPiece as AnswerPiece, answer_pieces as answer_pieces

@@ -22,7 +22,7 @@ from ragassay.engine.diagnosis import (
 from ragassay.reports.text import wording
 from ragassay.reports.text.fitting import fitted, responsive
 
-_GOING = (("interval",),)
+_DROPPED = (("interval",),)
 """The column of a table that a narrow terminal leaves out."""
 
 _TITLES = {one.name: one.title for one in (*CLASSES, UNEXPLAINED)} | {FINE: "does not fail"}
@@ -65,7 +65,7 @@ def cost_line(diagnosis: Diagnosis) -> str:
 
 
 def missing_lines(diagnosis: Diagnosis) -> list[str]:
-    """Which classes could not be told, and why; those with one reason in one line."""
+    """The classes that were not looked at, a line for each reason."""
     reasons = grouped((one.why, one.fault.title) for one in diagnosis.not_looked_at)
     return [f"Not looked at: {'; '.join(titles)} ({why})." for why, titles in reasons.items()]
 
@@ -136,7 +136,7 @@ def diagnosis_table(diagnosis: Diagnosis, width: int, plain: bool) -> Iterator[R
     yield Text.assemble(wording.one_line(diagnosis.name), style="bold")
     yield Text(failing_line(diagnosis))
     if diagnosis.found:
-        table, left_out = fitted(*class_cells(diagnosis), width - 1, going=_GOING, plain=plain)
+        table, left_out = fitted(*class_cells(diagnosis), width - 1, drop=_DROPPED, plain=plain)
         yield Padding(table, (0, 0, 0, 1))
         of = "" if left_out else f", with its interval at {wording.percent(diagnosis.level)}"
         notes = [f"share: of all samples{of}.", cost_line(diagnosis)]
@@ -199,7 +199,7 @@ def moved_line(change: Moved) -> str:
 
 
 def moved_notes(change: Moved, *, with_intervals: bool = True) -> list[str]:
-    """How the numbers of a change were made.
+    """How the numbers of a change were computed.
 
     Args:
         change: its numbers.
@@ -256,7 +256,7 @@ def moved_table(change: Moved, width: int, plain: bool) -> Iterator[RenderableTy
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     yield Text(f"{change.new.name} against {change.old.name}", "bold")
     yield Text(moved_line(change))
-    table, left_out = fitted(*moved_cells(change), width - 1, going=_GOING, plain=plain)
+    table, left_out = fitted(*moved_cells(change), width - 1, drop=_DROPPED, plain=plain)
     yield Padding(table, (0, 0, 0, 1))
     notes = moved_notes(change, with_intervals=not left_out)
     yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))

@@ -19,12 +19,12 @@ from ragassay.judges.offline import LABEL, NOT_MEASURED
 from ragassay.judges.offline.language import LONGEST
 from ragassay.reports.text import verdict_text, wording
 from ragassay.reports.text.grouping import grouped
-from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, spans
+from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, answer_pieces
 from ragassay.samples import Sample
 from ragassay.strict import dumps
 
 _HELD = {"yes": ("+", "green"), "partly": ("~", "yellow"), "no": ("-", "red")}
-"""How a piece of the answer is marked: supported, in part, not."""
+"""The mark and colour of a piece of the answer: supported, in part, not."""
 
 CLIP = 400
 """Characters of a reply or text that are shown unless all was asked for."""
@@ -35,8 +35,8 @@ _MOST_PIECES = 30
 _MOST_RUNS = 10
 _MOST_VALUES = 6
 _MOST_IN_FULL = 6
-"""Metrics over the runs of a query of which each has its parts and its signature shown; of more,
-each has a line."""
+"""Up to so many metrics over the runs of a query are shown with parts and signature; more metrics
+have a line each."""
 
 
 def explained(explanation: Explained, *, full: bool = False) -> RenderableType:
@@ -202,7 +202,7 @@ class _ScorePages:
             yield shown
             yield from self._rest(len(table))
         answer = "" if self._sample.answer is None else self._sample.answer.text
-        pieces = spans(parts, answer)
+        pieces = answer_pieces(parts, answer)
         if pieces and pieces in self._pieces:
             yield Text("pieces of the answer: as above", "dim")
         elif pieces:

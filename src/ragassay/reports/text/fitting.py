@@ -86,7 +86,7 @@ def fitted(
     rows: Sequence[Sequence[str]],
     width: int,
     *,
-    going: Sequence[Collection[str]],
+    drop: Sequence[Collection[str]],
     words: str = "",
     plain: bool = False,
 ) -> tuple[Table, list[str]]:
@@ -98,7 +98,7 @@ def fitted(
             be followed by a remark in brackets.
         rows: cells, one for each head.
         width: of the terminal, in cells.
-        going: what is left out where there is no room, one group after the other.
+        drop: groups of columns that are left out where there is no room, in this order.
         words: the head of a column of words, which break where they must.
         plain: whether dashes must be ASCII.
     """
@@ -115,7 +115,7 @@ def fitted(
         broken = [word for cell in [words, *columns[words]] for word in cell.split()]
         cells[words], sizes[words] = columns[words], max(map(cell_len, broken))
     left_out: list[str] = []
-    for group in [(), *going]:
+    for group in [(), *drop]:
         left_out += [head for head in columns if head in group]
         shown = [head for head in columns if head not in left_out]
         room = width - table_width(sizes[head] for head in shown)

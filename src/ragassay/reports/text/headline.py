@@ -20,18 +20,18 @@ def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
     """
     by_canonical = {one.metric: name for name, one in summary.metrics.items()}
     shown: set[str] = set()
-    beside: dict[str, None] = {}
+    own_metrics: dict[str, None] = {}
     for name in used:
         suite = suites.known().get(name)
         if suite is None:
             continue
         own = [str(metric) for metric in suite.resolve()]
         if suite.headline and by_canonical.keys() >= set(own):
-            beside |= dict.fromkeys(own)
+            own_metrics |= dict.fromkeys(own)
             shown.update(suite.headline)
         else:
             shown.update(own)
-    return [by_canonical[one] for one in beside if one not in shown]
+    return [by_canonical[one] for one in own_metrics if one not in shown]
 
 
 def without(summary: Summary, names: Collection[str]) -> Summary:

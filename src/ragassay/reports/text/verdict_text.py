@@ -125,7 +125,7 @@ PIECES = ("claims", "supported", "statements")
 """Parts of a score that are shown piece by piece."""
 
 
-def spans(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
+def answer_pieces(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
     """The pieces that a score's parts hold: claims with their support, or statements with their
     citations. Empty for parts of another kind.
 

@@ -101,7 +101,8 @@ def reason(code: str) -> str:
 
 
 def against(comparison: Comparison) -> str:
-    """``hybrid (new) against bm25 (old)``; runs of one name are told apart by the same words."""
+    """``hybrid (new) against bm25 (old)``; ``(old)`` is not repeated where the
+    name of the old run adds only that."""
     old = " (old)"
     name = comparison.b.removesuffix(old) if comparison.b == comparison.a + old else comparison.b
     return f"{comparison.a} (new) against {name}{old}"

@@ -26,7 +26,7 @@ _CONSISTENCY_FILE = "consistency.csv"
 
 
 def tables_of(evaluator: Evaluator, statistic: Statistic = "cai") -> Tables:
-    """What knows the files of an evaluator.
+    """The tables of an evaluator.
 
     Args:
         evaluator: its name.

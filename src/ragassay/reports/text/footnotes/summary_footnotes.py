@@ -159,8 +159,8 @@ def _given_notes(summary: Summary) -> list[str]:
 
 
 def _without_given(metric: str) -> str:
-    """How to have a metric, by its canonical name, without the records' values; empty where it is
-    computed from those values.
+    """How to compute a metric, by its canonical name, without the records' values; empty where it
+    has no parameter for that.
     """
     try:
         (first_match, *_) = naming.find(metric)
@@ -209,8 +209,8 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
 
 
 def _judged(summary: Summary, spent: Spending) -> list[str]:
-    """The metrics with a value that rests on the run's judge. Runs of older versions do not say on
-    whom each value rests; theirs are those neither assumed nor given."""
+    """The metrics with a value that rests on the run's judge. Runs of older versions do not store
+    who judged each value; their judged values are those neither assumed nor given."""
     return [
         metric.name
         for metric in summary.metrics.values()
