@@ -51,10 +51,8 @@ def summary_table(summary: Summary, width: int, plain: bool) -> Iterator[Rendera
     """The metrics of a run, with what must be known to read them."""
     wide, bars = width >= _WIDE_SUMMARY, width >= _BAR_SUMMARY
     bars = bars and any(_bar(metric, plain) for metric in summary.metrics.values())
-    yield _heading(
-        [summary.title, summary.suite and f"suite {summary.suite}", summary.system],
-        wording.size(summary),
-    )
+    suite = summary.suite and f"suite {summary.suite}"
+    yield _heading(summary.title, suite, summary.system, wording.size(summary))
     table = ruled("metric", "mean", "interval", "scored")
     if bars:
         table.add_column("", no_wrap=True, width=_BAR_WIDTH)
@@ -113,7 +111,7 @@ def slices_table(summary: Summary, width: int, plain: bool) -> Iterator[Renderab
 @responsive
 def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
     """The differences between two runs, with their tests."""
-    yield _heading([wording.against(comparison)], "")
+    yield _heading(wording.against(comparison))
     corrected = wording.corrected_p(comparison)
     if width < max(_COMPARED):
         corrected = corrected.replace("Benjamini-Hochberg", "BH")
@@ -165,7 +163,7 @@ def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterato
 @responsive
 def verdict_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
     """The verdict on each difference between two runs, a line each: what one looks at first."""
-    yield _heading([wording.against(comparison)], "")
+    yield _heading(wording.against(comparison))
     table = ruled("metric", "new", "old", "difference")
     table.add_column("verdict", no_wrap=True)
     for d in comparison.differences:
@@ -203,10 +201,10 @@ def _slice_cell(metric: MetricSummary, plain: bool) -> Text:
     return Text.assemble(mean, (f" {wording.coverage(metric)}", "dim"))
 
 
-def _heading(pieces: Iterable[str], tail: str) -> RenderableType:
-    texts = [wording.one_line(piece) for piece in pieces if piece]
-    text = Text(texts[0] if texts else "", style="bold")
-    for piece in [*texts[1:], *([tail] if tail else [])]:
+def _heading(*pieces: str) -> RenderableType:
+    first, *rest = (wording.one_line(piece) for piece in pieces if piece)
+    text = Text(first, style="bold")
+    for piece in rest:
         text.append(f", {piece}", style="not bold")
     return Padding(text, (1, 1, 0, 1))
 

@@ -67,13 +67,13 @@ class TrecTables(Tables):
         else:
             body = cell.object()
             for key, metric in _OBJECTS.get(name, {}).items():
-                if not metric.endswith(("@", ".")) and key in body:
-                    yield metric, cell.number(body[key], key)
-                elif metric.endswith(("@", ".")):
+                if metric.endswith(("@", ".")):
                     for tail, value in cell.object(key).items():
                         inner = f"{metric}{tail.casefold().replace(' ', '_')}"
                         if belongs(inner):
                             yield inner, cell.number(value, f"{key}{tail}")
+                elif key in body:
+                    yield metric, cell.number(body[key], key)
 
     def all_foreign(self, metrics: Iterable[str]) -> bool:
         """Whether none of them belongs to the suite."""
@@ -96,6 +96,5 @@ def _answered(cell: Cell) -> float | None:
 @cache
 def belongs(name: str) -> bool:
     """Whether a metric of that name, at whatever cut-off, belongs to the suite."""
-    match = _CUT_OFF.fullmatch(name)
     own = suites.get("trecrag").metrics
-    return name in own or (match is not None and f"{match[1]}1" in own)
+    return name in own or _CUT_OFF.sub(r"\g<1>1", name) in own
