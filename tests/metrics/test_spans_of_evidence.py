@@ -1,17 +1,17 @@
 from __future__ import annotations
 
-from ragassay.reports.text.verdict_text import AnswerPiece, spans
+from ragassay.reports.text.verdict_text import AnswerPiece, answer_pieces
 
 ANSWER = "It opened in 1968. Entry is free [2]."
 
 
 def test_claims_stand_where_the_answer_has_them_and_rephrased_ones_nowhere() -> None:
     parts = {"claims": ["it opened in 1968.", "There is no fee."], "supported": [True, False]}
-    assert spans(parts, ANSWER) == [
+    assert answer_pieces(parts, ANSWER) == [
         AnswerPiece("it opened in 1968.", 0, 17, "yes"),
         AnswerPiece("There is no fee.", None, None, "no"),
     ]
-    first = spans(parts, ANSWER)[0]
+    first = answer_pieces(parts, ANSWER)[0]
     assert ANSWER[first.start : first.end] == "It opened in 1968"
 
 
@@ -28,11 +28,14 @@ def test_statements_tell_the_best_support_of_their_citations() -> None:
             },
         ]
     }
-    one, two = spans(parts, ANSWER)
+    one, two = answer_pieces(parts, ANSWER)
     assert (one.held, one.by) == ("no", "cites nothing")
     assert (two.held, two.by) == ("partly", "2: none, 3: partial")
     assert ANSWER[two.start : two.end] == "Entry is free"
 
 
 def test_other_parts_hold_no_pieces() -> None:
-    assert spans({"values": [1.0]}, ANSWER) == [] and spans({"statements": [3]}, ANSWER) == []
+    assert (
+        answer_pieces({"values": [1.0]}, ANSWER) == []
+        and answer_pieces({"statements": [3]}, ANSWER) == []
+    )

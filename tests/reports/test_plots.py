@@ -20,13 +20,12 @@ from ragassay.cli import call
 from ragassay.engine.comparison.standing import offline_reason
 from ragassay.reports.plots import (
     boxes,
-    consistency_plot,
     file_labels,
     picture,
     sheet,
     sources,
-    tabled,
 )
+from ragassay.reports.plots.result_files import consistency_evaluator, evaluator_tables
 from ragassay.stats import mean_interval
 from ragassay.stats.dispersion import spread
 from reports_examples import example
@@ -103,7 +102,7 @@ def test_our_own_file_and_its_run_folder_draw_the_same(tmp_path: Path) -> None:
 
     write_reports(result)
     folder, file = tmp_path / "run", tmp_path / "run" / "trecrag.csv"
-    for name in sources.chosen(sources.opened([file], "trec"), None, "trec"):
+    for name in sources.chosen(sources.opened([file], "trec"), None):
         (a,), (b,) = (sources.opened([path], "trec").series for path in (folder, file))
         ours, theirs = a.metric(name), b.metric(name)
         assert ours is not None and theirs is not None
@@ -211,10 +210,10 @@ def test_points_stay_in_their_row_and_are_always_the_same(tmp_path: Path) -> Non
 # --- consistency
 
 
-@pytest.mark.parametrize("statistic", get_args(consistency_plot.Statistic))
+@pytest.mark.parametrize("statistic", get_args(consistency_evaluator.Statistic))
 @pytest.mark.parametrize("ours", [True, False], ids=["ours", "Open RAG Eval's"])
 def test_each_statistic_is_that_of_the_values_of_each_query(
-    tmp_path: Path, statistic: consistency_plot.Statistic, ours: bool
+    tmp_path: Path, statistic: consistency_evaluator.Statistic, ours: bool
 ) -> None:
     path = plot_files.consistent(tmp_path / "c.csv", ours=ours)
     (one,) = sources.opened([path], "consistency", statistic).series
@@ -323,7 +322,7 @@ def test_eight_files_with_long_names_stay_apart_and_fit(tmp_path: Path) -> None:
     shown = [one.name for one in found.series]
     assert len(set(shown)) == 8 and max(map(len, shown)) <= file_labels.MOST
     assert len({sheet.color(at) for at in range(8)}) == 8
-    spec = picture.draw(found, TREC, "trec")
+    spec = picture.draw(found, TREC)
     assert set(shown) <= set(words(spec))
 
 
@@ -403,8 +402,8 @@ def test_panels_stand_in_the_order_asked_for_on_one_scale(tmp_path: Path) -> Non
     paths = [plot_files.ore(tmp_path / f"{at}.csv", plot_files.many(8, at)) for at in range(3)]
     for order in (wanted, wanted[::-1]):
         spec = drawn(*paths, metrics=order)
-        titles = [tabled.TITLES.get(name, name) for name in sources.chosen(
-            sources.opened(paths, "trec"), order, "trec")]  # fmt: skip
+        titles = [evaluator_tables.TITLES.get(name, name) for name in sources.chosen(
+            sources.opened(paths, "trec"), order)]  # fmt: skip
         assert [text for text in words(spec) if text in titles] == titles
 
 

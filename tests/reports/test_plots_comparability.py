@@ -14,8 +14,9 @@ from plot_reading import drawn, words
 from ragassay.cli import call
 from ragassay.errors import UsageError
 from ragassay.reports.folder import write_reports
-from ragassay.reports.plots import consistency_plot, picture, sources
+from ragassay.reports.plots import picture, sources
 from ragassay.reports.plots.comparability_notes import differences_in_computation
+from ragassay.reports.plots.result_files import consistency_evaluator
 
 
 def run(folder: Path, suite: list[str] | str = "consistency", **options: Any) -> Path:
@@ -122,19 +123,21 @@ def test_a_judge_that_is_not_named_is_called_unknown(tmp_path: Path) -> None:
         paths.append(plot_files.write(tmp_path / f"{len(judge)}.csv", heads, rows))
     new, old = sources.opened(paths, "trec").series
     with pytest.raises(UsageError, match=r"\(judge=unknown against judge=offline-lexical/1\)"):
-        picture.compared(new, old, ["nuggets.vital"], "trec")
+        picture.compared(new, old, ["nuggets.vital"], sources.tables_of("trec"))
 
 
 @pytest.mark.parametrize("statistic", ["cai", "cv"])
 def test_a_comparison_says_which_statistic_it_compares(
-    tmp_path: Path, statistic: consistency_plot.Statistic
+    tmp_path: Path, statistic: consistency_evaluator.Statistic
 ) -> None:
     paths = [plot_files.consistent(tmp_path / f"{name}.csv") for name in "ab"]
     new, old = sources.opened(paths, "consistency", statistic).series
     metrics = ["mean_umbrela_score", "bert_score"]
-    _, spec = picture.compared(new, old, metrics, "consistency", statistic)
+    _, spec = picture.compared(new, old, metrics, sources.tables_of("consistency", statistic))
     assert spec["title"]["text"] == "A = a against B = b"
     first = spec["title"]["subtitle"][0]
-    assert first.startswith(f"Consistency: {consistency_plot.STATISTIC_FORMS[statistic].title}.")
+    assert first.startswith(
+        f"Consistency: {consistency_evaluator.STATISTIC_FORMS[statistic].title}."
+    )
     assert ("Lower is more consistent" in first) == (statistic == "cv")
     assert ("mean_umbrela_score of grade / 3 ↑" in words(spec)) == (statistic == "cai")

@@ -11,7 +11,8 @@ import pytest
 import plot_files
 from plot_reading import drawn, labels, overlaps, walk
 from ragassay.reports.charts import drawing
-from ragassay.reports.plots import boxes, consistency_plot, sheet
+from ragassay.reports.plots import boxes, sheet
+from ragassay.reports.plots.result_files import consistency_evaluator
 from ragassay.reports.plots.series import PlotPanel, Series
 from ragassay.scores import Outcome, Reason, Unscored
 from reports_examples import Kind, result, samples
@@ -22,7 +23,7 @@ def test_no_heading_runs_into_the_next_panel(tmp_path: Path) -> None:
         f"q{at}": {
             name: plot_files.stats([0.1 * at, 0.2, 0.4])
             for name in (
-                *consistency_plot.TITLES,
+                *consistency_evaluator.TITLES,
                 *(f"another-one-with-a-name-{n}" for n in range(6)),
             )
         }
@@ -101,7 +102,7 @@ def test_why_there_is_no_value_stands_within_its_panel(tmp_path: Path, n_metrics
         series.append(Series(name, name, run))
     panels = [PlotPanel(name, name, "↑") for name in names]
     target = tmp_path / "p.svg"
-    drawing.save(boxes.boxes(series, panels, "title", []), target)
+    drawing.save(boxes.boxes(series, panels, "title", [], "value"), target)
     found = labels(target)
     told = [text for text in found if text[0].startswith("no value: needs extra")]
     assert len(told) == n_metrics * len(series)

@@ -76,7 +76,7 @@ def test_an_unknown_metric_lists_what_there_is_with_the_nearest(three: Path, cap
 def test_a_metric_goes_by_its_published_names_and_ours(
     three: Path, spelled: str, name: str
 ) -> None:
-    assert sources.chosen(sources.opened([three], "trec"), [spelled], "trec") == [name]
+    assert sources.chosen(sources.opened([three], "trec"), [spelled]) == [name]
 
 
 def test_metrics_may_be_separated_by_blanks_or_commas(three: Path, tmp_path: Path, capsys) -> None:
@@ -172,9 +172,9 @@ def test_a_query_that_stands_twice_and_one_without_an_id_are_refused(tmp_path: P
 def test_a_metric_without_any_value_can_be_asked_for(tmp_path: Path) -> None:
     runs = {"q1": [{"vital": 0.5, "hhem": None}]}
     found = sources.opened([plot_files.ore(tmp_path / "x.csv", runs)], "trec")
-    assert sources.chosen(found, ["hallucination_score"], "trec") == ["hhem"]
+    assert sources.chosen(found, ["hallucination_score"]) == ["hhem"]
     nothing = plot_files.ore(tmp_path / "y.csv", {"q1": [{"hhem": None}]})
-    assert "hhem" in sources.chosen(sources.opened([nothing], "trec"), None, "trec")
+    assert "hhem" in sources.chosen(sources.opened([nothing], "trec"), None)
 
 
 def test_scores_of_different_judges_are_compared_only_by_force(tmp_path: Path, capsys) -> None:

@@ -20,7 +20,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Spending
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
-from ragassay.reports.html import browse, pages
+from ragassay.reports.html import browse, pages, query_browser
 from ragassay.reports.html.browse import script_json
 from ragassay.reports.html.packing import LONG, MARK, TextPool, in_columns, packed
 from ragassay.reports.text import footnotes, wording
@@ -331,7 +331,7 @@ def test_the_document_is_well_structured(tmp_path: Path) -> None:
 def test_only_the_first_rows_are_listed_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (browse, pages):
+    for module in (browse, query_browser):
         monkeypatch.setattr(module, "MAX_ROWS", 60)
         monkeypatch.setattr(module, "CHUNK", 50)
     page = Page(report(example(100), tmp_path))
@@ -351,7 +351,7 @@ def test_long_texts_are_clipped_to_the_budget_and_say_so(
     long = [replace(s, passages=(replace(s.passages[0], text="x" * 50_000),)) for s in found]  # type: ignore[index]
     big = result(long, outcomes(long))
     whole = len(report(big, tmp_path))
-    monkeypatch.setattr(pages, "TEXT_BUDGET", 400_000)
+    monkeypatch.setattr(query_browser, "TEXT_BUDGET", 400_000)
     text = report(big, tmp_path)
     assert whole > len(text)  # deflated, so many equal letters take hardly any space
     passage = Page(text).json("d0-0")[0]["passages"][0][3]

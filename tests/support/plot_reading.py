@@ -7,7 +7,8 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
-from ragassay.reports.plots import consistency_plot, picture, sources
+from ragassay.reports.plots import picture, sources
+from ragassay.reports.plots.result_files import consistency_evaluator
 
 TREC = ["umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered"]
 
@@ -42,11 +43,11 @@ def drawn(
     *files: Path,
     evaluator: sources.Evaluator = "trec",
     metrics: list[str] | None = None,
-    statistic: consistency_plot.Statistic = "cai",
+    statistic: consistency_evaluator.Statistic = "cai",
 ) -> Any:
     found = sources.opened(files, evaluator, statistic)
-    chosen = sources.chosen(found, metrics, evaluator)
-    return picture.draw(found, chosen, evaluator, statistic, chosen=metrics is not None)
+    chosen = sources.chosen(found, metrics)
+    return picture.draw(found, chosen, chosen=metrics is not None)
 
 
 Label = tuple[str, float, float, float, float]

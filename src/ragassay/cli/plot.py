@@ -14,7 +14,7 @@ from ragassay.extensions import added
 
 if TYPE_CHECKING:
     from ragassay.reports.charts import Spec
-    from ragassay.reports.plots import Evaluator, Sources, Statistic
+    from ragassay.reports.plots import Sources
 
 
 def plot(
@@ -95,15 +95,15 @@ def plot(
         raise UsageError("--metrics-to-plot names no metric. Leave it out to draw the main ones.")
     with show.status("reading results"):
         opened = sources.opened(files, kind, statistic or "cai")
-        metrics = sources.chosen(opened, wanted, kind)
+        metrics = sources.chosen(opened, wanted)
     shortened = [one.name for one in opened.series if one.name != one.full]
     show.lines(*(f"{name}: {opened.paths[name]}" for name in shortened))
     if compare:
-        pictures = _differences(opened, metrics, kind, statistic or "cai", output_file, force=force)
+        pictures = _differences(opened, metrics, output_file, force=force)
     else:
         chosen = wanted is not None
-        show.warn(sources.remarks(opened, metrics, kind, chosen=chosen))
-        drawn = picture.draw(opened, metrics, kind, statistic or "cai", chosen=chosen)
+        show.warn(picture.remarks(opened, metrics, chosen=chosen))
+        drawn = picture.draw(opened, metrics, chosen=chosen)
         pictures = {output_file: drawn}
     for target, spec in pictures.items():
         with show.status("drawing"):
@@ -112,13 +112,7 @@ def plot(
 
 
 def _differences(
-    opened: Sources,
-    metrics: list[str],
-    evaluator: Evaluator,
-    statistic: Statistic,
-    target: Path,
-    *,
-    force: bool,
+    opened: Sources, metrics: list[str], target: Path, *, force: bool
 ) -> dict[Path, Spec]:
     """A picture for each file against the last one."""
     from ragassay.reports.plots import picture
@@ -131,7 +125,7 @@ def _differences(
     pictures: dict[Path, Spec] = {}
     warnings: list[str] = []
     for at, one in enumerate(new, start=1):
-        comparison, spec = picture.compared(one, old, metrics, evaluator, statistic, force=force)
+        comparison, spec = picture.compared(one, old, metrics, opened.tables, force=force)
         warnings += comparison.warnings
         pictures[show.numbered(target, at, len(new))] = spec
     show.warn(warnings)

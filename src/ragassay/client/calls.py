@@ -54,12 +54,8 @@ def create_task(project_id: str, name: str, **options: Any) -> Call[Task]:
         name: not that of another task of the project.
         options: separator, default_answer, multi_turn, language, judge, budget.
     """
-    return Call(
-        "POST",
-        _path("projects", project_id, "tasks"),
-        shaped(Task),
-        {"name": name, "options": options},
-    )
+    body = {"name": name, "options": options}
+    return Call("POST", _path("projects", project_id, "tasks"), shaped(Task), body)
 
 
 def list_tasks(project_id: str) -> Call[list[Task]]:
@@ -172,8 +168,8 @@ def create_report(
         "options": options,
     }
 
-    def read(found: Any) -> Started:
-        return Started(shaped(Report)(found["report"]), shaped(Job)(found["job"]))
+    def read(body: Any) -> Started:
+        return Started(shaped(Report)(body["report"]), shaped(Job)(body["job"]))
 
     return Call("POST", _path("tasks", task_id, "reports"), read, body)
 
@@ -206,7 +202,7 @@ def delete_record(task_id: str, record_id: str) -> Call[int]:
         record_id: of the record.
     """
     path = _path("tasks", task_id, "records", record_id)
-    return Call("DELETE", path, lambda found: int(found["deleted"]))
+    return Call("DELETE", path, lambda body: int(body["deleted"]))
 
 
 def delete_report(report_id: str) -> Call[None]:
@@ -220,9 +216,9 @@ def get_job(job_id: str) -> Call[Job]:
 
 
 def list_jobs(**conditions: Any) -> Call[list[Job]]:
-    """The jobs that all conditions hold for: project_id, task_id, report_id, status."""
-    given = {name: value for name, value in conditions.items() if value is not None}
-    return Call("GET", "/jobs", several(Job), query=given)
+    """The jobs that fulfil all conditions: project_id, task_id, report_id, status."""
+    query = {name: value for name, value in conditions.items() if value is not None}
+    return Call("GET", "/jobs", several(Job), query=query)
 
 
 def cancel_job(job_id: str) -> Call[Job]:
@@ -231,7 +227,7 @@ def cancel_job(job_id: str) -> Call[Job]:
 
 
 def retry_job(job_id: str) -> Call[Job]:
-    """Does a job that failed again."""
+    """Starts a job that failed once more."""
     return Call("POST", _path("jobs", job_id, "retry"), shaped(Job))
 
 
@@ -305,7 +301,7 @@ def compute_rag_evaluation_report(
         from_timestamp, to_timestamp: the interval.
     """
     call = create_report(task_id, report_name, from_timestamp, to_timestamp)
-    return Call(call.method, call.path, lambda found: call.read(found).job.id, call.body)
+    return Call(call.method, call.path, lambda body: call.read(body).job.id, call.body)
 
 
 def export_rag_evaluation_report(report_id: str, folder: str | Path, file_name: str) -> Call[Path]:
@@ -339,7 +335,7 @@ def _moment(time: Time) -> float | str:
 
 
 def _deletion(kind: str, key: str) -> Call[None]:
-    return Call("DELETE", _path(kind, key), lambda found: None)
+    return Call("DELETE", _path(kind, key), lambda body: None)
 
 
 def _compared(new_id: str, old_id: str, form: str, options: Mapping[str, bool]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a client may be told."""
+"""Errors of a client: a refused request, a job that failed or takes too long."""
 
 from __future__ import annotations
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -44,10 +46,10 @@ def shaped(kind: type[T]) -> Callable[[Any], T]:
     """
     names = [one.name for one in dataclasses.fields(kind)]  # type: ignore[arg-type]
 
-    def read(found: Any) -> T:
-        values = {name: found[name] for name in names if name in found}
+    def read(body: Any) -> T:
+        values = {name: body[name] for name in names if name in body}
         if kind is Job:
-            values["progress"] = shaped(Progress)(found["progress"])
+            values["progress"] = shaped(Progress)(body["progress"])
         return kind(**values)
 
     return read
@@ -56,7 +58,7 @@ def shaped(kind: type[T]) -> Callable[[Any], T]:
 def several(kind: type[T]) -> Callable[[Any], list[T]]:
     """Reads a list of objects; see `shaped`."""
     read = shaped(kind)
-    return lambda found: [read(one) for one in found]
+    return lambda body: [read(one) for one in body]
 
 
 def pieces_of(path: Path) -> Iterator[bytes]:
@@ -72,16 +74,17 @@ def pieces_of(path: Path) -> Iterator[bytes]:
         raise UsageError(f"{path} cannot be opened: {system_problem(error)}.") from error
 
 
-def refusal(status: int, found: Any, text: str) -> RequestRefused:
-    """The error for an answer that is none.
+def refusal(status: int, text: str) -> RequestRefused:
+    """The error for an answer that is no success.
 
     Args:
         status: HTTP's.
-        found: the answer's JSON, ``None`` where it is none.
-        text: the answer itself.
+        text: of the answer: the service's JSON, or what something before it says.
     """
-    if isinstance(found, Mapping) and "detail" in found:
-        return RequestRefused(status, str(found["detail"]), found.get("field"), found.get("line"))
+    with suppress(ValueError):
+        body = json.loads(text)
+        if isinstance(body, Mapping) and "detail" in body:
+            return RequestRefused(status, str(body["detail"]), body.get("field"), body.get("line"))
     return RequestRefused(status, " ".join(text.split())[:200] or "No reason was given.")
 
 
@@ -91,13 +94,17 @@ def address(url: str | None) -> str:
     Args:
         url: of the service; the variable ``RAGASSAY_URL`` or this machine where left out.
     """
-    found = url or os.environ.get(URL_VARIABLE) or "http://127.0.0.1:8765"
-    return found.rstrip("/") + "/api/v1"
+    base = url or os.environ.get(URL_VARIABLE) or "http://127.0.0.1:8765"
+    return base.rstrip("/") + "/api/v1"
 
 
-def polling_seconds(given: float | None) -> float:
-    """Seconds between two looks at a job."""
-    return given if given is not None else float(os.environ.get(POLLING_VARIABLE, "1"))
+def polling_seconds(polling: float | None) -> float:
+    """Seconds between two looks at a job.
+
+    Args:
+        polling: seconds; the variable ``RAGASSAY_POLLING`` or 1 where left out.
+    """
+    return polling if polling is not None else float(os.environ.get(POLLING_VARIABLE, "1"))
 
 
 def headers(token: str | None) -> dict[str, str]:
@@ -107,5 +114,5 @@ def headers(token: str | None) -> dict[str, str]:
         token: that allows it; the variable ``RAGASSAY_TOKEN`` where left out, none where that is
             not set.
     """
-    found = token or os.environ.get(TOKEN_VARIABLE)
-    return {"Authorization": f"Bearer {found}"} if found else {}
+    sent = token or os.environ.get(TOKEN_VARIABLE)
+    return {"Authorization": f"Bearer {sent}"} if sent else {}

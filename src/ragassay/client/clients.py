@@ -50,15 +50,15 @@ class _Method(Generic[P, T]):
 
     def __init__(self, call: Callable[P, Call[T]]) -> None:
         @wraps(call)
-        def method(client: Any, /, *given: P.args, **named: P.kwargs) -> Any:
-            return client._do(call(*given, **named))
+        def method(client: Any, /, *args: P.args, **kwargs: P.kwargs) -> Any:
+            return client._do(call(*args, **kwargs))
 
-        # The signature that readers and `inspect` see: the call's, of a client.
-        found = inspect.signature(call)
+        # The signature that readers and `inspect` see: the call's, as that of a method.
+        signature = inspect.signature(call)
         own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        returned = str(found.return_annotation).removeprefix("Call[").removesuffix("]")
-        method.__signature__ = found.replace(  # type: ignore[attr-defined]
-            parameters=[own, *found.parameters.values()], return_annotation=returned
+        returned = str(signature.return_annotation).removeprefix("Call[").removesuffix("]")
+        method.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[own, *signature.parameters.values()], return_annotation=returned
         )
         self._method = method
 
@@ -72,30 +72,11 @@ class _Method(Generic[P, T]):
         return self._method if client is None else MethodType(self._method, client)
 
 
-class _Pauses:
-    """The seconds between two looks at a job, until time is up."""
-
-    def __init__(self, most: float, polling: float) -> None:
-        self._most, self._polling = most, polling
-        self._end = time.monotonic() + most
-
-    def after(self, job: Job) -> float:
-        """Seconds until the next look.
-
-        Raises:
-            JobTimeout: there is none.
-        """
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise JobTimeout(job.id, self._most, job.status)
-        return max(0.0, min(self._polling, left))
-
-
 H = TypeVar("H")
 
 
 class _Connected(ABC, Generic[H]):
-    """What both clients are made of: the calls, the settings, and the connections ``H``."""
+    """What both clients have in common: the calls, the settings, and the connections ``H``."""
 
     create_project = _Method(calls.create_project)
     list_projects = _Method(calls.list_projects)
@@ -141,6 +122,22 @@ class _Connected(ABC, Generic[H]):
     @abstractmethod
     def _connected(self, **settings: Any) -> H: ...
 
+    def _pause(self, job: Job, limit: float, begun: float) -> float:
+        """Seconds until the next look at a job.
+
+        Args:
+            job: that has not ended.
+            limit: seconds to wait for it at most.
+            begun: when the waiting began (`time.monotonic`).
+
+        Raises:
+            JobTimeout: the limit is reached.
+        """
+        left = begun + limit - time.monotonic()
+        if left <= 0:
+            raise JobTimeout(job.id, limit, job.status)
+        return max(0.0, min(self._polling, left))
+
 
 class Client(_Connected["httpx2.Client"]):
     """A client that waits for each answer. Use it as a context manager, or close it.
@@ -173,9 +170,9 @@ class Client(_Connected["httpx2.Client"]):
             JobFailed: it ended with an error.
             JobTimeout: it did not end in time.
         """
-        pauses = _Pauses(max_wait_timeout, self._polling)
+        begun = time.monotonic()
         while not (job := self.get_job(job_id)).has_ended:
-            time.sleep(pauses.after(job))
+            time.sleep(self._pause(job, max_wait_timeout, begun))
         return _done(job)
 
     def _connected(self, **settings: Any) -> httpx2.Client:
@@ -185,7 +182,7 @@ class Client(_Connected["httpx2.Client"]):
         try:
             answer = self._http.request(call.method, call.path, params=call.query, **_body(call))
         except httpx2.HTTPError as error:
-            raise _unreached(self._http.base_url, error) from error
+            raise _not_reached(self._http.base_url, error) from error
         return _read(call, answer)
 
 
@@ -217,9 +214,9 @@ class AsyncClient(_Connected["httpx2.AsyncClient"]):
             JobFailed: it ended with an error.
             JobTimeout: it did not end in time.
         """
-        pauses = _Pauses(max_wait_timeout, self._polling)
+        begun = time.monotonic()
         while not (job := await self.get_job(job_id)).has_ended:
-            await asyncio.sleep(pauses.after(job))
+            await asyncio.sleep(self._pause(job, max_wait_timeout, begun))
         return _done(job)
 
     def _connected(self, **settings: Any) -> httpx2.AsyncClient:
@@ -231,7 +228,7 @@ class AsyncClient(_Connected["httpx2.AsyncClient"]):
                 call.method, call.path, params=call.query, **_async_body(call)
             )
         except httpx2.HTTPError as error:
-            raise _unreached(self._http.base_url, error) from error
+            raise _not_reached(self._http.base_url, error) from error
         return _read(call, answer)
 
 
@@ -253,11 +250,7 @@ def _async_body(call: Call[Any]) -> dict[str, Any]:
 
 def _read(call: Call[T], answer: httpx2.Response) -> T:
     if not answer.is_success:
-        try:
-            found = answer.json()
-        except ValueError:
-            found = None
-        raise refusal(answer.status_code, found, answer.text)
+        raise refusal(answer.status_code, answer.text)
     if call.as_bytes:
         return call.read(answer.content)
     try:
@@ -267,7 +260,7 @@ def _read(call: Call[T], answer: httpx2.Response) -> T:
         raise RequestRefused(answer.status_code, problem) from error
 
 
-def _unreached(url: Any, error: Exception) -> RequestRefused:
+def _not_reached(url: Any, error: Exception) -> RequestRefused:
     return RequestRefused(0, f"{url} cannot be asked: {type(error).__name__}: {error}.")
 
 

@@ -1,4 +1,4 @@
-"""Run folders on their way to the service and back: as archives."""
+"""Run folders as archives, to be sent to the service and back."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ Status = Literal["idle", "starting", "running", "completed", "error"]
 
 @dataclass(frozen=True)
 class Project:
-    """A project: what a team looks after together."""
+    """A project: the tasks of a team."""
 
     id: str
     name: str
@@ -34,7 +34,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Ingested:
-    """What became of a batch of records: numbers of them, and of chunks that were dropped."""
+    """Counts of a stored batch: records by outcome, and empty chunks that were dropped."""
 
     new: int
     changed: int
@@ -55,17 +55,17 @@ class Upload:
 
 @dataclass(frozen=True)
 class FilePreview:
-    """A look at the beginning of a file.
+    """The beginning of a file.
 
     Attributes:
-        format: that was found.
+        format: that was detected.
         columns: of the file.
         placed: column by field of ours.
         unplaced: columns that become metadata.
         rows: the first records as they are.
         samples: the first records as they would be stored.
-        lacks_ids: their content makes an id.
-        lacks_times: a column is to be named, or the time of receipt confirmed.
+        lacks_ids: whether records lack an id; it is then made of their content.
+        lacks_times: whether records lack a time; name its column, or confirm the time of receipt.
         notes: what the reader noticed.
         problem, line, field: why a record cannot be read, and where.
     """
@@ -96,7 +96,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Job:
-    """A job, as far as it is."""
+    """A job and its state."""
 
     id: str
     kind: str
@@ -114,7 +114,7 @@ class Job:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more comes of it."""
+        """Whether it is completed or failed."""
         return self.status in ("completed", "error")
 
 
@@ -172,7 +172,7 @@ class ReportPreview:
         calls, held, cost, seconds: ``{"low": ..., "high": ...}``: requests to send, those whose
             answer is paid already, US dollars, seconds of asking; ``None`` where not known.
         budget: whether the calls fit into it.
-        notes: what is to be known besides.
+        notes: further facts, a sentence each.
     """
 
     n_records: int

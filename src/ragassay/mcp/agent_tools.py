@@ -1,4 +1,4 @@
-"""What an agent does with ragassay: look at data, run a suite, explain a score, compare runs."""
+"""The tools of an agent: look at data, run a suite, explain a score, compare runs."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
         qrels: str | None,
         *,
         dry: bool = False,
-        **given: Any,
+        **options: Any,
     ) -> PreparedRun:
         path = folders.existing(data, "data")
         if path.suffix.casefold() in (".yaml", ".yml"):
             raise ArgumentError("data: a YAML file is a configuration. Name the file of samples.")
-        named = {
+        arguments = {
             "suite": _listed(suite or None),
             "metrics": _listed(metrics or None),
             "columns": columns or None,
             "qrels": None if qrels is None else str(folders.existing(qrels, "qrels")),
         }
-        config = make_config(data=str(path), **settings, **given, **named)
+        config = make_config(data=str(path), **settings, **options, **arguments)
         return prepare(config, dry=dry)
 
     def list_metrics(suite: str | None = None, search: str | None = None) -> Metrics:
@@ -106,14 +106,14 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             qrels: TREC or BEIR qrels, for a TREC run.
         """
 
-        def work(told: Progress) -> ValidatedFile:
-            job = prepared(data, suite, metrics, columns, qrels, dry=True)
-            found = preview(job, lambda n: told(n, None, "samples read"))
-            shown = ("format", "n_samples", "n_queries", "systems", "parts", "applicable")
+        def work(report: Progress) -> ValidatedFile:
+            run = prepared(data, suite, metrics, columns, qrels, dry=True)
+            contents = preview(run, lambda n: report(n, None, "samples read"))
+            fields = ("format", "n_samples", "n_queries", "systems", "parts", "applicable")
             return ValidatedFile(
-                **{name: getattr(found, name) for name in shown},
-                not_here={name: str(why) for name, why in found.extras.items()},
-                notes=list(found.warnings),
+                **{name: getattr(contents, name) for name in fields},
+                not_here={name: str(why) for name, why in contents.extras.items()},
+                notes=list(contents.warnings),
             )
 
         return await in_thread(context, work)
@@ -141,7 +141,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             output: New folder for the run. Default: runs/NAME of the data.
         """
 
-        def work(told: Progress) -> RunDone:
+        def work(report: Progress) -> RunDone:
             source = folders.existing(data, "data")
             wanted = output or f"{RUNS}/{source.stem}"
             target = folders.writable(wanted, "output")
@@ -149,10 +149,9 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             while output is None and target.exists():
                 number += 1
                 target = folders.writable(f"{wanted}-{number}", "output")
-            given: dict[str, Any] = {"limit": limit, "output": str(target)}
-            job = prepared(data, suite, metrics, columns, qrels, **given)
-            total = job.source.count()
-            result = job.run(lambda n: told(n, total, "samples scored"), keep=False)
+            run = prepared(data, suite, metrics, columns, qrels, limit=limit, output=str(target))
+            total = run.source.count()
+            result = run.run(lambda n: report(n, total, "samples scored"), keep=False)
             return RunDone.of(result, run_folder.write_reports(result))
 
         return await in_thread(context, work)
@@ -174,11 +173,9 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             primary: Metrics to test; the others are shown and weaken nothing. Default: all.
         """
 
-        def work(told: object) -> Compared:
-            a, b = (
-                open_run(folders.existing(path, name))
-                for path, name in ((new, "new"), (old, "old"))
-            )
+        def work(report: object) -> Compared:
+            a = open_run(folders.existing(new, "new"))
+            b = open_run(folders.existing(old, "old"))
             return Compared.of(compare(a, b, metrics=_listed(metrics), primary=_listed(primary)))
 
         return await in_thread(context, work)
@@ -201,12 +198,11 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             full: Also the prompts and raw replies of the judge.
         """
 
-        def work(told: object) -> ExplainedScores:
-            found = rescoring.explain(
-                open_run(folders.existing(run, "run")), sample, metric, system=system
-            )
-            one = found.sample
-            scores = found.to_json()["scores"]
+        def work(report: object) -> ExplainedScores:
+            source = open_run(folders.existing(run, "run"))
+            explained = rescoring.explain(source, sample, metric, system=system)
+            one = explained.sample
+            scores = explained.to_json()["scores"]
             for score in scores if not full else ():
                 score["verdicts"] = [
                     {key: value for key, value in verdict.items() if key not in _LONG}

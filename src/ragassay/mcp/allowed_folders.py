@@ -15,7 +15,7 @@ class AllowedFolders:
     """The folders below which files are read and written.
 
     Args:
-        folders: a relative path of an agent belongs to the first one that has it.
+        folders: a relative path of an agent is looked up in each; the first one that has it counts.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
@@ -31,13 +31,13 @@ class AllowedFolders:
         Raises:
             ArgumentError: it lies outside, or is not there; or a link within it leads outside.
         """
-        found = self.writable(path, argument)
-        if not found.exists():
-            raise ArgumentError(f"{argument}: there is no file {path!r} in {self._named()}.")
-        for link in _links(found):
+        resolved = self.writable(path, argument)
+        if not resolved.exists():
+            raise ArgumentError(f"{argument}: there is no file {path!r} in {self._names()}.")
+        for link in _links(resolved):
             if not self._is_inside(link.resolve()):
-                raise ArgumentError(f"{argument}: {link} leads out of {self._named()}.")
-        return found
+                raise ArgumentError(f"{argument}: {link} leads out of {self._names()}.")
+        return resolved
 
     def writable(self, path: str, argument: str) -> Path:
         """A file or folder to write, with all links followed.
@@ -55,13 +55,13 @@ class AllowedFolders:
                 "the server names one."
             )
         try:
-            tried = [(folder / path).resolve() for folder in self._folders]
+            candidates = [(folder / path).resolve() for folder in self._folders]
         except (ValueError, RuntimeError):  # a null character, links in a circle
-            tried = []
-        inside = [one for one in tried if self._is_inside(one)]
+            candidates = []
+        inside = [one for one in candidates if self._is_inside(one)]
         if not inside:
             raise ArgumentError(
-                f"{argument}: {path!r} lies outside {self._named()}, which alone may be used. "
+                f"{argument}: {path!r} lies outside {self._names()}, which alone may be used. "
                 "Use a path below it."
             )
         return next((one for one in inside if one.exists()), inside[0])
@@ -69,7 +69,7 @@ class AllowedFolders:
     def _is_inside(self, path: Path) -> bool:
         return any(path.is_relative_to(folder) for folder in self._folders)
 
-    def _named(self) -> str:
+    def _names(self) -> str:
         return " and ".join(map(str, self._folders))
 
 

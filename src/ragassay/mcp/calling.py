@@ -21,7 +21,7 @@ EVERY_S = 0.2
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """What a person could mend becomes an error that the agent reads.
+    """Turns an error that a person can mend into one that the agent reads.
 
     Raises:
         ToolError: with the sentence.
@@ -33,26 +33,22 @@ def in_words() -> Iterator[None]:
 
 
 async def in_thread(context: Context[Any, Any], work: Callable[[Progress], R]) -> R:
-    """Does work that takes long, and tells how far it is.
+    """Does work that takes long in a thread, and reports its progress.
 
     Args:
         context: of the call.
-        work: is given a function to tell progress with.
+        work: takes a function that reports progress: done, total and a sentence.
 
     Raises:
-        ToolError: what the work complains of.
+        ToolError: the work fails for a reason that a person can mend.
     """
     loop, last = asyncio.get_running_loop(), 0.0
 
-    def told(done: float, of: float | None, sentence: str) -> None:
+    def report(done: float, of: float | None, sentence: str) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= EVERY_S or done == of:
             last = now
             asyncio.run_coroutine_threadsafe(context.report_progress(done, of, sentence), loop)
 
-    def called() -> R:
-        with in_words():
-            return work(told)
-
-    return await asyncio.to_thread(called)
+    return await asyncio.to_thread(in_words()(work), report)

@@ -41,7 +41,7 @@ class McpOptions:
 
 
 class _Server(MCPServer[Any]):
-    """A server whose refusals of arguments are sentences."""
+    """A server that refuses wrong arguments in a sentence."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **more: Any) -> Any:
         """Calls a tool.
@@ -61,23 +61,23 @@ class _Server(MCPServer[Any]):
             if not isinstance(error.__cause__, ValidationError):
                 raise
             tools = {tool.name: tool for tool in await self.list_tools()}
-            known = list(tools[name].input_schema.get("properties") or ())
-            raise ToolError(_refusal(name, arguments, error.__cause__, known)) from error
+            parameters = list(tools[name].input_schema.get("properties") or ())
+            raise ToolError(_refusal(name, arguments, error.__cause__, parameters)) from error
 
 
 def _refusal(
-    name: str, arguments: Mapping[str, Any], error: ValidationError, known: list[str]
+    name: str, arguments: Mapping[str, Any], error: ValidationError, parameters: list[str]
 ) -> str:
     """What is wrong with the arguments of a tool, in one sentence, and what it takes."""
     first = error.errors()[0]
     field = ".".join(str(piece) for piece in first["loc"][:1])
-    unknown = next((one for one in arguments if one not in known), None)
+    unknown = next((one for one in arguments if one not in parameters), None)
     if first["type"] == "missing":
-        what = f"{name} needs the argument {field!r}"
-        what += f", and {unknown!r} is none of its arguments" if unknown else ""
+        problem = f"{name} needs the argument {field!r}"
+        problem += f", and {unknown!r} is none of its arguments" if unknown else ""
     else:
-        what = f"{name}: {validation_problem(error)}"
-    return f"{what}. It takes: {', '.join(known)}."
+        problem = f"{name}: {validation_problem(error)}"
+    return f"{problem}. It takes: {', '.join(parameters)}."
 
 
 def create_server(options: McpOptions) -> MCPServer[Any]:

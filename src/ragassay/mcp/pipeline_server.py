@@ -64,7 +64,7 @@ class PipelineServer:
             arguments = tuple(inspect.signature(function).parameters)
             Flow.declared(output, arguments, ())  # a mistake shows when the server starts
             self._declared[function.__name__] = (output, arguments)
-            self.server.add_tool(_told(function), structured_output=False)
+            self.server.add_tool(_with_readable_errors(function), structured_output=False)
             return function
 
         return decorator
@@ -115,30 +115,29 @@ def evaluation_server(file: str) -> PipelineServer:
     Args:
         file: of the program.
     """
-    made = PipelineServer(file, "evaluation")
+    server = PipelineServer(file, "evaluation")
     for name, flow in FLOWS["evaluation"].items():
-        made.tool(flow)(getattr(ultrarag, name))
-    return made
+        server.tool(flow)(getattr(ultrarag, name))
+    return server
 
 
-def _told(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, whose errors the caller reads; their place goes to standard error."""
+def _with_readable_errors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its errors as sentences for the caller; a defect of its own is also printed
+    to standard error, with its place."""
+
+    if not inspect.iscoroutinefunction(function):
+        return _errors_in_words()(function)
 
     @functools.wraps(function)
-    def called(*arguments: Any, **named: Any) -> Any:
-        with _in_words():
-            return function(*arguments, **named)
+    async def awaited(*args: Any, **kwargs: Any) -> Any:
+        with _errors_in_words():
+            return await function(*args, **kwargs)
 
-    @functools.wraps(function)
-    async def awaited(*arguments: Any, **named: Any) -> Any:
-        with _in_words():
-            return await function(*arguments, **named)
-
-    return awaited if inspect.iscoroutinefunction(function) else called
+    return awaited
 
 
 @contextmanager
-def _in_words() -> Iterator[None]:
+def _errors_in_words() -> Iterator[None]:
     try:
         yield
     except RagassayError as error:

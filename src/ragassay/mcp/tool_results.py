@@ -1,4 +1,4 @@
-"""What the tools give back: typed, so that an agent knows what to expect."""
+"""What the tools give back, as types: their schemas tell an agent what to expect."""
 
 from __future__ import annotations
 
@@ -78,13 +78,12 @@ class RunDone(BaseModel):
 
         Args:
             result: of the run, with a folder.
-            reports: that were written, by name.
+            reports: paths of those that were written, by format; HTML is among them.
         """
         summary = result.summary
-        html = next((str(path) for path in reports.values() if str(path).endswith(".html")), None)
         return cls(
             run=str(result.folder),
-            report=html,
+            report=str(reports["html"]),
             n_samples=summary.n_samples,
             metrics=[
                 MetricMean.model_validate(one, from_attributes=True)

@@ -48,7 +48,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders) -> None:
         """
         return await in_thread(
             context,
-            lambda told: Evaluated(**ultrarag.evaluate(pred_ls, gt_ls, metrics, saved(save_path))),
+            lambda _: Evaluated(**ultrarag.evaluate(pred_ls, gt_ls, metrics, saved(save_path))),
         )
 
     async def evaluate_trec(
@@ -71,7 +71,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders) -> None:
             save_path: JSON file to write.
         """
 
-        def work(told: object) -> Evaluated:
+        def work(report: object) -> Evaluated:
             run = folders.existing(run_path, "run_path")
             qrels = folders.existing(qrels_path, "qrels_path")
             return Evaluated(
@@ -104,7 +104,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders) -> None:
             save_path: JSON file to write.
         """
 
-        def work(told: object) -> Evaluated:
+        def work(report: object) -> Evaluated:
             new = folders.existing(run_new_path, "run_new_path")
             old = folders.existing(run_old_path, "run_old_path")
             qrels = folders.existing(qrels_path, "qrels_path")
@@ -124,12 +124,12 @@ def add(server: MCPServer[Any], folders: AllowedFolders) -> None:
                 "question", "gt_ls": "golden_answers"}), limit (-1: all), shuffle, seed.
         """
 
-        def work(told: object) -> dict[str, Any]:
+        def work(report: object) -> dict[str, Any]:
             path = benchmark.get("path")
             if not isinstance(path, str):
                 return dict(ultrarag.get_data(benchmark))  # which says what is missing
-            inside = folders.existing(path, "benchmark.path")
-            return dict(ultrarag.get_data({**benchmark, "path": str(inside)}))
+            allowed = folders.existing(path, "benchmark.path")
+            return dict(ultrarag.get_data({**benchmark, "path": str(allowed)}))
 
         return await in_thread(context, work)
 

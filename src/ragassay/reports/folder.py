@@ -1,8 +1,9 @@
-"""The reports in a run folder."""
+"""The reports in a run folder: which there are, and how they are written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from ragassay import files
@@ -53,7 +54,10 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "junit": write_junit,
     "badge": write_badge,
 }
-"""The writer of each of our report formats that is one file; `file_name` says what it writes."""
+"""The writer of each of our report formats that is one file; `file_name` names the file."""
+
+_OF_GATES = ("junit", "badge")
+"""Formats that show gates, which a run of the suite consistency alone has itself."""
 
 
 def known() -> tuple[str, ...]:
@@ -105,7 +109,7 @@ def write_reports(
     *,
     metric: str | None = None,
 ) -> dict[str, Path]:
-    """Writes reports and returns where each one is, by format.
+    """Writes reports.
 
     Args:
         result: a finished run.
@@ -134,21 +138,17 @@ def write_reports(
                 f"Unknown report format {name!r}. {did_you_mean(name, known())} "
                 f"There are: {', '.join(known())}."
             )
-    # A run of the suite consistency alone has nothing to tell but that.
-    told = result if result.summary.metrics else result.consistency or result
+    # A run of the suite consistency alone has no metrics but those of its consistency.
+    with_metrics = result if result.summary.metrics else result.consistency or result
+    writers = WRITERS | {"badge": partial(write_badge, metric=metric)}
     written: dict[str, Path] = {}
     for name in wanted:
         if name == "ore":
-            written |= ore_files.write(told, target)
+            written |= ore_files.write(with_metrics, target)
             continue
         written[name] = target / file_name(name)
-        if name == "badge":
-            write_badge(result, written[name], metric)
-            continue
-        # A run of the suite consistency alone has gates on that.
-        shown = result if name == "junit" else told
-        write = WRITERS[name] if name in WRITERS else added("reports")[name].write
-        write(shown, written[name])
+        write = writers[name] if name in writers else added("reports")[name].write
+        write(result if name in _OF_GATES else with_metrics, written[name])
     if formats is None and result.consistency is not None:
         write_reports(result.consistency, target / CONSISTENCY)
     return written

@@ -47,8 +47,8 @@ def html_of(shown: object) -> str:
         body = _page("summaries", summaries=[shown], gates=())
     elif isinstance(shown, Result):
         every = [step.summary for step in shown.steps]
-        told = [one for one in every if one.metrics] or every[:1]
-        body = _page("summaries", summaries=told, gates=shown.gates)
+        summaries = [one for one in every if one.metrics] or every[:1]
+        body = _page("summaries", summaries=summaries, gates=shown.gates)
     elif isinstance(shown, Diagnosis):
         title = f"{shown.name}: {diagnosis_text.failing_line(shown)}"
         notes = diagnosis_text.panel_notes(shown)
@@ -82,15 +82,16 @@ def table_html(
     return _page("rows", title=title, heads=heads, cells=rows, notes=notes)
 
 
-def text_of(shown: object) -> str:
+def text_of(shown: object, *, margin: int = 0) -> str:
     """What the command line prints, as wide as the terminal, up to 100 columns.
 
     Args:
         shown: a comparison, a diagnosis, a plan, or what rich can print.
+        margin: columns of the terminal that stay free.
     """
     from rich.console import Console
 
-    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
+    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns - margin)
     out = Console(file=io.StringIO(), width=width, color_system=None, highlight=False)
     out.print(_TABLES[type(shown)](shown) if type(shown) in _TABLES else shown)
     notes = shown.warnings if isinstance(shown, Preview) else ()

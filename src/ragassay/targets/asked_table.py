@@ -39,7 +39,7 @@ def ask_table(summaries: Sequence[AskSummary], width: int, plain: bool) -> Itera
     rows = cells(summaries)
     empty = [head for head, *column in zip(HEADS, *rows, strict=True) if {*column} <= {"0", "-"}]
     going: list[Collection[str]] = [tuple(empty), *_GOING]
-    table, left_out = fitted(HEADS, rows, width, going=going, plain=plain)
+    table, left_out = fitted(HEADS, rows, width, drop=going, plain=plain)
     yield table
     if told := [head for head in left_out if head not in empty]:
         yield Text(f" No room for: {', '.join(told)}.", "dim")

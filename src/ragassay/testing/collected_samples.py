@@ -72,21 +72,21 @@ class CollectedSamples:
 
     def to_json(self) -> dict[str, Any]:
         """The samples and gates as plain values."""
-        told = {"samples": [to_record(one) for one in self.samples], "gates": self.gates}
+        content = {"samples": [to_record(one) for one in self.samples], "gates": self.gates}
         # A `Sample` holds whatever its test put in: dates, numbers of numpy.
-        plain: dict[str, Any] = json.loads(dumps(told))
+        plain: dict[str, Any] = json.loads(dumps(content))
         return plain
 
 
 @dataclass(frozen=True)
 class GatedSession:
-    """What was found of all samples of a session."""
+    """The evaluation of all samples of a session, with its gates."""
 
     result: Result
 
     @property
     def passed(self) -> bool:
-        """Whether every gate passed (one that is undecided did not) and nothing lacks."""
+        """Whether every gate passed (one that is undecided did not) and no score is missing."""
         return all(one.passed for one in self.result.gates) and not self.lack
 
     @property
@@ -95,43 +95,38 @@ class GatedSession:
         not."""
         from ragassay.reports.ci import lack_of
 
-        inner = self.result.consistency
-        return lack_of([self.result.summary, *([] if inner is None else [inner.summary])])
+        return lack_of([step.summary for step in self.result.steps])
 
     @property
     def verdict(self) -> str:
         """What keeps the session from passing, in a few words; empty where it passes."""
         passed = [one.passed for one in self.result.gates]
-        found = (("failed", passed.count(False)), ("undecided", passed.count(None)))
-        counted = [f"{plural(n, 'gate')} {state}" for state, n in found if n]
+        counts = (("failed", passed.count(False)), ("undecided", passed.count(None)))
+        counted = [f"{plural(n, 'gate')} {state}" for state, n in counts if n]
         return ", ".join([*counted, *(["the evaluation is incomplete"] if self.lack else [])])
 
     @property
     def lines(self) -> list[str]:
         """The table, the gates, and for those that did not pass the samples that fare worst."""
-        told = [str(self.result.summary), ""]
+        lines = [str(self.result.summary), ""]
         for one in self.result.gates:
-            told.append(one.sentence)
+            lines.append(one.sentence)
             if not one.passed:
-                told += self._worst(one)
+                lines += self._worst(one)
         if self.lack:
-            told.append(f"The evaluation is incomplete: {self.lack}")
-        told += [f"note: {one}" for one in self.result.summary.warnings]
-        return told
+            lines.append(f"The evaluation is incomplete: {self.lack}")
+        return [*lines, *(f"note: {one}" for one in self.result.summary.warnings)]
 
     def _worst(self, gate: GateResult) -> list[str]:
-        asked = gates.parse(gate.gate)
-        rows = [row for row in self.result.scores if row.metric == asked.metric]
-        scored = [
-            (float(row.value), row)
-            for row in rows
-            if isinstance(row.value, int | float) and not asked.holds(float(row.value))
-        ]
-        scored.sort(key=lambda pair: pair[0], reverse=not asked.at_least)
-        unscored = [row for row in rows if row.value is None]
-        chosen = [row.identity for row in [*unscored, *(row for _, row in scored)][:WORST]]
+        from ragassay.reports.ci import worst_rows
+
+        metric = gates.parse(gate.gate).metric
+        scores = self.result.scores
+        unscored = [row for row in scores if row.metric == metric and row.value is None]
+        worst = [row for _, row in worst_rows(self.result, gate, WORST)]
+        chosen = [row.identity for row in [*unscored, *worst][:WORST]]
         by_identity = {one.identity: one for one in self.result.samples if one.identity in chosen}
-        text = [evidence_of(self.result, by_identity[one], [asked.metric]) for one in chosen]
+        text = [evidence_of(self.result, by_identity[one], [metric]) for one in chosen]
         return [f"  {line}".rstrip() for one in text for line in one.splitlines()]
 
 
@@ -166,11 +161,11 @@ def gated(
     from ragassay.engine.config import read_config
     from ragassay.reports import folder
 
-    samples, asked = [], list(conditions)
+    samples, merged = [], list(conditions)
     seen: Counter[tuple[str, str]] = Counter()
     queries: dict[str, str] = {}
     for one in handed_in:
-        asked += one["gates"]
+        merged += one["gates"]
         for sample in from_records(one["samples"]):
             turns = "\n".join([*(turn.text for turn in sample.history), sample.query or ""])
             if queries.setdefault(sample.id, turns).split() != turns.split():
@@ -188,27 +183,27 @@ def gated(
         values = read_config(config, instead).config(instead).model_dump(exclude_unset=True)
         del values["data"], values["format"]
     values |= options or {}
-    asked += values.pop("fail_under", [])
-    if not asked:
+    merged += values.pop("fail_under", [])
+    if not merged:
         raise UsageError(
             "Tests handed in samples, but there is no gate: give --ragassay-gate METRIC>=VALUE, "
             "ragassay_gates in the configuration of pytest, or call rag_eval.gate."
         )
     if not values.get("suite") and not values.get("metrics"):
-        values["metrics"] = list(dict.fromkeys(gates.parse(one, "gate").metric for one in asked))
-    if output is not None:
-        values["output"] = output
-    kept = values.pop("output", None)
+        metrics = (gates.parse(one, "gate").metric for one in merged)
+        values["metrics"] = list(dict.fromkeys(metrics))
+    configured = values.pop("output", None)
+    target = configured if output is None else output
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RagassayWarning)
         suite = values.pop("suite", None)
-        result = evaluate(samples, suite or None, fail_under=[*dict.fromkeys(asked)], save=kept,
+        result = evaluate(samples, suite or None, fail_under=[*dict.fromkeys(merged)], save=target,
                           **values)  # fmt: skip
         if n_without:
             it = either(n_without, "it", "they")
             why = f"{plural(n_without, 'test')} failed before {it} handed in a sample"
             undecided = (replace(g, passed=None, why=why) if g.passed else g for g in result.gates)
             result = replace(result, gates=tuple(undecided))
-        if kept is not None:
+        if target is not None:
             folder.write_reports(result)
     return GatedSession(result)

@@ -101,8 +101,8 @@ def pytest_runtest_makereport(
     report = yield
     if report.when == "teardown" and "rag_eval" in getattr(item, "fixturenames", ()):
         collected = item.stash.get(HANDED_IN, None)  # none where another fixture failed first
-        told = {"samples": [], "gates": []} if collected is None else collected.to_json()
-        setattr(report, SENT, json.dumps(told))
+        content = {"samples": [], "gates": []} if collected is None else collected.to_json()
+        setattr(report, SENT, json.dumps(content))
     return report
 
 
@@ -118,7 +118,7 @@ class SessionGate:
         self.handed_in: dict[str, Any] = {}
         self.passed: set[str] = set()
         self.failed: set[str] = set()
-        self.found: GatedSession | None = None
+        self.gated: GatedSession | None = None
         self.problem = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -136,7 +136,7 @@ class SessionGate:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Evaluates and decides. A gate that fails or is undecided fails the session."""
         listing = self.config.option.collectonly
-        named = self.config.getoption("--ragassay-gate")
+        on_command_line = self.config.getoption("--ragassay-gate")
         tests = [self.handed_in[nodeid] for nodeid in sorted(self.handed_in)]
         if exitstatus in NOT_RUN or listing:
             self.problem = "The session was broken off: gates are undecided." if tests else ""
@@ -144,8 +144,8 @@ class SessionGate:
         if not any(one["samples"] for one in tests):
             # Gates of the ini file are silent where no test that uses the fixture ran.
             used = self.handed_in.keys() & self.passed
-            standing = used and (_gates_of(self.config) or _path_of_config(self.config))
-            if named or standing or any(one["gates"] for one in tests):
+            configured = used and (_gates_of(self.config) or _path_of_config(self.config))
+            if on_command_line or configured or any(one["gates"] for one in tests):
                 self.problem = "No test handed in a sample (rag_eval.add): gates are undecided."
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             return
@@ -153,7 +153,7 @@ class SessionGate:
         from ragassay.testing import gated
 
         try:
-            self.found = gated(
+            self.gated = gated(
                 tests,
                 _gates_of(self.config),
                 config=_path_of_config(self.config),
@@ -168,20 +168,20 @@ class SessionGate:
             self.problem = str(error).replace("--fail-under", "gate")
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
             return
-        if not self.found.passed and exitstatus == pytest.ExitCode.OK:
+        if not self.gated.passed and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Says what was found; nothing where no test handed in a sample."""
-        if self.found is None and not self.problem:
+        """Prints the evaluation and its gates; nothing where no test handed in a sample."""
+        if self.gated is None and not self.problem:
             return
         tests = sum(bool(one["samples"]) for one in self.handed_in.values())
         samples = sum(len(one["samples"]) for one in self.handed_in.values())
         terminalreporter.section(f"ragassay: samples={samples} tests={tests}")
         if self.problem:
             terminalreporter.line(f"ragassay: {self.problem}", red=True)
-        if self.found is not None:
-            for line in self.found.lines:
+        if self.gated is not None:
+            for line in self.gated.lines:
                 color = {"red": True} if line.startswith("gate ") and ": passed" not in line else {}
                 terminalreporter.line(line, **color)
             if folder := self.config.getoption("--ragassay-output"):
@@ -191,7 +191,7 @@ class SessionGate:
         """Ends the output with what fails the session: pytest's own last line counts tests only,
         and may say that all of them passed."""
         reporter = config.pluginmanager.get_plugin("terminalreporter")
-        verdict = self.found.verdict if self.found else self.problem and "the gates are undecided"
+        verdict = self.gated.verdict if self.gated else self.problem and "the gates are undecided"
         if verdict and reporter is not None:
             reporter.write_line(f"ragassay: {verdict}", red=True)
 
@@ -207,5 +207,5 @@ def _gates_of(config: pytest.Config) -> list[str]:
 
 def _path_of_config(config: pytest.Config) -> str | None:
     paths = config.getini("ragassay_config")
-    named = config.getoption("--ragassay-config")
-    return named or (str(paths[0]) if paths else None)
+    option = config.getoption("--ragassay-config")
+    return option or (str(paths[0]) if paths else None)

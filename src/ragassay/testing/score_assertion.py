@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragassay.engine import evaluate, explain
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from ragassay.engine.results import GateResult
     from ragassay.judges import Judge
 
-WIDTH = 100
-"""Characters of a line in a failure's text at most; fewer where the terminal has fewer."""
 _MARGIN = 8
 """Columns that pytest puts before each line of an error."""
 
@@ -57,8 +56,8 @@ def assert_score(
         )
     if not conditions:
         raise UsageError("No condition is given: assert_score(sample, 'token_f1.f>=0.6').")
-    asked = [gates.parse(one, "condition") for one in conditions]
-    for gate in asked:
+    parsed = [gates.parse(one, "condition") for one in conditions]
+    for gate in parsed:
         if gate.which != "mean":
             raise UsageError(
                 f"condition '{gate}': one sample has no interval. Write "
@@ -66,11 +65,11 @@ def assert_score(
                 "bounds of all samples of a session."
             )
     if "metrics" not in options and "suite" not in options:
-        options["metrics"] = list(dict.fromkeys(gate.metric for gate in asked))
+        options["metrics"] = list(dict.fromkeys(gate.metric for gate in parsed))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RagassayWarning)
-            result = evaluate([sample], judge=judge, fail_under=[*map(str, asked)], **options)
+            result = evaluate([sample], judge=judge, fail_under=[*map(str, parsed)], **options)
     except RagassayError as error:
         # Raised anew here, so that pytest shows the line of the test and not those of the package.
         raise error.with_traceback(None) from None
@@ -84,21 +83,21 @@ def _failure(result: Result, unfulfilled: list[GateResult]) -> str:
     """What a failed assertion says: each condition with the score, then the evidence."""
     (sample,) = result.samples
     rows = {row.metric: row for row in result.scores}
-    lines, shown = [], []
+    lines, metrics = [], []
     for gate in unfulfilled:
         text, metric = gate.gate, gates.parse(gate.gate).metric
-        shown.append(metric)
+        metrics.append(metric)
         row = rows[metric]
         if row.value is None:
-            found = f"{metric} is unscored ({row.reason}): {row.explanation}".rstrip(": ")
-            lines.append(f"{text} cannot be decided: {found}")
+            problem = f"{metric} is unscored ({row.reason}): {row.explanation}".rstrip(": ")
+            lines.append(f"{text} cannot be decided: {problem}")
             continue
         value = row.value if isinstance(row.value, str | list) else gate.rounded(row.value)
         if gate.why:
             lines.append(f"{text} cannot be decided: {metric} is {value}; {gate.why}")
         else:
             lines.append(f"{text} is not fulfilled: {metric} is {value}")
-    return "\n".join([*lines, evidence_of(result, sample, shown)])
+    return "\n".join([*lines, evidence_of(result, sample, metrics)])
 
 
 def evidence_of(result: Result, sample: Sample, metrics: list[str]) -> str:
@@ -107,22 +106,13 @@ def evidence_of(result: Result, sample: Sample, metrics: list[str]) -> str:
     Args:
         result: the evaluation.
         sample: one of its samples.
-        metrics: shown names.
+        metrics: their names in the result.
     """
-    from dataclasses import replace
-    from io import StringIO
-    from shutil import get_terminal_size
-
-    from rich.console import Console
-
     from ragassay import printable
+    from ragassay.reports import text_of
     from ragassay.reports.text import explained
 
-    found = explain(result, sample.id, system=sample.system, repeat=sample.repeat)
-    chosen = tuple(one for one in found.scores if one.row.metric in metrics)
-    width = min(WIDTH, get_terminal_size((WIDTH, 24)).columns - _MARGIN)
-    page = Console(file=StringIO(), width=width, color_system=None)
-    with page.capture() as captured:
-        page.print(explained(replace(found, scores=chosen)))
-    lines = (line.rstrip() for line in captured.get().splitlines())
+    explanation = explain(result, sample.id, system=sample.system, repeat=sample.repeat)
+    scores = tuple(one for one in explanation.scores if one.row.metric in metrics)
+    lines = text_of(explained(replace(explanation, scores=scores)), margin=_MARGIN).splitlines()
     return printable.lines("\n".join(line for line in lines if "--full shows" not in line))

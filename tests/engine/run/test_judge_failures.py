@@ -15,6 +15,7 @@ from llm_server import LLMServer
 from ragassay.cli import call
 from ragassay.engine.results.summary import Spending
 from ragassay.reports.text import footnotes
+from ragassay.reports.text.footnotes import summary_footnotes
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 
@@ -172,7 +173,7 @@ def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
     ],
 )
 def test_only_what_can_help_is_advised(failures: dict[str, int], advice: str) -> None:
-    said = footnotes._again(Spending("judge", questions=9, failures=failures))
+    said = summary_footnotes._advice(Spending("judge", questions=9, failures=failures))
     assert advice in said
     assert (AGAIN in said) == (advice == AGAIN)
     assert ("--retry-failed (retry_failed=True) asks" in said) == ("unparsable" in failures)

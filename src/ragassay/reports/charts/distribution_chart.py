@@ -26,15 +26,6 @@ class Box:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Counts of values in bins of equal width between ``low`` and ``high``."""
-
-    low: float
-    high: float
-    counts: tuple[int, ...]
-
-
 def box(values: Values) -> Box | None:
     """The box of all values, or ``None`` when there are none."""
     if not values.size:
@@ -47,18 +38,16 @@ def box(values: Values) -> Box | None:
     return Box(min(low, q1), q1, median, q3, max(high, q3))
 
 
-def histogram(values: Values, low: float, high: float, bins: int = 24) -> Histogram:
-    """Counts the values in each bin; the last bin includes ``high``.
+def histogram(values: Values, low: float, high: float, bins: int = 24) -> list[int]:
+    """Counts the values in bins of equal width; the last bin includes ``high``.
 
     Args:
         values: all in ``[low, high]``, shape ``(n,)``.
-        low, high: ends of the scale.
+        low, high: ends of the scale (`scale`).
         bins: their number.
     """
-    if high <= low:
-        high = low + 1.0
     counts, _ = np.histogram(values, bins=bins, range=(low, high))
-    return Histogram(low, high, tuple(int(count) for count in counts))
+    return [int(count) for count in counts]
 
 
 def thinned(values: Values, limit: int) -> Values:
@@ -67,7 +56,7 @@ def thinned(values: Values, limit: int) -> Values:
 
     Args:
         values: shape ``(n,)``.
-        limit: how many are kept at most.
+        limit: the most values that stay.
     """
     ordered = np.sort(values)
     if ordered.size <= limit:

@@ -1,5 +1,5 @@
 """Reports for continuous integration: JUnit XML, GitHub's annotations and step summary, a badge.
-All tell of the same gates."""
+All show the same gates."""
 
 from ragassay.exports import exports
 

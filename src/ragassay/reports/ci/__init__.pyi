@@ -5,6 +5,7 @@ from .badge import (
 )
 from .junit_xml import (
     lack_of as lack_of,
+    worst_rows as worst_rows,
     write_junit as write_junit,
     write_junit_of_comparisons as write_junit_of_comparisons,
 )

@@ -16,6 +16,8 @@ from ragassay.reports.text import wording
 PASSED, FAILED, UNDECIDED, UNGATED = "#2e7d32", "#c62828", "#8a6100", "#555555"
 """Fills with white text on them: contrast at least 5 to 1."""
 
+_VERDICTS = {True: (PASSED, "passed"), False: (FAILED, "failed"), None: (UNDECIDED, "undecided")}
+
 _LETTER, _MARGIN, _HEIGHT = 6.6, 6.0, 20
 """Width of a letter of 11 pixels, free space beside a text, height: in pixels. The text is made as
 wide as its room by ``textLength``, whatever the font."""
@@ -36,8 +38,7 @@ def write_badge(result: Result, path: Path, metric: str | None = None) -> None:
         UsageError: the run has not exactly one metric of this name.
     """
     metrics = gates.summaries_of(result)
-    found = gates.found(result)
-    gated = [(gates.parse(one.gate).metric, one.passed) for one in found]
+    gated = [(gates.parse(one.gate).metric, one.passed) for one in gates.found(result)]
     if metric is not None:
         canonical = {name: one.metric for name, one in metrics.items()}
         names = shown([metric], canonical, result.config.get("suite") or (), "this run")
@@ -80,8 +81,7 @@ def _write(path: Path, label: str, value: str, verdicts: Sequence[bool | None]) 
     fill, verdict = UNGATED, ""
     if verdicts:
         passed = False if False in verdicts else None if None in verdicts else True
-        fill = {True: PASSED, False: FAILED, None: UNDECIDED}[passed]
-        verdict = {True: "passed", False: "failed", None: "undecided"}[passed]
+        fill, verdict = _VERDICTS[passed]
     files.write_text(path, _drawn(printable.one_line(label), value, verdict, fill))
 
 
@@ -98,7 +98,7 @@ def _interval(low: float | None, high: float | None, sign: str = "") -> str:
 def _drawn(label: str, value: str, verdict: str, fill: str) -> str:
     widths = [len(text) * _LETTER for text in (label, value)]
     left, right = (round(width + 2 * _MARGIN, 1) for width in widths)
-    told = ", ".join(filter(None, (f"{label}: {value}", verdict and f"gate {verdict}")))
+    title = ", ".join(filter(None, (f"{label}: {value}", verdict and f"gate {verdict}")))
     texts = [
         f'<text x="{x:.1f}" y="14" textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs">'
         f"{escape(text)}</text>"
@@ -106,8 +106,8 @@ def _drawn(label: str, value: str, verdict: str, fill: str) -> str:
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right:.1f}" height="{_HEIGHT}" '
-        f'role="img" aria-label={quoteattr(told)}>\n'
-        f"<title>{escape(told)}</title>\n"
+        f'role="img" aria-label={quoteattr(title)}>\n'
+        f"<title>{escape(title)}</title>\n"
         f'<clipPath id="edge"><rect width="{left + right:.1f}" height="{_HEIGHT}" rx="3"/>'
         "</clipPath>\n"
         f'<g clip-path="url(#edge)"><rect width="{left}" height="{_HEIGHT}" fill="#333333"/>'

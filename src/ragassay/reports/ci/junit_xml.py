@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
@@ -40,16 +42,19 @@ COMPARED = "a metric is compared"
 """The test case of a comparison that says whether there was anything to decide by."""
 
 
+_Outcome = Literal["", "failure", "error"]
+_OUTCOMES: Mapping[bool | None, _Outcome] = {True: "", False: "failure", None: "error"}
+
+
 @dataclass(frozen=True)
 class _Case:
-    """A test case: it passed where ``outcome`` is empty."""
+    """A test case: it passed where ``outcome`` is empty; else the first line is its message."""
 
     class_name: str
     name: str
     figures: Mapping[str, object]
-    outcome: Literal["", "failure", "error"] = ""
-    message: str = ""
-    text: str = ""
+    outcome: _Outcome
+    lines: Sequence[str]
 
 
 def write_junit(result: Result, path: Path) -> None:
@@ -70,15 +75,15 @@ def write_junit(result: Result, path: Path) -> None:
             class_name,
             gate,
             _figures(metrics.get(gates.parse(gate.gate).metric)),
-            () if gate.passed else _worst(result, gate),
+            () if gate.passed else _worst_lines(result, gate),
         )
         for gate in gates.found(result)
     ]
     summaries = [step.summary for step in result.steps]
     missing = lack_of(summaries)
     lost = any(one.lost_votes for one in summaries)
-    of_scores = "" if lost and not any(one.n_missing for one in summaries) else missing
-    cases.append(_state_case(class_name, COMPLETE, of_scores, summary.warnings))
+    missing_scores = "" if lost and not any(one.n_missing for one in summaries) else missing
+    cases.append(_state_case(class_name, COMPLETE, missing_scores, summary.warnings))
     if lost:
         cases.append(_state_case(class_name, ALL_VOTES, missing, summary.warnings))
     facts = {
@@ -114,26 +119,20 @@ def write_junit_of_comparisons(compared: Sequence[GatedComparison], path: Path) 
         common = f"{wording.plural(comparison.n_common, 'query')} in common"
         missing = "" if one.decidable else f"No metric could be compared: {common}."
         cases.append(_state_case(class_name, COMPARED, missing, comparison.warnings))
-    named = [f"{one.comparison.a} against {one.comparison.b}" for one in compared]
+    names = [f"{one.comparison.a} against {one.comparison.b}" for one in compared]
     facts = {"correction": compared[0].comparison.correction, "level": compared[0].comparison.level}
-    _write(path, ", ".join(named), facts, cases)
+    _write(path, ", ".join(names), facts, cases)
 
 
 def _gate_case(
     class_name: str, gate: GateResult, figures: Mapping[str, object], worst: Iterable[str]
 ) -> _Case:
     facts = {"value": gate.value, "low": gate.low, "high": gate.high, **figures}
-    if gate.passed:
-        return _Case(class_name, gate.gate, facts)
-    outcome: Literal["failure", "error"] = "failure" if gate.passed is False else "error"
-    message = gate.sentence
-    return _Case(class_name, gate.gate, facts, outcome, message, "\n".join([message, *worst]))
+    return _Case(class_name, gate.gate, facts, _OUTCOMES[gate.passed], [gate.sentence, *worst])
 
 
 def _state_case(class_name: str, name: str, missing: str, warnings: Iterable[str]) -> _Case:
-    if not missing:
-        return _Case(class_name, name, {})
-    return _Case(class_name, name, {}, "error", missing, "\n".join([missing, *warnings]))
+    return _Case(class_name, name, {}, "error" if missing else "", [missing, *warnings])
 
 
 def _write(path: Path, name: str, facts: Mapping[str, object], cases: Sequence[_Case]) -> None:
@@ -148,14 +147,15 @@ def _write(path: Path, name: str, facts: Mapping[str, object], cases: Sequence[_
     suite = ElementTree.SubElement(root, "testsuite", _plain(counts))
     _add_properties(suite, facts)
     for case in cases:
-        named = {"classname": case.class_name, "name": case.name, "time": "0"}
-        element = ElementTree.SubElement(suite, "testcase", _plain(named))
+        attributes = {"classname": case.class_name, "name": case.name, "time": "0"}
+        element = ElementTree.SubElement(suite, "testcase", _plain(attributes))
         if case.figures:
             _add_properties(element, case.figures)
         if case.outcome:
             kind = "gate" if case.outcome == "failure" else "undecided"
-            said = _plain({"message": case.message, "type": kind})
-            ElementTree.SubElement(element, case.outcome, said).text = _allowed(case.text)
+            failure = _plain({"message": case.lines[0], "type": kind})
+            text = _allowed("\n".join(case.lines))
+            ElementTree.SubElement(element, case.outcome, failure).text = text
     ElementTree.indent(root)
     body: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     files.write_bytes(path, body + b"\n")
@@ -188,8 +188,8 @@ def _figures(metric: MetricSummary | None) -> dict[str, object]:
 
 
 def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> dict[str, object]:
-    """Those of the one metric that a gate is on; of a drop in place of the difference that the gate
-    is decided by, where it limits one."""
+    """The figures of the one metric that a gate is on; those of the drop come first where the gate
+    limits one."""
     if len(differences) != 1:
         return {}
     d = differences[0]
@@ -206,20 +206,30 @@ def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> di
     }
 
 
-def _worst(result: Result, gate: GateResult) -> list[str]:
-    """The samples of a gate's metric that fare worst, a line each."""
-    asked = gates.parse(gate.gate)
-    rows: list[tuple[float, ScoreRow]] = []
-    for row in result.scores:
-        if row.metric == asked.metric and isinstance(row.value, int | float):
-            rows.append((float(row.value), row))
-            rows.sort(key=lambda pair: pair[0], reverse=not asked.at_least)
-            del rows[WORST:]
+def worst_rows(result: Result, gate: GateResult, most: int) -> list[tuple[float, ScoreRow]]:
+    """The values of a gate's metric that break its condition, worst first, with their rows.
+
+    Args:
+        result: of a run.
+        gate: one of its gates.
+        most: how many at most.
+    """
+    condition = gates.parse(gate.gate)
+    values = (
+        (float(row.value), row)
+        for row in result.scores
+        if row.metric == condition.metric
+        if isinstance(row.value, int | float) and not condition.holds(float(row.value))
+    )
+    worst = heapq.nsmallest if condition.at_least else heapq.nlargest
+    return worst(most, values, key=itemgetter(0))
+
+
+def _worst_lines(result: Result, gate: GateResult) -> list[str]:
     return [
         f"{row.sample}{f' ({row.system})' if row.system else ''}: {wording.number(value)}"
         f"{f', {row.explanation}' if row.explanation else ''}"
-        for value, row in rows
-        if not asked.holds(value)
+        for value, row in worst_rows(result, gate, WORST)
     ]
 
 

@@ -10,8 +10,7 @@ from .pages import (
     comparison_parts as comparison_parts,
     environment as environment,
     extents as extents,
-    metric_entry as metric_entry,
     report_parts as report_parts,
-    tag as tag,
     write_page as write_page,
 )
+from .query_browser import metric_entry as metric_entry, tag as tag

@@ -1,4 +1,4 @@
-"""What the HTML report's query browser reads: a table of rows, and details in chunks.
+"""The details of the HTML report's query browser, in chunks.
 
 Details are unpacked by the browser only when a row is opened or all texts are searched. Long texts
 are clipped to a share of a fixed budget, so that the file stays shareable however long the run was;
@@ -17,7 +17,7 @@ from ragassay.engine.run import batched
 from ragassay.metrics.core import same_chunks
 from ragassay.printable import excerpt
 from ragassay.reports.html.packing import TextPool, in_columns, packed
-from ragassay.reports.text import AnswerPiece, spans, verdict_text
+from ragassay.reports.text import AnswerPiece, answer_pieces, verdict_text
 from ragassay.samples import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.scores import Value, label_of
 from ragassay.strict import dumps
@@ -72,6 +72,11 @@ class Details:
         self.values: dict[str, list[float | str | None]] = {n: [] for n in result.columns.metrics}
         self.reasons: dict[str, dict[int, str]] = {name: {} for name in self.values}
 
+    @property
+    def ids(self) -> list[str]:
+        """The query id of each sample."""
+        return [identity[0] for identity in self.identities]
+
     def chunks(self) -> Iterator[str]:
         """`CHUNK` samples each, in columns and packed."""
         identities = self._result.columns.identities
@@ -87,19 +92,18 @@ class Details:
         )
         for chunk in batched(islice(listed, n_listed), CHUNK):
             for identity, sample, rows in chunk:
-                self._keep(identity, sample, rows)
+                self._add(identity, sample, rows)
             verdicts = self._result.verdicts
             samples = [self._pool.take(details_of(*one, verdicts, limits)) for one in chunk]
             yield packed(in_columns(samples))
 
-    def _keep(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:
+    def _add(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:
         at = len(self.identities)
         self.identities.append(identity)
         self.queries.append(headline(sample))
         for name, column in self.values.items():
             row = rows.get(name)
-            value = None if row is None else row.value
-            shown = _shown(value)
+            shown = _shown(None if row is None else row.value)
             column.append(float(shown) if isinstance(shown, int) else shown)
             if row is not None and row.reason is not None:
                 self.reasons[name][at] = row.reason
@@ -210,20 +214,16 @@ def _detail(
 def _cited(answer: Answer, limit: int) -> list[list[Any]]:
     """Where each statement that cites stands in the answer's text, and the ids that it cites:
     ``[start, end, ids]``, or ``[None, text, ids]`` where it does not stand there."""
-    folded = answer.text.casefold()
-    if len(folded) != len(answer.text):
-        folded = ""  # places in it would not be places in the answer
-    found: list[list[Any]] = []
+    folded = verdict_text.searchable(answer.text)
+    places: list[list[Any]] = []
     at = 0
     for statement in answer.statements:
-        piece = statement.text.strip().rstrip(".").casefold()
-        start = folded.find(piece, at) if piece else -1
-        if start >= 0:
-            at = start + len(piece)
-            found.append([start, at, list(statement.citations)])
+        if place := verdict_text.place_of(statement.text, folded, at):
+            at = place[1]
+            places.append([*place, list(statement.citations)])
         elif statement.citations:
-            found.append([None, _clip(statement.text, limit), list(statement.citations)])
-    return found if any(ids for *_, ids in found) else []
+            places.append([None, _clip(statement.text, limit), list(statement.citations)])
+    return places if any(ids for *_, ids in places) else []
 
 
 def _run(run: Sample, limit: int) -> list[Any]:
@@ -250,11 +250,9 @@ def _overlap(passage: Passage, gold: GoldPassage) -> bool:
     """Whether the spans lie in one document and have characters in common."""
     if gold.document is None or gold.document != passage.document:
         return False
-    ends = (gold.start, gold.end, passage.start, passage.end)
-    if None in ends:
+    if gold.start is None or gold.end is None or passage.start is None or passage.end is None:
         return False
-    gold_start, gold_end, start, end = (x or 0 for x in ends)
-    return max(gold_start, start) < min(gold_end, end)
+    return max(gold.start, passage.start) < min(gold.end, passage.end)
 
 
 class _Shared:
@@ -264,21 +262,16 @@ class _Shared:
 
     def __init__(self, answer: str) -> None:
         self._answer = answer
-        self._tables: list[Sequence[tuple[str, str, str]]] = []
-        self._pieces: list[Sequence[AnswerPiece]] = []
-        self._of: list[list[str]] = []
+        self._tables: dict[tuple[verdict_text.Nugget, ...], None] = {}
+        self._metrics: dict[tuple[AnswerPiece, ...], list[str]] = {}
 
-    def take(self, metric: str, parts: Mapping[str, Any]) -> bool:
-        """Whether a score's parts are of this kind, so that they are shown separately."""
+    def add(self, metric: str, parts: Mapping[str, Any]) -> bool:
+        """Adds a score's parts where they are of this kind. Returns whether they are."""
         if table := verdict_text.nugget_table(parts):
-            if table not in self._tables:
-                self._tables.append(table)
+            self._tables[tuple(table)] = None
             return True
-        if pieces := spans(parts, self._answer):
-            if pieces not in self._pieces:
-                self._pieces.append(pieces)
-                self._of.append([])
-            self._of[self._pieces.index(pieces)].append(metric)
+        if pieces := answer_pieces(parts, self._answer):
+            self._metrics.setdefault(tuple(pieces), []).append(metric)
         return bool(pieces)
 
     def nuggets(self, limit: int) -> list[list[list[str]]]:
@@ -293,10 +286,10 @@ class _Shared:
         end of the placed piece before and this one's start (fewer than 0 where it stands before
         that end), and its length.
         """
-        each = max(80, limit // max(1, sum(map(len, self._pieces))))
+        each = max(80, limit // max(1, sum(map(len, self._metrics))))
         return [
-            {"of": names, "list": list(_placed(spans_of, each))}
-            for names, spans_of in zip(self._of, self._pieces, strict=True)
+            {"of": names, "list": list(_placed(pieces, each))}
+            for pieces, names in self._metrics.items()
         ]
 
 
@@ -315,16 +308,15 @@ def _score(row: ScoreRow, limit: int, shared: _Shared) -> list[Any]:
     """Value, reason, explanation and parts. The parts are a text, ``None`` where they are too long,
     or 0 where they are shown separately because several scores share them.
     """
-    if shared.take(row.metric, row.parts):
-        return [_rounded(row.value), row.reason, _clip(row.explanation, max(limit, 300)), 0]
-    parts: str | None = dumps(_rounded_parts(row.parts)).decode() if row.parts else ""
-    if parts is not None and len(parts) > limit:
-        parts = None
+    parts: str | int | None = 0
+    if not shared.add(row.metric, row.parts):
+        text = dumps(_rounded_parts(row.parts)).decode() if row.parts else ""
+        parts = text if len(text) <= limit else None
     return [_rounded(row.value), row.reason, _clip(row.explanation, max(limit, 300)), parts]
 
 
 DIGITS = 7
-"""Of a number among the details; the table and the run folder have all of them."""
+"""Significant digits of a number in the details; the table and the run folder have all."""
 
 
 def _rounded(value: Value | None) -> float | int | bool | str | None:
@@ -357,7 +349,7 @@ def _verdict(
     Votes with the same prompt do not repeat it.
     """
     votes = record.get("votes", ())
-    shared = verdict_text.same_prompt(votes)
+    shared = verdict_text.shared_prompt(votes)
     answer = record.get("answer")
     entry: dict[str, Any] = {
         "question": record["question"],
@@ -368,9 +360,7 @@ def _verdict(
         "about": verdict_text.about(record, ranks, quoted=False),
         "spread": verdict_text.spread(record),
     }
-    sent = record.get("messages") or ()
-    if shared:
-        sent = next(vote["messages"] for vote in votes if vote.get("messages"))
+    sent = shared or record.get("messages")
     if prompt and sent:
         entry["messages"] = [[one["role"], _clip(one["content"], limit)] for one in sent]
     if record.get("model") or record.get("messages"):

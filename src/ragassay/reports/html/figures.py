@@ -64,9 +64,8 @@ def sparkline(metric: MetricSummary, values: Values) -> Markup:
     if not values.size:
         return markup("")
     low, high = distribution_chart.scale(metric)
-    histogram = distribution_chart.histogram(values, low, high)
     width, height = 120, 22
-    shapes = _bars(histogram.counts, 0, width, 1, height - 1)
+    shapes = _bars(distribution_chart.histogram(values, low, high), 0, width, 1, height - 1)
     shapes.append(_line(0, height - 0.5, width, height - 0.5, "track"))
     return _svg(width, height, shapes, f"distribution of {metric.name}", fixed=True)
 
@@ -85,9 +84,8 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
     low, high = distribution_chart.scale(metric)
     x = _axis(low, high, 12, _CARD_W - 12)
     top, base, strip, half, cloud, reach = 4, 62, 82, 12, 122, 36
-    shapes = _bars(
-        distribution_chart.histogram(values, low, high).counts, 12, _CARD_W - 12, top, base
-    )
+    counts = distribution_chart.histogram(values, low, high)
+    shapes = _bars(counts, 12, _CARD_W - 12, top, base)
     for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
         shapes.append(_line(x(value), base, x(value), cloud + reach / 2 + 4, "grid"))
         shapes.append(_number(value, x(value), _CARD_H - 6, anchor))
@@ -204,7 +202,7 @@ def _axis(low: float, high: float, left: float, right: float) -> Callable[[float
     return place
 
 
-def _bars(counts: tuple[int, ...], left: float, right: float, top: float, base: float) -> list[str]:
+def _bars(counts: list[int], left: float, right: float, top: float, base: float) -> list[str]:
     step, most = (right - left) / len(counts), max(counts, default=0) or 1
     return [
         _rect(left + at * step + 0.5, base - height, step - 1, height, "bar")

@@ -15,14 +15,14 @@ from typing import Any
 from ragassay.strict import dumps
 
 POOLED, AT_ONCE = 1_000, 1_000_000
-"""Texts of the pool, and characters, from which on those at hand are packed together: many, because
-texts repeat parts of others, and not all, because a browser unpacks them to show one row."""
+"""Texts of the pool, and their characters, that make a batch, which is packed as one: many, because
+texts repeat parts of others, and not all, because a browser unpacks a batch to show one row."""
 
 LONG = 48
 """Characters from which on a text goes into the pool."""
 
 MARK = "\x00"
-"""Begins what stands for a text of the pool: the mark, then the text's number."""
+"""The beginning of a reference to a text of the pool: the mark, then the text's number."""
 
 
 def packed(value: Any) -> str:
@@ -33,7 +33,8 @@ def packed(value: Any) -> str:
 
 def in_columns(samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Samples by entry: for each entry the list of the samples' values (``None`` where a sample has
-    none), and the scores by metric in the same way. Like stands beside like, which deflates better.
+    none), and the scores by metric in the same way. Similar values follow each
+    other, which deflates better.
     """
     plain = [{name: v for name, v in one.items() if name != "scores"} for one in samples]
     scores = _columns([one.get("scores", {}) for one in samples])
@@ -76,7 +77,7 @@ class TextPool:
         """Element id and content of the texts at hand, where they are enough for a batch.
 
         Args:
-            end: whether they are wanted in any case.
+            end: whether to drain also less than a batch.
         """
         enough = len(self._waiting) >= POOLED or self._length >= AT_ONCE
         if enough or (end and self._waiting):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,24 +19,13 @@ import numpy as np
 import ragassay
 from ragassay import files, printable
 from ragassay.counts import grouped
-from ragassay.engine.comparison import aligned, query_differences, query_matrix, rows_by_query
-from ragassay.engine.diagnosis import (
-    CLASSES,
-    UNEXPLAINED,
-    Diagnosis,
-    Moved,
-    diagnose,
-    headline_of,
-    moved,
-)
+from ragassay.engine.comparison import aligned, query_differences
+from ragassay.engine.diagnosis import Diagnosis, Moved, diagnose, headline_of, moved
 from ragassay.engine.results import Comparison, MetricSummary, Result, Slice, missing_by_accident
-from ragassay.reports.charts import Values
 from ragassay.reports.html import figures
-from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details
-from ragassay.reports.html.packing import TextPool, packed
+from ragassay.reports.html.query_browser import FAULT_NUMBERS, ComparisonBrowser, RunBrowser
 from ragassay.reports.tables import consistency_table
 from ragassay.reports.text import diagnosis_text, footnotes, grouping, wording
-from ragassay.samples import Identity
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -45,13 +34,7 @@ if TYPE_CHECKING:
 ASSETS = Path(__file__).parent / "assets"
 """The folder of the pages' styles and scripts."""
 _TEMPLATES = Path(__file__).parent / "templates"
-_EARLY, _LATE = (
-    ("theme.js",),
-    (*("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "details.js", "start.js"),),
-)
-_STYLE = ("report.css",)
-FAULTS = (*CLASSES, UNEXPLAINED)
-"""The classes of failing samples, by the numbers that a page has for them."""
+_LATE = ("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "details.js", "start.js")
 
 
 def write_report(result: Result, path: str | Path) -> None:
@@ -65,7 +48,7 @@ def write_report(result: Result, path: str | Path) -> None:
         UsageError: the file cannot be written.
     """
     parts = report_parts(result)
-    _write(path, "run.html.j2", **parts, browser=_RunBrowser(result, parts["diagnosis"]))
+    _write(path, "run.html.j2", **parts, browser=RunBrowser(result, parts["diagnosis"]))
 
 
 def report_parts(result: Result) -> dict[str, Any]:
@@ -86,8 +69,9 @@ def report_parts(result: Result) -> dict[str, Any]:
 def diagnosed(result: Result) -> Diagnosis | None:
     """Why the samples of a run fail; ``None`` where no metric says which ones do, or where the
     system failed for each."""
-    told = headline_of(result) is not None and not result.summary.all_failed
-    return diagnose(result) if told else None
+    if headline_of(result) is None or result.summary.all_failed:
+        return None
+    return diagnose(result)
 
 
 def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
@@ -109,221 +93,49 @@ def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, 
     """What the template ``comparison.html.j2`` shows of a new run (A) and an old one (B)."""
     metrics = a.summary.metrics
     b = aligned(b, a)
+    names = [difference.name for difference in comparison.differences]
+    differences = map(np.sort, query_differences(a, b, names))  # of each query, A - B
     return {
         "comparison": comparison,
         "a": a,
         "b": b,
         "metrics": metrics,
         "extents": extents(comparison, metrics),
-        "sorted_differences": _sorted_differences(comparison, a, b),
+        "sorted_differences": dict(zip(names, differences, strict=True)),
         "slices": _paired_slices(a, b),
         "moved": (change := _moved(a, b)),
-        "browser": _ComparisonBrowser(comparison, a, b, change),
+        "browser": ComparisonBrowser(comparison, a, b, change),
     }
 
 
 def _moved(a: Result, b: Result) -> Moved | None:
     """Which classes of failing samples a change moved; ``None`` where that cannot be told: no
     metric says which samples fail, a run holds several systems, or its system failed for each."""
-    if any(run.summary.all_failed for run in (a, b)):
+    if any(run.summary.all_failed or len(run.columns.systems) > 1 for run in (a, b)):
         return None
     headline = headline_of(a)
-    several = any(len(run.columns.systems) > 1 for run in (a, b))
-    if headline is None or headline not in b.summary.metrics or several:
-        return None
-    if {one[0] for one in a.columns.identities}.isdisjoint(one[0] for one in b.columns.identities):
+    queries, others = ({one[0] for one in run.columns.identities} for run in (a, b))
+    if headline is None or headline not in b.summary.metrics or queries.isdisjoint(others):
         return None
     return moved(a, b, headline=headline)
 
 
-def _told(
-    diagnoses: Sequence[Diagnosis], rows: Sequence[Sequence[Sequence[int]]]
-) -> dict[str, Any]:
-    """What the list of samples says of their faults: all classes, and that of each row by run."""
-    if not diagnoses:
-        return {}
-    return {
-        "faults": [{"title": one.title, "says": one.says} for one in FAULTS],
-        "faulty": [
-            _faults(found.classes, held) for found, held in zip(diagnoses, rows, strict=True)
-        ],
-    }
-
-
-def _faults(classes: Sequence[str | None], rows: Iterable[Sequence[int]]) -> list[int | None]:
-    """The number (in `FAULTS`) of the class of each row of a page, which stands for these samples;
-    where several fail, the first one's."""
-    numbers = {one.name: at for at, one in enumerate(FAULTS)}
-    named = (next((classes[at] for at in held if classes[at]), None) for held in rows)
-    return [None if name is None else numbers[name] for name in named]
-
-
-class _RunBrowser:
-    """What the query browser of a run reads: chunks first, then the table that points to them."""
-
-    def __init__(self, result: Result, diagnosis: Diagnosis | None) -> None:
-        self._diagnoses = () if diagnosis is None else (diagnosis,)
-        self._result, self._pool = result, TextPool()
-        self._details = Details(result, None, TEXT_BUDGET, self._pool)
-        self.n_total = len(result.columns)
-        self.n_rows = min(self.n_total, MAX_ROWS)
-
-    def chunks(self) -> Iterator[tuple[str, str]]:
-        """Element id and packed content of each chunk of samples and of texts."""
-        yield from _chunks(self._pool, self._details)
-
-    def table(self) -> str:
-        """The rows as columns; call it after `chunks`."""
-        details, n = self._details, self.n_rows
-        metrics = self._result.summary.metrics
-        several = len({identity[1:] for identity in details.identities}) > 1
-        return packed(
-            {
-                "kind": "run",
-                "chunk": CHUNK,
-                "pooled": self._pool.starts,
-                "runs": [self._result.name],
-                "metrics": [metric_entry(metric) for metric in metrics.values()],
-                "id": [identity[0] for identity in details.identities],
-                "tag": [tag(identity) if several else "" for identity in details.identities],
-                "query": details.queries,
-                "slices": _slices(self._result, range(n)),
-                "values": [details.values[name] for name in metrics],
-                "reasons": [details.reasons[name] for name in metrics],
-                **_told(self._diagnoses, [[[at] for at in range(n)]]),
-                "detail": [[[at]] for at in range(len(details.identities))],
-            }
-        )
-
-
-class _ComparisonBrowser:
-    """The data of the query browser of two runs: one row a query, repeats averaged as in the
-    comparison.
-    """
-
-    def __init__(self, comparison: Comparison, a: Result, b: Result, change: Moved | None) -> None:
-        self._comparison, self._runs = comparison, (a, b)
-        self._diagnoses = () if change is None else (change.new, change.old)
-        self._rows = [rows_by_query(run) for run in self._runs]
-        common = [query for query in self._rows[0] if query in self._rows[1]]
-        self._queries = common[:MAX_ROWS]
-        self.n_total, self.n_rows = len(common), len(self._queries)
-        wanted = frozenset(self._queries)
-        self._pool = TextPool()
-        self._details = [Details(run, wanted, TEXT_BUDGET // 2, self._pool) for run in self._runs]
-
-    def chunks(self) -> Iterator[tuple[str, str]]:
-        """Element id and packed content of each chunk of samples and of texts."""
-        yield from _chunks(self._pool, *self._details)
-
-    def table(self) -> str:
-        """The rows as columns; call it after `chunks`."""
-        differences = self._comparison.differences
-        metrics = self._runs[0].summary.metrics
-        a, b = (self._values(run) for run in (0, 1))
-        texts = [dict(zip(_ids(d), d.queries, strict=True)) for d in self._details]
-        positions = [
-            grouped((query, at) for at, query in enumerate(_ids(d))) for d in self._details
-        ]
-        first = [self._rows[0][query][0] for query in self._queries]
-        return packed(
-            {
-                "kind": "comparison",
-                "chunk": CHUNK,
-                "pooled": self._pool.starts,
-                "runs": [self._comparison.a, self._comparison.b],
-                "metrics": [
-                    metric_entry(metrics[d.name])
-                    | {"diff": d.diff, "lowDiff": d.low, "highDiff": d.high}
-                    for d in differences
-                ],
-                "id": self._queries,
-                "tag": [""] * len(self._queries),
-                "query": [texts[0].get(q) or texts[1].get(q, "") for q in self._queries],
-                "slices": _slices(self._runs[0], first),
-                "values": a,
-                "other": b,
-                **_told(
-                    self._diagnoses,
-                    [[rows[query] for query in self._queries] for rows in self._rows],
-                ),
-                "detail": [
-                    [positions_of_run.get(q, []) for positions_of_run in positions]
-                    for q in self._queries
-                ],
-            }
-        )
-
-    def _values(self, run: int) -> list[list[float | None]]:
-        names = [difference.name for difference in self._comparison.differences]
-        values, mask = query_matrix(self._runs[run], names, self._rows[run], self._queries)
-        return [
-            [value if ok else None for value, ok in zip(row.tolist(), known.tolist(), strict=True)]
-            for row, known in zip(values, mask, strict=True)
-        ]
-
-
-def _chunks(pool: TextPool, *runs: Details) -> Iterator[tuple[str, str]]:
-    """The chunks of samples of each run, and those of their texts."""
-    for run, details in enumerate(runs):
-        for at, chunk in enumerate(details.chunks()):
-            yield f"d{run}-{at}", chunk
-            yield from pool.drain()
-    yield from pool.drain(end=True)
-
-
-def _slices(run: Result, rows: Iterable[int]) -> dict[str, list[str | None]]:
-    """The values of these rows in each slicing column, whose name is spelled as in the page."""
-    return {
-        printable.escaped(name): [values[at] for at in rows]
-        for name, values in run.columns.slices.items()
-    }
-
-
-def _ids(details: Details) -> list[str]:
-    return [identity[0] for identity in details.identities]
-
-
-def tag(identity: Identity) -> str:
-    """The system and the repeat of a sample, in words."""
-    _, system, repeat = identity
-    return " · ".join(filter(None, (system, f"repeat {repeat}" if repeat else "")))
-
-
-def metric_entry(metric: MetricSummary) -> dict[str, Any]:
-    """A metric as the list of samples needs it."""
-    low, high = metric.bounds
-    return {
-        "name": metric.name,
-        "up": metric.higher_is_better,
-        "low": low,
-        "high": high,
-        "labels": bool(metric.labels),
-        "judged": bool(metric.judge),
-    }
-
-
-def _sorted_differences(comparison: Comparison, a: Result, b: Result) -> dict[str, Values]:
-    """The difference A - B of each query that both runs scored, sorted, by metric."""
-    names = [difference.name for difference in comparison.differences]
-    differences = query_differences(a, b, names)
-    return {name: np.sort(values) for name, values in zip(names, differences, strict=True)}
-
-
 def _paired_slices(a: Result, b: Result) -> dict[str, list[tuple[Slice, Slice]]]:
     """Slices that both runs have, by column."""
-    second = {(piece.column, piece.value): piece for piece in b.summary.slices}
-    return {
-        column: pairs
-        for column, pieces in grouping.by_column(a.summary.slices).items()
-        if (pairs := [(p, second[column, p.value]) for p in pieces if (column, p.value) in second])
-    }
+    others = {(piece.column, piece.value): piece for piece in b.summary.slices}
+    pairs = (
+        (piece.column, (piece, others[piece.column, piece.value]))
+        for pieces in grouping.by_column(a.summary.slices).values()
+        for piece in pieces
+        if (piece.column, piece.value) in others
+    )
+    return grouped(pairs)
 
 
 def extents(
     comparison: Comparison, metrics: Mapping[str, MetricSummary] | None = None
 ) -> dict[str, float]:
-    """Half the width of each metric's axis of differences; the same for metrics of one range.
+    """Half the width of each metric's axis of differences; metrics of one range have the same.
 
     Args:
         comparison: of two runs.
@@ -352,7 +164,7 @@ def _configuration(run: Result) -> str:
 def _write(path: str | Path, template: str, **context: Any) -> None:
     early, late, style = (
         figures.markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
-        for names in (_EARLY, _LATE, _STYLE)
+        for names in (["theme.js"], _LATE, ["report.css"])
     )
     page = environment(
         early_script=early, late_script=late, style=style, policy=_policy(early, late)
@@ -383,28 +195,28 @@ def environment(*templates: Path, **names: Any) -> Environment:
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    created = Environment(
         loader=FileSystemLoader([*templates, _TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(
+    created.globals.update(
         wording=wording,
         missing=missing_by_accident,
         footnotes=footnotes,
         figures=figures,
         diagnosis_text=diagnosis_text,
-        fault_number={one.name: at for at, one in enumerate(FAULTS)},
+        fault_number=FAULT_NUMBERS,
         configuration=_configuration,
         version=ragassay.__version__,
         served="",
     )
-    made.globals.update(names)
-    made.filters["raw"] = figures.markup
-    made.filters["breakable"] = _breakable
-    return made
+    created.globals.update(names)
+    created.filters["raw"] = figures.markup
+    created.filters["breakable"] = _breakable
+    return created
 
 
 def _breakable(name: str) -> Markup:

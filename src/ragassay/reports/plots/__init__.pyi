@@ -1,4 +1,9 @@
-from . import picture as picture, run_charts as run_charts, sources as sources
+from . import picture as picture, run_charts as run_charts
 from .compared import overview as overview
-from .consistency_plot import Statistic as Statistic
-from .sources import Evaluator as Evaluator, Sources as Sources
+from .result_files import (
+    Evaluator as Evaluator,
+    Sources as Sources,
+    Statistic as Statistic,
+    Tables as Tables,
+    sources as sources,
+)

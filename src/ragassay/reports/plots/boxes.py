@@ -50,7 +50,7 @@ def boxes(
     panels: Sequence[PlotPanel],
     title: str,
     notes: Sequence[str],
-    point: str = "value",
+    point: str,
 ) -> Spec:
     """For each metric a panel, in it for each file a box, its points, mean, interval, median and n;
     for a share a bar instead. A metric without a value has a panel that says why.
@@ -126,8 +126,8 @@ def _boxes(series: Sequence[Series], name: str) -> list[Spec]:
     drawn: list[Spec] = []
     clouds: list[Spec] = []
     for at, one in enumerate(series):
-        metric, columns = one.metric(name), one.result.columns
-        box = distribution_chart.box(columns.values(name)[columns.scored(name)]) if metric else None
+        metric, values = one.metric(name), one.values(name)
+        box = distribution_chart.box(values)
         if metric is None or box is None:
             continue
         level = at + _MIDDLE
@@ -135,10 +135,9 @@ def _boxes(series: Sequence[Series], name: str) -> list[Spec]:
             {"file": one.name, "row": at, "y": level, "top": level - _HALF, "bottom": level + _HALF}
             | {"cap_top": level - _HALF / 2, "cap_bottom": level + _HALF / 2}
             | {"whisker_low": box.low, "q1": box.q1, "median": box.median}
-            | {"q3": box.q3, "whisker_high": box.high, "n": one.size(name)}
+            | {"q3": box.q3, "whisker_high": box.high, "n": values.size}
             | _mean_of(metric)
         )
-        values = columns.values(name)[columns.scored(name)]
         shown = distribution_chart.thinned(values, MAX_POINTS)
         points = [
             {"row": at, "value": float(value), "at": round(at + 0.25 + 0.36 * float(offset), 4)}
@@ -210,20 +209,20 @@ def _texts(
         return [*layers, marks.text(_in_words(panel, series[0]), 0, _HEADS, align="left", **small)]
     y = _rows(series)("at")
 
-    def column(told: Sequence[Spec], x: float, align: str = "right", **style: Any) -> Spec:
+    def column(cells: Sequence[Spec], x: float, align: str = "right", **style: Any) -> Spec:
         place = {"x": marks.here(x), "y": y, "text": marks.WORDS}
-        return mark("text", told, place, baseline="middle", align=align, **style)
+        return mark("text", cells, place, baseline="middle", align=align, **style)
 
     middle = 0.0 if panel.share else _MIDDLE
-    shown = [
+    scored = [
         (at + middle, metric)
         for at, one in enumerate(series)
         if (metric := one.metric(panel.metric)) is not None and metric.mean is not None
     ]
     number: dict[str, Any] = {"fontSize": NORMAL, "color": INK}
-    means = [{"at": at, "text": _spelled(panel, metric.mean)} for at, metric in shown]
-    medians = [{"at": at, "text": sheet.number(metric.median)} for at, metric in shown]
-    counts = [{"at": at, "text": wording.coverage(metric)} for at, metric in shown]
+    means = [{"at": at, "text": _spelled(panel, metric.mean)} for at, metric in scored]
+    medians = [{"at": at, "text": sheet.number(metric.median)} for at, metric in scored]
+    counts = [{"at": at, "text": wording.coverage(metric)} for at, metric in scored]
     heads = {_MEAN: "share" if panel.share else "mean", _MEDIAN: "" if panel.share else "median"}
     layers += [
         column(means, width + _MEAN, fontWeight="bold", **number),

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from ragassay.counts import few
 from ragassay.engine.comparison import OWN_NUGGETS
 from ragassay.engine.results import MetricSummary, names_in
+from ragassay.reports.plots.result_files import BY_FILE, PAGE, UNKNOWN, by_two_formulas
 from ragassay.reports.plots.series import Series
-from ragassay.reports.plots.tabled import BY_FILE, PAGE, UNKNOWN, by_two_formulas
 from ragassay.reports.text import grouping
 
 _METRICS, _FILES = 8, 3
 """How many names a sentence has; of more it says how many."""
 
 Facts = Mapping[str, frozenset[str]]
-"""What is known of how a metric was computed: its judges, its formula, and of a run folder the rest
-of its signature. What a CSV does not tell is not in it, and counts as no difference."""
+"""How a metric was computed: its judges, its formula, and of a run folder the rest of its
+signature. What a CSV does not hold is left out, and counts as no difference."""
 
 
 def differences_in_computation(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
@@ -31,7 +31,7 @@ def differences_in_computation(series: Sequence[Series], metrics: Sequence[str])
     """
     pairs = []
     for name in metrics:
-        known = {
+        facts_by_file = {
             one.name: _facts(metric)
             for one in series
             if (metric := one.metric(name)) is not None and one.size(name)
@@ -39,9 +39,9 @@ def differences_in_computation(series: Sequence[Series], metrics: Sequence[str])
         how = [
             sentence
             for fact in ("formula", "judge", "rest")
-            if (sentence := _differing(known, fact))
+            if (sentence := _differing(facts_by_file, fact))
         ]
-        if sum(OWN_NUGGETS in facts.get("rest", ()) for facts in known.values()) > 1:
+        if sum(OWN_NUGGETS in facts.get("rest", ()) for facts in facts_by_file.values()) > 1:
             how.append("each file has nuggets of its own")
         if how:
             pairs.append(("; ".join(how), name))
@@ -63,17 +63,16 @@ def _facts(metric: MetricSummary) -> Facts:
         parts_of["rest"] = [part for part in parts if part not in (*judges, *formula)]
         if by_two_formulas(metric.name):
             parts_of["formula"] = [PAGE]
-    return {fact: frozenset(told) for fact, told in parts_of.items() if told}
+    return {fact: frozenset(parts) for fact, parts in parts_of.items() if parts}
 
 
-def _differing(known: Mapping[str, Facts], fact: str) -> str:
-    """What the files say of one fact, with their names; empty where all that say it say the
-    same."""
-    told = {name: facts[fact] for name, facts in known.items() if fact in facts}
-    if len(set(told.values())) < 2:
+def _differing(facts_by_file: Mapping[str, Facts], fact: str) -> str:
+    """How the files differ in one fact, with their names; empty where those that hold it agree."""
+    parts_of = {name: facts[fact] for name, facts in facts_by_file.items() if fact in facts}
+    if len(set(parts_of.values())) < 2:
         return ""
-    common = frozenset.intersection(*told.values())
+    common = frozenset.intersection(*parts_of.values())
     files = grouping.grouped(
-        (" ".join(sorted(parts - common)) or "by default", name) for name, parts in told.items()
+        (" ".join(sorted(parts - common)) or "by default", name) for name, parts in parts_of.items()
     )
     return "; ".join(f"{how} in {few(names, _FILES)}" for how, names in files.items())

@@ -37,7 +37,7 @@ _NOTHING = 1e-9
 
 
 MAX_BARS = 2_000
-"""Bars drawn in a chart of differences."""
+"""Bars drawn in a chart of differences at most."""
 
 VERDICT_COLORS = {"better": PALETTE[0], "worse": PALETTE[1], "different": PALETTE[3]}
 """What a verdict looks like; the others are muted."""
@@ -108,7 +108,7 @@ def _lines(
     reach: dict[object, float] = {}
     for d in tested:
         ends = [abs(x) for x in (d.diff, d.low, d.high) if x is not None]
-        reach[scales[d.name]] = max([reach.get(scales[d.name], 0.0), *ends])
+        reach[scales[d.name]] = max(reach.get(scales[d.name], 0.0), *ends)
     every = query_differences(a, aligned(b, a), [d.name for d in tested])
     return [
         _Line(
@@ -129,8 +129,8 @@ def _shown(size: float) -> float:
 
 
 def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> object:
-    """What metrics that share an axis have in common: their closed range, or that they are one
-    statistic of metrics with one closed range; for other metrics the metric itself.
+    """A key that is equal for metrics that share an axis: those of one closed range, and one
+    statistic of metrics of one closed range. Any other metric has its own.
 
     Args:
         metric: that is drawn.
@@ -139,8 +139,8 @@ def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> obj
     if None not in metric.bounds:
         return metric.bounds
     statistic, _, of = metric.metric.partition("(of=")
-    beside = {m.bounds for m in metrics.values() if metric.group and m.group == metric.group}
-    closed = [bounds for bounds in beside if None not in bounds]
+    group_bounds = {m.bounds for m in metrics.values() if metric.group and m.group == metric.group}
+    closed = [bounds for bounds in group_bounds if None not in bounds]
     return (statistic, closed[0]) if of and len(closed) == 1 else metric.name
 
 
@@ -243,7 +243,7 @@ def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
     bold["color"] = VERDICT_COLORS.get(d.verdict, MUTED)
     middle = height / 2
     texts: list[tuple[str, float, dict[str, Any]]] = [
-        (f"{_signed(d.diff)} · {d.verdict}", middle - 16, right | bold),
+        (f"{_signed(d.diff or 0.0)} · {d.verdict}", middle - 16, right | bold),
         (" · ".join(filter(None, (spread, tested))), middle + 1, right | {"color": INK}),
         (f"A higher on {d.wins:,}, lower on {d.losses:,}{equal}", middle + 17, right),
     ]
@@ -264,10 +264,6 @@ def _head(words: str, x: float, align: str) -> Spec:
     return marks.text(words, x, -10, align=align, baseline="middle", fontSize=SMALL, color=MUTED)
 
 
-def _signed(value: float | None) -> str:
-    if value is None:
-        return wording.NOTHING
-    if value == 0:
-        return "0"
+def _signed(value: float) -> str:
     text = sheet.number(abs(value))
     return f"{'+' if value > 0 else '-'}{text}" if float(text.replace(",", "")) else "0"

@@ -28,8 +28,8 @@ def labels(paths: Sequence[Path]) -> list[str]:
     for own in parts:
         others = [other for other in parts if other != own]
         depths = range(1, len(own))
-        apart = (n for n in depths if all(other[-n:] != own[-n:] for other in others))
-        names.append("/".join(own[-next(apart, len(own)) :]))
+        unique = (n for n in depths if all(other[-n:] != own[-n:] for other in others))
+        names.append("/".join(own[-next(unique, len(own)) :]))
     return numbered(names)
 
 
@@ -55,12 +55,12 @@ def shortened(names: Sequence[str]) -> list[str]:
     """
     if all(len(name) <= MOST for name in names):
         return list(names)
-    begun = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071 not a path
-    words = _WORDS.match(begun)
-    short = []
-    for name in names:
-        end = name[words.end() :] if words else ""
-        short.append(_middle(f"…{end}" if end else name, MOST))
+    prefix = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071 not a path
+    words = _WORDS.match(prefix)
+    ends = [name[words.end() :] if words else "" for name in names]
+    short = [
+        _middle(f"…{end}" if end else name, MOST) for name, end in zip(names, ends, strict=True)
+    ]
     return [
         one if short.count(one) == 1 else f"{at}: {_middle(one, MOST - 4)}"
         for at, one in enumerate(short, start=1)

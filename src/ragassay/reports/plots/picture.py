@@ -1,4 +1,4 @@
-"""A picture from result files: what is drawn, its headings and its notes."""
+"""A picture of result files: its panels, headings and notes."""
 
 from __future__ import annotations
 
@@ -12,56 +12,92 @@ from ragassay.reports.charts import Spec
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.comparability_notes import differences_in_computation
 from ragassay.reports.plots.compared import overview
-from ragassay.reports.plots.consistency_plot import Statistic
 from ragassay.reports.plots.marks import DASHED
+from ragassay.reports.plots.result_files import Sources, Tables
 from ragassay.reports.plots.series import PlotPanel, Series
-from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks, tables_of
-from ragassay.reports.plots.tabled import Tables
 from ragassay.reports.tables import run_numbers
 from ragassay.reports.text import grouping, wording
 
 
-def draw(
-    sources: Sources,
-    metrics: Sequence[str],
-    evaluator: Evaluator,
-    statistic: Statistic = "cai",
-    *,
-    chosen: bool = False,
-) -> Spec:
+def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> Spec:
     """The box plots of some metrics.
 
     Args:
         sources: the files.
-        metrics: names as `ragassay.reports.plots.sources.chosen` gives them.
-        evaluator: which one wrote the files.
-        statistic: which one is drawn of consistency files.
-        chosen: whether somebody named the metrics, so that none is missing.
-
+        metrics: names as `sources.chosen` gives them.
+        chosen: whether the user named the metrics; then none is reported as missing.
     """
-    series, tables = sources.series, tables_of(evaluator, statistic)
+    series, tables = sources.series, sources.tables
     panels = [_marked(_panel(name, series, tables), series) for name in metrics]
     notes = [
         _size_note(series, tables),
-        *remarks(sources, metrics, evaluator, chosen=chosen),
+        *remarks(sources, metrics, chosen=chosen),
         *_judged(series),
         *_indicative(series, metrics),
     ]
-    missing = [] if chosen else left_out(sources, metrics, evaluator)
-    if missing:
-        notes.append(f"Not drawn, because no file has a value: {', '.join(missing)}.")
+    if not chosen and not tables.all_foreign(metrics):  # else `remarks` says that all are missing
+        available = dict.fromkeys(n for one in series for n in one.result.summary.metrics)
+        missing = [
+            name
+            for name in tables.main_metrics(available)
+            if name not in metrics and not any(one.size(name) for one in series)
+        ]
+        if missing:
+            notes.append(f"Not drawn, because no file has a value: {', '.join(missing)}.")
     sizes = [one.result.summary for one in series]
     several = any(size.n_samples > size.n_queries for size in sizes)
     of = f": {series[0].full}" if len(series) == 1 else ""
-    title = f"{tables.what(metrics)}{of}"
+    title = f"{tables.title(metrics)}{of}"
     return boxes(series, panels, title, notes, "answer" if several else "query")
+
+
+def remarks(sources: Sources, drawn: Sequence[str], *, chosen: bool) -> list[str]:
+    """What a reader of the picture must know: that the series are not of the same queries, which
+    scores were not computed alike, or that no metric of the evaluator is drawn (unless the user
+    named the metrics). One sentence each.
+
+    Args:
+        sources: the files.
+        drawn: metrics in the picture.
+        chosen: whether the user named the metrics.
+    """
+    series, tables = sources.series, sources.tables
+    sentences = [*_unshared(sources), *differences_in_computation(series, drawn)]
+    if not chosen and tables.all_foreign(drawn):
+        sentences.append("No metric of the TREC evaluator has a value, so the others are drawn.")
+    metrics = [m for one in series for name in drawn if (m := one.metric(name)) is not None]
+    is_empty = tables.suite == "consistency" and not any(metric.n_scored for metric in metrics)
+    if is_empty and not any(m.metric.endswith((".mean", ".median")) for m in metrics):
+        sentences.append(
+            "No metric has a value of this statistic; where two runs make one pair of "
+            "answers, which has no spread, draw --statistic mean."
+        )
+    return sentences
+
+
+def _unshared(sources: Sources) -> list[str]:
+    """A note that the series are not of the same queries (by id), so that a comparison of their
+    means says little; none where they are."""
+    queries = [{query for query, _, _ in one.result.columns.identities} for one in sources.series]
+    every, common = set[str]().union(*queries), set.intersection(*queries)
+    if common == every:
+        return []
+    n = len(queries)
+    kind = "files" if len({*sources.paths.values()}) == n else "rows"
+    which = f"both {kind}" if n == 2 else f"all {n} {kind}"
+    if not common:
+        return [f"No query stands in {which} (by id): the means are not of the same questions."]
+    return [
+        f"Only {len(common):,} of {wording.plural(len(every), 'query')} stand in {which} (by id): "
+        "the means are not all of the same questions."
+    ]
 
 
 def _panel(name: str, series: Sequence[Series], tables: Tables) -> PlotPanel:
     metric = next(m for one in series if (m := one.metric(name)) is not None)
     short, arrow = tables.short(name), wording.arrow(metric.higher_is_better)
     title = tables.titles.get(short, short)
-    below = arrow if title == short else f"{tables.below(short)} {arrow}".strip()
+    below = arrow if title == short else f"{tables.subtitle(short)} {arrow}".strip()
     return PlotPanel(name, title, below, share=name == tables.share)
 
 
@@ -88,17 +124,17 @@ def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
     not of all."""
     pairs = []
     for name in metrics:
-        there = [one for one in series if one.size(name)]
-        files_by_reason = grouping.grouped((_reason(one, name), one.name) for one in there)
+        with_values = [one for one in series if one.size(name)]
+        files_by_reason = grouping.grouped((_reason(one, name), one.name) for one in with_values)
         for why, files in files_by_reason.items():
-            where = "" if len(files) == len(there) else f" in {', '.join(files)}"
+            where = "" if len(files) == len(with_values) else f" in {', '.join(files)}"
             pairs.append(((why, where), name))
-    told = [
+    sentences = [
         f"{', '.join(names)}{where}: indicative: {why}."
         for (why, where), names in grouping.grouped(pairs).items()
         if why
     ]
-    return [*told, DASHED] if told else []
+    return [*sentences, DASHED] if sentences else []
 
 
 def _size_note(series: Sequence[Series], tables: Tables) -> str:
@@ -107,7 +143,7 @@ def _size_note(series: Sequence[Series], tables: Tables) -> str:
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
     most = max(max(run_numbers(one.result.columns.identities).values()) for one in series)
     if most == 1:
-        return f"{queries.capitalize()}{tables.of_each}.{tables.further()}"
+        return f"{queries.capitalize()}{tables.query_note}.{tables.direction_note()}"
     return (
         f"{queries.capitalize()}, up to {most} runs each. All runs are drawn, not the first only; "
         "the intervals take the runs of a query together."
@@ -115,23 +151,19 @@ def _size_note(series: Sequence[Series], tables: Tables) -> str:
 
 
 def _judged(series: Sequence[Series]) -> list[str]:
-    judges = {one.judges for one in series}
-    if len(judges) == 1:
-        return [f"Judged by {judge}." for judge in judges if judge]
-    named = [(one.judges, one.name) for one in series if one.judges]
-    unnamed = [("in", one.name) for one in series if not one.judges]
-    return [
-        *grouping.sentences("Judged by {}: {}.", named),
-        *grouping.sentences("No judge is named {} {}.", unnamed),
-    ]
+    files = grouping.grouped((", ".join(one.judges), one.name) for one in series)
+    without = files.pop("", [])
+    if len(files) + bool(without) == 1:
+        return [f"Judged by {judges}." for judges in files]
+    notes = [f"Judged by {judges}: {', '.join(names)}." for judges, names in files.items()]
+    return [*notes, *[f"No judge is named in {', '.join(without)}."] * bool(without)]
 
 
 def compared(
     new: Series,
     old: Series,
     metrics: Sequence[str],
-    evaluator: Evaluator,
-    statistic: Statistic = "cai",
+    tables: Tables,
     *,
     force: bool = False,
 ) -> tuple[Comparison, Spec]:
@@ -141,8 +173,7 @@ def compared(
         new: the file with the new run.
         old: the file with the old run.
         metrics: that may be drawn.
-        evaluator: whose metrics they are.
-        statistic: that is drawn of the consistency metrics.
+        tables: the evaluator whose metrics they are.
         force: compare although the scores were not computed alike.
 
     Returns:
@@ -159,12 +190,11 @@ def compared(
             f"{new.full} and {old.full} share none of the metrics {', '.join(metrics)}."
         )
     comparison = compare(new.result, old.result, metrics=both, force=force)
-    tables = tables_of(evaluator, statistic)
     panels = {
         name: panel
         for name in both
         if (panel := _panel(name, [new], tables)).title != tables.short(name)
     }
-    what = f"{tables.what(both)}.{tables.further()}"
-    notes = [what, *differences_in_computation([new, old], both)]
+    title = f"{tables.title(both)}.{tables.direction_note()}"
+    notes = [title, *differences_in_computation([new, old], both)]
     return comparison, overview(comparison, new.result, old.result, panels, notes)

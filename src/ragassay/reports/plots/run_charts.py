@@ -86,18 +86,18 @@ def _shown(results: Results) -> tuple[list[Series], list[MetricSummary]]:
 
 
 def _histogram(one: Series, name: str) -> Spec:
-    metric, columns = one.result.summary.metrics[name], one.result.columns
-    values = columns.values(name)[columns.scored(name)]
-    histogram = distribution_chart.histogram(values, *distribution_chart.scale(metric))
-    width = (histogram.high - histogram.low) / len(histogram.counts)
+    metric, values = one.result.summary.metrics[name], one.values(name)
+    low, high = distribution_chart.scale(metric)
+    counts = distribution_chart.histogram(values, low, high)
+    width = (high - low) / len(counts)
     bars = [
-        {"from": histogram.low + at * width, "to": histogram.low + (at + 1) * width}
+        {"from": low + at * width, "to": low + (at + 1) * width}
         | {"share": count / max(values.size, 1), "zero": 0}
-        for at, count in enumerate(histogram.counts)
+        for at, count in enumerate(counts)
     ]
 
     def x(field: str) -> marks.Channel:
-        return marks.along(field, histogram.low, histogram.high, axis={"tickCount": 5})
+        return marks.along(field, low, high, axis={"tickCount": 5})
 
     share = {"field": "share", "type": "quantitative", "title": None}
     y = share | {"axis": {"format": ".0%", "tickCount": 3}}
@@ -120,8 +120,7 @@ def _histogram(one: Series, name: str) -> Spec:
     return {"layer": layers, "width": 300, "height": 110, "title": title}
 
 
-def _title(series: Sequence[Series], what: str) -> str:
-    every = [metric for one in series for metric in one.result.summary.metrics.values()]
-    judges = {metric.judge for metric in every if metric.judge}
-    judged = f" (judged by {', '.join(sorted(judges))})" if judges else ""
-    return f"{', '.join(dict.fromkeys(one.result.name for one in series))}: {what}{judged}"
+def _title(series: Sequence[Series], subject: str) -> str:
+    judges = sorted({judge for one in series for judge in one.judges})
+    judged = f" (judged by {', '.join(judges)})" if judges else ""
+    return f"{', '.join(dict.fromkeys(one.result.name for one in series))}: {subject}{judged}"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ragassay.engine.results import MetricSummary, Result
+from ragassay.reports.charts import Values
 from ragassay.reports.text import wording
 
 
 @dataclass(frozen=True, slots=True)
 class PlotPanel:
-    """A metric, what stands above its panel, and whether it is a share of answers."""
+    """A metric, the lines above its panel, and whether it is a share of answers."""
 
     metric: str
     title: str
@@ -42,9 +45,9 @@ class Series:
         return self.result.summary.metrics.get(name)
 
     @property
-    def judges(self) -> str:
-        """All judges of the file; empty where it names none."""
-        return ", ".join(sorted({m.judge for m in self.result.summary.metrics.values() if m.judge}))
+    def judges(self) -> list[str]:
+        """All judges that the file names, sorted."""
+        return sorted({m.judge for m in self.result.summary.metrics.values() if m.judge})
 
     def why(self, name: str) -> str:
         """Why a metric has no value: how many samples went unscored for which reason."""
@@ -54,8 +57,13 @@ class Series:
         why = ", ".join(f"{wording.reason(code)} ({n:,})" for code, n in reasons)
         return f"no value: {why}"
 
+    def values(self, name: str) -> Values:
+        """The values of a metric, shape ``(n,)``; empty where the file does not have it."""
+        columns = self.result.columns
+        if name not in self.result.summary.metrics:
+            return np.empty(0)
+        return columns.values(name)[columns.scored(name)]
+
     def size(self, name: str) -> int:
         """How many values of a metric there are."""
-        if name not in self.result.summary.metrics:
-            return 0
-        return int(self.result.columns.scored(name).sum())
+        return self.values(name).size

@@ -146,7 +146,7 @@ def _fitted(chart: Spec) -> Spec:
 
 
 def _outline(chart: Spec) -> Spec:
-    """What of a chart needs room: its texts, and of each panel the first mark, for the axes."""
+    """The parts of a chart that need room: texts, and the first mark of each panel for its axes."""
     panels = [
         panel
         | {

@@ -9,6 +9,7 @@ has the precision, recall and F1 of each pair besides, where they were computed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,22 +77,21 @@ def write_csv(result: Result, path: str | Path) -> None:
     values = SpecValues(inner)
 
     def line(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
-        told: dict[str, Any] = {"query_id": identity[0], "system": identity[1]}
-        told |= {
-            column: _similarity(rows, name, parts[name]) for name, column in similarities.items()
-        }
-        told["unscored"] = gaps(rows)
+        cells: dict[str, Any] = {"query_id": identity[0], "system": identity[1]}
+        for name, column in similarities.items():
+            cells[column] = _similarity(rows, name, parts[name])
+        cells["unscored"] = gaps(rows)
         if sample is not None:
-            told["query"] = sample.query
+            cells["query"] = sample.query
             scores = sample.given.get(SCORES, {})
-            told |= {column: _cell(scores.get(name, ())) for name, column in metrics.items()}
+            cells |= {column: _cell(scores.get(name, ())) for name, column in metrics.items()}
             for at, run in enumerate(sample.runs, start=1):
-                shown = texts(run, values).items()
-                told |= {f"run_{at}_{key}": cell(value) for key, value in shown}
-        return told
+                run_texts = texts(run, values).items()
+                cells |= {f"run_{at}_{key}": cell(value) for key, value in run_texts}
+        return cells
 
     lines = (line(*one) for one in with_samples(inner))
-    tables.write_lines(path, head, ([told.get(name) for name in head] for told in lines))
+    tables.write_lines(path, head, ([cells.get(name) for name in head] for cells in lines))
 
 
 def signatures(inner: Result) -> dict[str, str]:
@@ -149,14 +149,14 @@ def _similarity(rows: Rows, name: str, parts: Mapping[str, str]) -> str | None:
 
 
 def _parts(inner: Result, name: str) -> dict[str, str]:
-    """The names of a ROUGE's precision, recall and F by what they are called in a cell."""
+    """The metrics of a ROUGE's precision, recall and F, by their names in a cell."""
     parsed = {n: naming.parse(entry.metric) for n, entry in inner.summary.metrics.items()}
     one = parsed[name]
     if not isinstance(one, RunsRouge1 | RunsRouge2 | RunsRougeL):
         return {}
-    called = {"p": "precision", "r": "recall", "f": "f1"}
+    titles = {"p": "precision", "r": "recall", "f": "f1"}
     return {
-        called[metric.part]: other
+        titles[metric.part]: other
         for other, metric in parsed.items()
         if isinstance(metric, RunsRouge1 | RunsRouge2 | RunsRougeL)
         and replace(metric, part=one.part) == one
@@ -164,24 +164,22 @@ def _parts(inner: Result, name: str) -> dict[str, str]:
 
 
 def _cell(of_runs: Sequence[float | None], of_pairs: Mapping[str, Any] | None = None) -> str | None:
-    """Values and statistics; nothing where no value is known.
+    """Values and statistics as JSON; ``None`` where there is no value.
 
     Args:
-        of_runs: the values.
-        of_pairs: what else is known of values of pairs of runs; ``None`` for those of runs.
+        of_runs: the values of single runs, or of pairs of runs.
+        of_pairs: further entries about pairs of runs; ``None`` for values of single runs.
     """
-    known = [value for value in of_runs if value is not None]
-    if not known:
+    values = [value for value in of_runs if value is not None]
+    if not values:
         return None
     stats: dict[str, float | None] | None = None
-    if len(known) > 1:
-        try:
-            statistics = spread(known)
+    if len(values) > 1:
+        with suppress(ValueError):
+            statistics = spread(values)
             stats = {title: getattr(statistics, name) for title, name in STATS.items()}
-        except ValueError:
-            pass
     elif of_pairs is not None:
         # Two runs make a single pair, and the spread of one value is not 0.
-        stats = dict.fromkeys(STATS) | dict.fromkeys(("mean", "median"), known[0])
+        stats = dict.fromkeys(STATS) | dict.fromkeys(("mean", "median"), values[0])
     shown: str = cell({"values": list(of_runs), "stats": stats, **(of_pairs or {})})
     return shown

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
@@ -28,7 +28,15 @@ from ragassay.metrics.consistency import (
 )
 from ragassay.metrics.core import Metric, naming
 from ragassay.reports.tables.rows_by_sample import consistency_of
-from ragassay.reports.text import escape, fitted, grouping, responsive, table, wording
+from ragassay.reports.text import (
+    escape,
+    fitted,
+    grouping,
+    notes_below,
+    responsive,
+    table,
+    wording,
+)
 from ragassay.stats import Components
 
 SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
@@ -40,8 +48,8 @@ SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
     RunsOverlap: ("passages: overlap (Jaccard)", "consistency_retrieval_overlap"),
     RunsRbo: ("passages: rank-biased overlap", "consistency_retrieval_rbo"),
 }
-"""What is compared pair by pair: its title, and its column in ``consistency.csv`` (empty where it
-has none; of precision, recall and F it is F)."""
+"""The metrics of pairs of runs: title, and column in ``consistency.csv`` (empty where it has none;
+of precision, recall and F it holds F)."""
 
 HEADS: Mapping[str, str] = {
     "mean": "mean",
@@ -66,17 +74,16 @@ Stats = dict[str, MetricSummary]
 
 @dataclass
 class Overview:
-    """What a consistency's summary says, as rows of tables.
+    """The rows of a consistency's tables.
 
     Attributes:
-        alike: how alike the runs are in each respect: precision, recall and the value itself, by
-            title.
+        similarities: how alike the runs are, by title: precision, recall and the value itself.
         spreads: the statistics of each metric over the runs of a query.
         others: metrics of another kind.
         variances: where the variance of a metric comes from.
     """
 
-    alike: dict[str, Stats]
+    similarities: dict[str, Stats]
     spreads: dict[str, Stats]
     others: list[MetricSummary]
     variances: Mapping[str, Components]
@@ -89,12 +96,12 @@ class Overview:
 
 UNSCORED = "unscored"
 _SHARES = ("query", "system", "query x system", "repeat")
-_GOING = (
+_DROPPED = (
     *((UNSCORED,), _SHARES, (HEADS["median"],), (HEADS["std"],), (HEADS["iqr"],)),
     *((HEADS["max_min"],), (HEADS["consistency_adjusted_index"],), ("ICC",), ("P", "R")),
     *((HEADS["flip"],), (HEADS["variance"],), ("interval",), (HEADS["cv"],)),
 )
-"""What a narrow terminal leaves out, first to last. Names, means and coverage always stay."""
+"""The columns that a narrow terminal leaves out, in this order. Names, means and coverage stay."""
 
 Rows = tuple[list[str], list[list[str]]]
 """The heads of a table and its rows."""
@@ -109,7 +116,9 @@ def terminal_table(summary: Summary, width: int, plain: bool) -> Iterator[Render
     yield Padding(head, (1, 1, 0, 1))
     missing: dict[str, None] = {}
     for heads, cells in tables(rows):
-        shown, left_out = fitted(heads, cells, width - 1, going=_GOING, words=UNSCORED, plain=plain)
+        shown, left_out = fitted(
+            heads, cells, width - 1, drop=_DROPPED, words=UNSCORED, plain=plain
+        )
         missing.update(dict.fromkeys(left_out))
         yield Padding(shown, (0, 0, 0, 1))
     sentences = notes(summary, rows)
@@ -120,13 +129,11 @@ def terminal_table(summary: Summary, width: int, plain: bool) -> Iterator[Render
             f"Left out for want of width: {', '.join(others)}. A wider terminal has them, and "
             "so has the HTML report."
         )
-    lines: list[RenderableType] = [Text(wording.one_line(note), "dim") for note in sentences]
-    lines += [Text(f"! {wording.one_line(warning)}", "yellow") for warning in summary.warnings]
-    yield Padding(Group(*lines), (0, 1, 1, 1))
+    yield notes_below(sentences, summary.warnings, plain=True)
 
 
 def _gaps(rows: Overview) -> list[str]:
-    """What has no score at all and why, alike together: the words of the column `UNSCORED`."""
+    """The metrics without any score, by reason: the words of the column `UNSCORED`."""
     lines = (line for heads, cells in tables(rows) if UNSCORED in heads for line in cells)
     return grouping.sentences(
         "Unscored: {}: {}.", ((line[-1], line[0]) for line in lines if line[-1])
@@ -183,34 +190,34 @@ def section(result: Result) -> Section | None:
 
 
 def tables(rows: Overview) -> list[Rows]:
-    """What there is to show, as tables of text."""
+    """The rows as tables of text; one for each kind that has any."""
     shown = []
-    if rows.alike:
-        shown.append(_alike(rows.alike))
+    if rows.similarities:
+        shown.append(_similarity_table(rows.similarities))
     if rows.spreads:
-        shown.append(_spreads(rows))
+        shown.append(_spread_table(rows))
     if rows.others:
         cells = [[one.name, wording.number(one.mean), wording.coverage(one)] for one in rows.others]
         shown.append((["metric", "mean", "scored"], cells))
     return shown
 
 
-def _alike(alike: Mapping[str, Stats]) -> Rows:
-    shown = ["p", "r"] if any({"p", "r"} <= parts.keys() for parts in alike.values()) else []
+def _similarity_table(similarities: Mapping[str, Stats]) -> Rows:
+    shown = ["p", "r"] if any({"p", "r"} <= parts.keys() for parts in similarities.values()) else []
     heads = ["runs compared two by two", *(["P", "R", "F1/value"] if shown else ["value"])]
-    values = [parts.get("f") or next(iter(parts.values())) for parts in alike.values()]
+    values = [parts.get("f") or next(iter(parts.values())) for parts in similarities.values()]
     cells = [
         [
             title,
             *(_mean(one) for one in (*map(parts.get, shown), value)),
             wording.bounds(value.low, value.high),
         ]
-        for (title, parts), value in zip(alike.items(), values, strict=True)
+        for (title, parts), value in zip(similarities.items(), values, strict=True)
     ]
     return _counted([*heads, "interval"], cells, values)
 
 
-def _spreads(rows: Overview) -> Rows:
+def _spread_table(rows: Overview) -> Rows:
     stats = [stat for stat in HEADS if any(stat in row for row in rows.spreads.values())]
     sources = ["ICC", *(_SHARES if rows.several_systems else ())] if rows.variances else []
     heads = ["metric over the runs of a query", *(HEADS[stat] for stat in stats), *sources]
@@ -239,11 +246,11 @@ def _variance(parts: Components | None) -> list[str]:
     """ICC, and the components as shares of all of them; dashes where there is none."""
     if parts is None:
         return [wording.NOTHING] * (1 + len(_SHARES))
-    given = (parts.query, parts.system, parts.query_system, parts.repeat)
-    total = sum(component or 0.0 for component in given)
+    components = (parts.query, parts.system, parts.query_system, parts.repeat)
+    total = sum(one or 0.0 for one in components)
     shares = (
         wording.NOTHING if one is None or total <= 0 else f"{round(100 * one / total)} %"
-        for one in given
+        for one in components
     )
     return [wording.number(parts.icc), *shares]
 
@@ -262,7 +269,7 @@ def _mean(metric: MetricSummary | None) -> str:
 
 def overview(summary: Summary) -> Overview:
     """The rows of a consistency's summary."""
-    alike: dict[str, Stats] = {}
+    similarities: dict[str, Stats] = {}
     spreads: dict[str, Stats] = {}
     others = []
     for entry in summary.metrics.values():
@@ -273,11 +280,11 @@ def overview(summary: Summary) -> Overview:
             part = getattr(metric, "part", "")
             tail = str(metric).removesuffix(f".{part}").removeprefix(metric.name)
             title = f"{SIMILARITIES[type(metric)][0]} {tail}".rstrip()
-            alike.setdefault(title, {})[part] = entry
+            similarities.setdefault(title, {})[part] = entry
         else:
             others.append(entry)
     variances = {name: parts for name, parts in summary.variances.items() if name in spreads}
-    return Overview(alike, spreads, others, variances)
+    return Overview(similarities, spreads, others, variances)
 
 
 def _parsed(name: str) -> Metric | None:
@@ -311,7 +318,7 @@ def notes(summary: Summary, rows: Overview) -> list[str]:
         rows: of the tables.
     """
     sentences = [f"Each value is a mean over {summary.averaged_over}."]
-    if rows.alike:
+    if rows.similarities:
         sentences.append(
             "Answers and passages: each pair of runs of a query is compared; P is of the later "
             "run's against the earlier's."

@@ -70,7 +70,7 @@ _LEAST_RUNS = 3
 
 
 def _similarity(metric: Metric) -> str | None:
-    """The name that the tool has for a metric that compares answers two by two."""
+    """The tool's name of a metric that compares pairs of answers; ``None`` for other metrics."""
     if isinstance(metric, RunsBertScore) and metric.part == "f":
         return "bert_score"
     return "rouge_score" if isinstance(metric, RunsRougeOre) and metric.part == "f" else None
@@ -125,7 +125,7 @@ Query = dict[str, Any]
 
 @dataclass
 class _Spool:
-    """The queries on disk, given back in the order of their ids."""
+    """Keeps queries on disk and yields them in the order of their ids."""
 
     stream: IO[bytes]
     places: dict[str, int] = field(default_factory=dict)
@@ -133,7 +133,7 @@ class _Spool:
     compared: dict[str, None] = field(default_factory=dict)
 
     def add(self, query: Query) -> None:
-        """Takes a query in; one whose runs all lack an answer is left out."""
+        """Adds a query; one whose runs all lack an answer is left out."""
         if not query["runs"]:
             return
         self.places[query["query_id"]] = self.stream.tell()
@@ -166,7 +166,7 @@ class _Compared:
 
     @classmethod
     def by(cls, result: Result) -> _Compared:
-        """Of a run without consistency, nothing."""
+        """The compared values of a run; none where it has no consistency."""
         inner = consistency_of(result)
         if inner is None:
             return cls()
@@ -233,11 +233,11 @@ def _queries(result: Result, compared: _Compared) -> Iterator[Query]:
             run = {name: value for name, value in of.items() if value is not None}
         return identity[2], None if sample is None else sample.query, run
 
-    for name, _, found in by_query(result, columns):
-        runs = {at: run for at, _, run in sorted(found, key=itemgetter(0)) if run is not None}
+    for name, _, samples in by_query(result, columns):
+        runs = {at: run for at, _, run in sorted(samples, key=itemgetter(0)) if run is not None}
         yield {
             "query_id": name,
-            "query": next((query for _, query, _ in found if query), None),
+            "query": next((query for _, query, _ in samples if query), None),
             "runs": list(runs.values()),
             "consistency": compared.of(name, runs),
         }
@@ -248,8 +248,8 @@ def _table(spool: _Spool, path: Path, heads: Sequence[str], *, only_compared: bo
         line = {f"consistency_{name}": one for name, one in query["consistency"].items()}
         for at, run in enumerate(query["runs"], start=1):
             line |= {f"run_{at}_{name}": value for name, value in run.items()}
-        told = [json.dumps(line[head], allow_nan=False) if head in line else "" for head in heads]
-        return [query["query_id"], query["query"] or "", *told]
+        texts = [json.dumps(line[head], allow_nan=False) if head in line else "" for head in heads]
+        return [query["query_id"], query["query"] or "", *texts]
 
     queries = (query for query in spool if query["consistency"] or not only_compared)
     write_lines(path, ["query_id", "query", *heads], map(cells, queries), str)

@@ -138,7 +138,7 @@ class Values(ABC):
         return next((row for _, row in self.scored(rows, kind)), None)
 
     def shared(self, rows: Rows) -> dict[str, Any]:
-        """What both forms write alike."""
+        """The columns that both forms fill in the same way."""
         umbrela, hhem = self.first(rows, Umbrela), self.first(rows, Hhem)
         label, flag = self.first(rows, NoAnswer), self.first(rows, Answered)
         answered = label.value if label else None if flag is None else "yes" if flag.value else "no"
@@ -157,15 +157,15 @@ class SpecValues(Values):
         """The parts that ``citation`` judges; citations by the passages' own names."""
         citable, keys = Citable(passages), passage_keys(passages)
 
-        def named(citation: str) -> str:
+        def key_of(citation: str) -> str:
             index = citable.find(citation)
             return citation if index is None else keys[index]
 
         parts = answer.statements or citation_parser.parts(answer.text, passages)
-        return [{"text": one.text, "citations": [*map(named, one.citations)]} for one in parts]
+        return [{"text": one.text, "citations": [*map(key_of, one.citations)]} for one in parts]
 
     def of(self, rows: Rows) -> Mapping[str, Any]:
-        """Our scores; inside an object an unscored one is null."""
+        """Our scores; an unscored one within an object is null."""
         ranking: dict[str, Any] = {}
         at: dict[type[Metric], str] = {UmbrelaPrecision: "precision@", UmbrelaAP: "AP@"}
         for metric, row in self.scored(rows, *at, UmbrelaMRR):
@@ -191,12 +191,12 @@ class OreValues(Values):
     """As the tool computes them."""
 
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
-        """The parts of its loader."""
+        """The parts that the tool's loader makes."""
         parts = answer.statements or citation_parser.published_parts(answer.text)
         return [{"text": one.text, "citations": list(one.citations)} for one in parts]
 
     def of(self, rows: Rows) -> Mapping[str, Any]:
-        """Its own scores, from the judge's answers."""
+        """The tool's scores, computed from the judge's answers."""
         shared = self.shared(rows)
         nuggets = self.first(rows, NuggetsOre) or self.first(rows, Nuggets)
         citations = self.first(rows, CitationOre)
@@ -225,9 +225,9 @@ class OreValues(Values):
         ranking: dict[str, Any] = {}
         for k in dict.fromkeys(m.k for m in at):
             if k <= len(relevant):
-                top = relevant[:k]
+                precision = average_precision(relevant, k, sum(relevant[:k]))
                 ranking.setdefault("precision@", {})[str(k)] = precision_at(relevant, k)
-                ranking.setdefault("AP@", {})[str(k)] = average_precision(relevant, k, sum(top))
+                ranking.setdefault("AP@", {})[str(k)] = precision
         return ranking | {"MRR": reciprocal_rank(relevant)}
 
 
@@ -248,8 +248,8 @@ def texts(sample: Sample | None, values: Values) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     passages = sample.passages if sample is not None else None
     if passages is not None:
-        named = zip(passage_keys(passages), (one.text for one in passages), strict=True)
-        columns["retrieved_passages"] = dict(named)
+        names, contents = passage_keys(passages), (one.text for one in passages)
+        columns["retrieved_passages"] = dict(zip(names, contents, strict=True))
     if sample is not None and sample.answer is not None:
         columns["generated_answer"] = values.answer(sample.answer, passages or ())
     return columns
@@ -301,7 +301,7 @@ STEPS = {
     "citation_support": "citation_tokens",
     "answer_attempted": "no_answer_tokens",
 }
-"""Where the tool counts what a kind of question took."""
+"""The tool's counter of tokens for each kind of question."""
 
 _ASKING = (Umbrela, NuggetsOre, Nuggets, CitationOre, NoAnswer, Answered)
 """The metrics whose questions the tool asks, too."""
@@ -314,8 +314,8 @@ TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
 
 
 def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
-    """The tokens of the verdicts that a sample's scores rest on, as they were when first given; 0
-    for judges without tokens (rules, people).
+    """The tokens that the verdicts of a sample's scores took when they were first given; 0 for
+    judges without tokens (rules, people).
 
     Args:
         rows: scores of a sample, by metric.
@@ -332,10 +332,8 @@ def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
         if isinstance(metric, _ASKING) and shown in rows
         for name in rows[shown].evidence
     )
-    for name in asked:
-        record = result.verdicts.get(name)
-        step = None if record is None else STEPS.get(record["question"])
-        if record is not None and step is not None:
+    for record in filter(None, map(result.verdicts.get, asked)):
+        if step := STEPS.get(record["question"]):
             for key, n in zip(_USAGE, _counted(record), strict=True):
                 steps[step][key] += n
     totals = {
@@ -348,5 +346,5 @@ def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
 def _counted(record: Record) -> tuple[int, int, int]:
     """Input, output and all tokens of a verdict, of a panel's those of its votes."""
     answers = record.get("votes") or [record]
-    came, went = (sum(one.get(key, 0) for one in answers) for key in _USAGE[:2])
-    return came, went, came + went
+    inputs, outputs = (sum(one.get(key, 0) for one in answers) for key in _USAGE[:2])
+    return inputs, outputs, inputs + outputs

@@ -21,11 +21,11 @@ _LAST = ("assumed", "unscored", "judge")
 def metrics_of(result: Result) -> dict[str, str]:
     """The report's metrics that a result has: published name -> name in the result, in the order of
     the report. Empty where there are none."""
-    there = {entry.metric.partition("(")[0]: name for name, entry in result.summary.metrics.items()}
+    names = {entry.metric.partition("(")[0]: name for name, entry in result.summary.metrics.items()}
     return {
-        published: there[canonical]
+        published: names[canonical]
         for published, canonical in suites.get("ragreport").aliases.items()
-        if canonical in there
+        if canonical in names
     }
 
 

@@ -14,35 +14,35 @@ Made = TypeVar("Made")
 
 
 def consistency_of(result: Result) -> Result | None:
-    """The consistency of a run, whether the run is given or that itself; ``None`` without one."""
+    """The consistency of a run, or the result itself where it is one; ``None`` without one."""
     families = {metric.family for metric in result.summary.metrics.values()}
     return result if families == {"consistency"} else result.consistency
 
 
 def gaps(rows: Rows) -> str:
-    """Which metrics have no value and why, as tables say it: ``hhem: needs_extra; ...``."""
+    """Which metrics have no value and why, as a cell of a table: ``hhem: needs_extra; ...``."""
     return "; ".join(f"{name}: {row.reason}" for name, row in rows.items() if row.value is None)
 
 
 def by_query(
     result: Result, make: Callable[[Identity, Sample | None, Rows], Made]
 ) -> Iterator[tuple[str, str, list[Made]]]:
-    """Each query of a system with what is made of its samples, as soon as the last was seen.
+    """Groups what is made of the samples by query and system; a group ends with its last sample.
 
     Args:
         result: of a run.
-        make: gives what is kept of a sample until then.
+        make: from a sample (identity, content, scores) to what its group holds.
 
     Yields:
-        Query id, system, and what was made, in the order of evaluation.
+        Query id, system, and what was made of the samples, in the order of evaluation.
     """
-    n = Counter((name, system) for name, system, _ in result.columns.identities)
-    begun: dict[tuple[str, str], list[Made]] = defaultdict(list)
+    sizes = Counter((name, system) for name, system, _ in result.columns.identities)
+    groups: dict[tuple[str, str], list[Made]] = defaultdict(list)
     for identity, sample, rows in with_samples(result):
         key = identity[:2]
-        begun[key].append(make(identity, sample, rows))
-        if len(begun[key]) == n[key]:
-            yield *key, begun.pop(key)
+        groups[key].append(make(identity, sample, rows))
+        if len(groups[key]) == sizes[key]:
+            yield *key, groups.pop(key)
 
 
 def run_numbers(identities: Iterable[Identity]) -> dict[Identity, int]:

@@ -45,8 +45,8 @@ def write_csv(result: Result, path: str | Path) -> None:
 def write_wide_csv(result: Result, path: str | Path) -> None:
     """One line a sample, one column a metric; an unscored cell is empty.
 
-    The last columns say which metrics have no value and why (``unscored``), and who stands behind
-    those that took a judge (``judge``, where one is known).
+    The last columns say which metrics have no value and why (``unscored``), and which judges were
+    asked (``judge``; only where a metric has one).
 
     Args:
         result: the evaluation.

@@ -35,8 +35,8 @@ def write_trecrag(result: Result, path: str | Path) -> None:
     n_runs = max(number.values(), default=1)
     prefixes = [f"run_{at}_" for at in range(1, n_runs + 1)] if n_runs > 1 else [""]
     heads = ["system"] * (len(result.columns.systems) > 1) + ["query_id", "query"]
-    beside = ("unscored", "judge")
-    heads += [f"{prefix}{column}" for prefix in prefixes for column in (*COLUMNS, *beside)]
+    columns = (*COLUMNS, "unscored", "judge")
+    heads += [f"{prefix}{column}" for prefix in prefixes for column in columns]
     values = SpecValues(result)
 
     def cells(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
@@ -45,8 +45,9 @@ def write_trecrag(result: Result, path: str | Path) -> None:
         line = {name: cell(of_column[name]) for name in COLUMNS if of_column.get(name) is not None}
         line["unscored"] = gaps(rows)
         line["judge"] = next((row.judge for row in rows.values() if row.judge), "")
-        told = {f"{prefixes[number[identity] - 1]}{key}": one for key, one in line.items()}
-        return told if sample is None or sample.query is None else {"query": sample.query} | told
+        prefix = prefixes[number[identity] - 1]
+        query = {} if sample is None or sample.query is None else {"query": sample.query}
+        return query | {f"{prefix}{key}": value for key, value in line.items()}
 
     lines = (
         ChainMap({"query_id": name, "system": system}, *runs)

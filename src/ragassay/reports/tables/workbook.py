@@ -51,14 +51,7 @@ def write_workbook(result: Result, path: Path) -> None:
             "samples. Write CSV or Parquet."
         )
     stream = io.BytesIO()
-    options = {
-        "in_memory": False,
-        "strings_to_formulas": False,
-        "strings_to_urls": False,
-        "strings_to_numbers": False,
-        "nan_inf_to_errors": False,
-    }
-    with xlsxwriter.Workbook(stream, options) as book:
+    with xlsxwriter.Workbook(stream) as book:
         _Workbook(book, result).write()
     files.write_bytes(path, stream.getvalue())
 
@@ -126,7 +119,6 @@ class _Workbook:
             heads += [name, f"{name}: explanation"]
         _put_row(sheet, 0, heads, self._head)
         sheet.freeze_panes(1, 1)
-        last = 0
         examples: dict[str, ScoreRow] = {}
         for row, (identity, sample, scores) in enumerate(with_samples(self._result), start=1):
             _put_row(sheet, row, (identity[0], identity[1], *_texts(sample)), self._text)
@@ -136,8 +128,7 @@ class _Workbook:
                     examples[name] = scores[name]
                 _put(sheet, row, 5 + 2 * column, value, self._number)
                 _put(sheet, row, 6 + 2 * column, why, self._text)
-            last = row
-        sheet.autofilter(0, 0, last, len(heads) - 1)
+        sheet.autofilter(0, 0, len(self._result.columns), len(heads) - 1)
         for key in dict.fromkeys(key for score in examples.values() for key in score.evidence):
             for question, prompt in _prompts(self._result.verdicts.get(key)):
                 self._prompts.setdefault(question, prompt)
@@ -246,10 +237,9 @@ def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
         for value in range(int(low), int(high) + 1):
             yield str(value), int((values == value).sum())
         return
-    found = distribution_chart.histogram(values, low, high, _BINS)
-    width = (found.high - found.low) / _BINS
-    for number, count in enumerate(found.counts):
-        start = found.low + number * width
+    width = (high - low) / _BINS
+    for number, count in enumerate(distribution_chart.histogram(values, low, high, _BINS)):
+        start = low + number * width
         yield f"{start:.3g} to {start + width:.3g}", count
 
 
@@ -262,7 +252,7 @@ def _put_row(
 
 
 def _put(sheet: Worksheet, row: int, column: int, value: Any, form: Any = None) -> None:
-    """Writes a cell: a number as such, everything else as text; nothing where there is nothing."""
+    """Writes a cell: a number as such, all else as text; nothing for ``None`` and empty text."""
     if value is None or value == "":
         return
     if isinstance(value, bool):

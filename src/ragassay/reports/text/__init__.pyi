@@ -19,5 +19,5 @@ from .preview_text import (
     can_score as can_score,
     preview_table as preview_table,
 )
-from .terminal import comparison_table as comparison_table
-from .verdict_text import AnswerPiece as AnswerPiece, spans as spans
+from .terminal import comparison_table as comparison_table, notes_below as notes_below
+from .verdict_text import AnswerPiece as AnswerPiece, answer_pieces as answer_pieces

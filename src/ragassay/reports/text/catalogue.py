@@ -1,21 +1,19 @@
-"""What exists: every metric with its suites, needs, range, direction and source."""
+"""The catalogue: every metric with its suites, needs, range, direction and source."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from ragassay import suites
+from ragassay import discovery, suites
 from ragassay.counts import grouped
 from ragassay.engine.comparison import agreements
 from ragassay.errors import UsageError
@@ -37,14 +35,10 @@ def all_entries(suite: str | None = None) -> list[Entry]:
     Raises:
         UsageError: an unknown suite.
     """
-    if suite is not None:
-        chosen = suites.get(suite)
-        return [
-            _entry(type(metric), chosen.columns.get(str(metric), str(metric)), str(metric))
-            for metric in chosen.resolve()
-        ]
-    of_suites = _metrics_of_suites()
-    return [_entry(cls, cls.name, None, of_suites) for cls in naming.known().values()]
+    if suite is None:
+        return _entries((cls, cls.name, None) for cls in naming.known().values())
+    columns, metrics = suites.get(suite).columns, suites.get(suite).resolve()
+    return _entries((type(one), columns.get(str(one), str(one)), str(one)) for one in metrics)
 
 
 def entries_named(name: str, suite: str | None = None) -> list[Entry]:
@@ -57,18 +51,18 @@ def entries_named(name: str, suite: str | None = None) -> list[Entry]:
     Raises:
         UsageError: there is none.
     """
-    local = suites.get(suite).aliases if suite is not None else suites.every_alias()
+    aliases = suites.get(suite).aliases if suite is not None else suites.every_alias()
     try:
-        meant = naming.find(name, local)
+        matches = naming.find(name, aliases)
     except UsageError:
         if advice := suites.advice_on(name):
             raise UsageError(advice) from None
         raise
-    return [_entry(cls, name if len(meant) == 1 else text, text) for cls, text in meant]
+    return _entries((cls, name if len(matches) == 1 else text, text) for cls, text in matches)
 
 
 def table(entries: Sequence[Entry]) -> RenderableType:
-    """A table of entries, by family: what each measures, then in dim print what it takes."""
+    """A table of entries, by family: what each measures, and in dim print what it needs."""
     blocks: list[RenderableType] = []
     width = min(_NAME_WIDTH, max((len(entry["name"]) for entry in entries), default=0))
     for family, members in grouped((entry["family"], entry) for entry in entries).items():
@@ -142,8 +136,8 @@ def page(entry: Entry) -> RenderableType:
         if text:
             grid.add_row(label, escape(text))
     for parameter in entry["parameters"]:
-        said = f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
-        grid.add_row("parameter", escape(said))
+        text = f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
+        grid.add_row("parameter", escape(text))
     for kind, agreement in entry["offline_agreement"].items():
         grid.add_row("offline judge", escape(f"{kind}: {agreement['said']}"))
         if agreement["source"]:
@@ -157,13 +151,12 @@ def page(entry: Entry) -> RenderableType:
 @cache
 def metric_notes() -> dict[str, dict[str, str]]:
     """The formula of each metric, and when its value misleads."""
-    path = Path(__file__).with_name("metric_notes.yaml")
-    found: dict[str, dict[str, str]] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return found
+    notes: dict[str, dict[str, str]] = discovery.table(__package__, "metric_notes.yaml")
+    return notes
 
 
 def _what(entry: Entry) -> RenderableType:
-    """A metric's title, and under it what it is good for, what it is, takes and comes from."""
+    """A metric's title, and below it in dim print its uses, kind, needs, suites and source."""
     facts = [
         entry["recommended_for"] and (f"for {entry['recommended_for']}", "dim"),
         (_kind(entry), "dim" if entry["kind"] == "arithmetic" else "yellow"),
@@ -177,7 +170,7 @@ def _what(entry: Entry) -> RenderableType:
 
 
 def _kind(entry: Entry) -> str:
-    """The kind; where the record may bring what a model or a judge would say, that too."""
+    """The kind; also says where the record may hold what a model or a judge would say."""
     kind = str(entry["kind"])
     if kind == "arithmetic" or "given" not in entry["uses"]:
         return kind
@@ -190,13 +183,20 @@ def _suites(entry: Entry) -> str:
     return ", ".join(f"{s} ({steps[s]})" if s in steps else s for s in entry["suites"])
 
 
+def _entries(metrics: Iterable[tuple[type[Metric], str, str | None]]) -> list[Entry]:
+    """The entries of metrics.
+
+    Args:
+        metrics: class, shown name, and canonical name (``None`` for default parameters).
+    """
+    of_suites = {name: suite.resolve() for name, suite in suites.known().items()}
+    return [_entry(*one, of_suites) for one in metrics]
+
+
 def _entry(
-    cls: type[Metric],
-    name: str,
-    canonical: str | None,
-    of_suites: Mapping[str, Sequence[Metric]] | None = None,
+    cls: type[Metric], name: str, canonical: str | None, of_suites: Mapping[str, Sequence[Metric]]
 ) -> Entry:
-    inside = _suites_of(cls, canonical, of_suites or _metrics_of_suites())
+    steps = _suites_of(cls, canonical, of_suites)
     low, high = cls.low, cls.high
     notes = metric_notes().get(cls.name, {})
     return {
@@ -207,8 +207,8 @@ def _entry(
         **{key: notes.get(key, "") for key in ("formula", "misleads")},
         "family": cls.family,
         "kind": cls.kind,
-        "suites": list(inside),
-        "steps": {suite: step for suite, step in inside.items() if step},
+        "suites": list(steps),
+        "steps": {suite: step for suite, step in steps.items() if step},
         "needs": list(cls.needs),
         "uses": list(cls.uses),
         "range": f"{_bound(low, '-∞')} to {_bound(high, '∞')}",
@@ -229,9 +229,9 @@ def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
     """How far the offline judge agrees with labels, by the kinds that the metric rests on."""
     figures = ("measure", "value", "n", "source", "held_out", "sufficient")
     by_kind: dict[str, dict[str, Any]] = {}
-    for kind, known in agreements(str(metric)).items():
-        by_kind[kind] = {"said": NO_ANSWER if known is None else str(known)}
-        by_kind[kind] |= {name: getattr(known or Agreement(kind), name) for name in figures}
+    for kind, agreement in agreements(str(metric)).items():
+        by_kind[kind] = {"said": NO_ANSWER if agreement is None else str(agreement)}
+        by_kind[kind] |= {name: getattr(agreement or Agreement(kind), name) for name in figures}
     return by_kind
 
 
@@ -240,18 +240,16 @@ def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:
     spelling = f"({spec.name}=)"
     if role is not None:
         spelling = f"{'@' if role == 'cutoff' else '.'}{spec.name}"
-    given = spec.default is not dataclasses.MISSING
+    has_default = spec.default is not dataclasses.MISSING
     return {
         "name": spec.name,
         "spelling": spelling,
         "doc": spec.metadata.get("doc", ""),
-        "default": ("none" if spec.default is None else spec.default) if given else "required",
+        "default": ("none" if spec.default is None else spec.default)
+        if has_default
+        else "required",
         "choices": list(spec.metadata.get("choices") or ()),
     }
-
-
-def _metrics_of_suites() -> dict[str, list[Metric]]:
-    return {name: suite.resolve() for name, suite in suites.known().items()}
 
 
 def _suites_of(
@@ -278,5 +276,5 @@ def _bound(value: float | None, unbounded: str) -> str:
 def _first_paragraph(text: str) -> str:
     """The docstring without its first line (the title says that) up to its first heading."""
     paragraphs = [" ".join(piece.split()) for piece in text.strip().split("\n\n")]
-    kept = [p for p in paragraphs[1:] if not p.startswith(("Args:", "Attributes:", "Raises:"))]
-    return " ".join(kept).replace("`", "")
+    prose = [p for p in paragraphs[1:] if not p.startswith(("Args:", "Attributes:", "Raises:"))]
+    return " ".join(prose).replace("`", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import inf
 
 from rich.console import Group, RenderableType
@@ -20,53 +20,53 @@ from ragassay.engine.diagnosis import (
     Moved,
 )
 from ragassay.reports.text import wording
-from ragassay.reports.text.fitting import responsive, ruled
+from ragassay.reports.text.fitting import fitted, responsive
 
-_WIDE = 100
-_INTERVAL_FITS = 80
+_DROPPED = (("interval",),)
+"""The column of a table that a narrow terminal leaves out."""
+
 _TITLES = {one.name: one.title for one in (*CLASSES, UNEXPLAINED)} | {FINE: "does not fail"}
 """What each class is called, by name."""
 
 
-def failing_line(found: Diagnosis) -> str:
+def failing_line(diagnosis: Diagnosis) -> str:
     """How many samples fail, and what that means, in one or two sentences."""
-    share = f"{found.n_failing:,} of {wording.plural(found.n, 'sample')} fail"
-    text = f"{share}: {_means(found)}."
-    if found.n_scored < found.n:
-        text += f" {found.headline} is unscored in {found.n - found.n_scored:,}."
-    return text + _judged(found)
+    share = f"{diagnosis.n_failing:,} of {wording.plural(diagnosis.n, 'sample')} fail"
+    text = f"{share}: {_means(diagnosis)}."
+    if diagnosis.n_scored < diagnosis.n:
+        text += f" {diagnosis.headline} is unscored in {diagnosis.n - diagnosis.n_scored:,}."
+    return text + _judged(diagnosis)
 
 
-def _means(found: Diagnosis) -> str:
+def _means(diagnosis: Diagnosis) -> str:
     """What failing means."""
-    means = f"{found.headline} below {found.below:g}"
-    return means if found.headline_only else f"{means}, or a fault that counts by itself"
+    means = f"{diagnosis.headline} below {diagnosis.below:g}"
+    return means if diagnosis.headline_only else f"{means}, or a fault that counts by itself"
 
 
-def _judged(found: Diagnosis) -> str:
+def _judged(diagnosis: Diagnosis) -> str:
     """Who judged the headline, as a further sentence."""
-    return f" {found.headline} is by judgment: {found.judged}." if found.judged else ""
+    return f" {diagnosis.headline} is by judgment: {diagnosis.judged}." if diagnosis.judged else ""
 
 
-def cost_line(found: Diagnosis) -> str:
+def cost_line(diagnosis: Diagnosis) -> str:
     """What the column of costs means, with the numbers that it rests on."""
-    if found.fine_mean is None:
+    if diagnosis.fine_mean is None:
         return "No sample is fine by the headline, so what a class costs cannot be told."
-    unknown = any(one.cost is None for one in found.found)
     line = (
-        f"Cost: how much the mean of {found.headline} ({wording.number(found.mean)}) would rise if "
-        f"the samples of the class scored like those that do not fail "
-        f"({wording.number(found.fine_mean)})."
+        f"Cost: how much the mean of {diagnosis.headline} ({wording.number(diagnosis.mean)}) would "
+        "rise if the samples of the class scored like those that do not fail "
+        f"({wording.number(diagnosis.fine_mean)})."
     )
-    if unknown:
+    if any(one.cost is None for one in diagnosis.found):
         line += f" {wording.number(None)}: not known; no sample of the class has a value of "
-        line += f"{found.headline}."
+        line += f"{diagnosis.headline}."
     return line
 
 
-def missing_lines(found: Diagnosis) -> list[str]:
-    """Which classes could not be told, and why; those with one reason in one line."""
-    reasons = grouped((one.why, one.fault.title) for one in found.not_looked_at)
+def missing_lines(diagnosis: Diagnosis) -> list[str]:
+    """The classes that were not looked at, a line for each reason."""
+    reasons = grouped((one.why, one.fault.title) for one in diagnosis.not_looked_at)
     return [f"Not looked at: {'; '.join(titles)} ({why})." for why, titles in reasons.items()]
 
 
@@ -85,34 +85,34 @@ def _judge_words(one: Judged) -> str:
     return text
 
 
-def untold_lines(found: Diagnosis) -> list[str]:
+def untold_lines(diagnosis: Diagnosis) -> list[str]:
     """Which judges' signals were left out, and why, a sentence or two each."""
     return [
         f"{one.fault.title} is not told by {one.judged.metric}: it says the same of "
         f"{one.judged.n_right:,} of {wording.plural(one.judged.of_right or 0, 'sample')} that "
-        f"{found.headline} calls right, and is by judgment ({one.judged.judge}). Name another "
+        f"{diagnosis.headline} calls right, and is by judgment ({one.judged.judge}). Name another "
         "judge with --judge."
-        for one in found.not_telling
+        for one in diagnosis.not_telling
     ]
 
 
-def panel_notes(found: Diagnosis, *, with_command: bool = True) -> list[str]:
+def panel_notes(diagnosis: Diagnosis, *, with_command: bool = True) -> list[str]:
     """What stands below a report's table of classes.
 
     Args:
-        found: the diagnosis.
+        diagnosis: of a run.
         with_command: whether to give the command that computes what is missing. A page may be read
             on another machine than that of the run's folder.
     """
-    notes = [cost_line(found)] if found.found else []
+    notes = [cost_line(diagnosis)] if diagnosis.found else []
     notes.append(
         "Each failing sample is put down to the first step that failed. 'ragassay diagnose' takes "
         "another headline or other thresholds."
     )
-    notes += untold_lines(found) + missing_lines(found)
-    if found.command:
-        metrics = dict.fromkeys(name for one in found.not_looked_at for name in one.metrics)
-        command = found.command if with_command else "'ragassay diagnose' prints the command."
+    notes += untold_lines(diagnosis) + missing_lines(diagnosis)
+    if diagnosis.command:
+        metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
+        command = diagnosis.command if with_command else "'ragassay diagnose' prints the command."
         notes.append(f"To look at them, too, compute {', '.join(metrics)}: {command}")
     return notes
 
@@ -131,27 +131,27 @@ def signal_words(signals: Mapping[str, float]) -> str:
 
 
 @responsive
-def diagnosis_table(found: Diagnosis, width: int, plain: bool) -> Iterator[RenderableType]:
+def diagnosis_table(diagnosis: Diagnosis, width: int, plain: bool) -> Iterator[RenderableType]:
     """A run's diagnosis: the classes with counts and costs, examples and advice."""
-    yield Text.assemble(wording.one_line(found.name), style="bold")
-    yield Text(failing_line(found))
-    if found.found:
-        yield Padding(_classes(found, width), (0, 0, 0, 1))
-        of = f"with its interval at {wording.percent(found.level)}"
-        notes = [f"share: of all samples{f', {of}' if width >= _INTERVAL_FITS else ''}."]
-        notes.append(cost_line(found))
+    yield Text.assemble(wording.one_line(diagnosis.name), style="bold")
+    yield Text(failing_line(diagnosis))
+    if diagnosis.found:
+        table, left_out = fitted(*class_cells(diagnosis), width - 1, drop=_DROPPED, plain=plain)
+        yield Padding(table, (0, 0, 0, 1))
+        of = "" if left_out else f", with its interval at {wording.percent(diagnosis.level)}"
+        notes = [f"share: of all samples{of}.", cost_line(diagnosis)]
         yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))
-    several = len({system for one in found.found for _, system, _ in one.samples}) > 1
-    for one in found.found:
+    several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
+    for one in diagnosis.found:
         yield Text("")
         yield Text(f"{one.fault.title} ({one.n:,})", "bold")
         yield Padding(Group(*_about(one, several, plain)), (0, 0, 0, 2))
-    if lines := untold_lines(found) + missing_lines(found):
+    if lines := untold_lines(diagnosis) + missing_lines(diagnosis):
         yield Text("")
         yield from (Text(line, "yellow") for line in lines)
 
 
-def class_cells(found: Diagnosis) -> tuple[list[str], list[list[str]]]:
+def class_cells(diagnosis: Diagnosis) -> tuple[list[str], list[list[str]]]:
     """The table of classes: its heads and its rows."""
     return ["class", "n", "share", "interval", "cost"], [
         [
@@ -161,24 +161,8 @@ def class_cells(found: Diagnosis) -> tuple[list[str], list[list[str]]]:
             wording.bounds(one.low, one.high),
             wording.number(one.cost),
         ]
-        for one in found.found
+        for one in diagnosis.found
     ]
-
-
-def _classes(found: Diagnosis, width: int) -> RenderableType:
-    heads, rows = class_cells(found)
-    return _ruled_without(heads, rows, "interval" if width < _INTERVAL_FITS else "")
-
-
-def _ruled_without(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], left_out: str
-) -> RenderableType:
-    """The table without one column."""
-    shown = [at for at, head in enumerate(heads) if head != left_out]
-    table = ruled(*(heads[at] for at in shown))
-    for row in rows:
-        table.add_row(*(row[at] for at in shown))
-    return table
 
 
 def _about(one: ClassFound, several: bool, plain: bool) -> Iterator[Text]:
@@ -215,7 +199,7 @@ def moved_line(change: Moved) -> str:
 
 
 def moved_notes(change: Moved, *, with_intervals: bool = True) -> list[str]:
-    """How the numbers of a change were made.
+    """How the numbers of a change were computed.
 
     Args:
         change: its numbers.
@@ -223,12 +207,12 @@ def moved_notes(change: Moved, *, with_intervals: bool = True) -> list[str]:
     """
     shown = ", with its interval" if with_intervals else ""
     both = (*change.old.found, *change.new.found)
-    told = "p: two-sided paired sign-flip test, corrected across the classes (max-T)"
+    test = "p: two-sided paired sign-flip test, corrected across the classes (max-T)"
     if change.not_alike:
-        told = "no test, because the runs differ in more than their system"
+        test = "no test, because the runs differ in more than their system"
     notes = [
         *(f"{one} What moved may be due to that." for one in change.not_alike),
-        f"diff: share of the samples in both runs, new - old{shown}; {told}.",
+        f"diff: share of the samples in both runs, new - old{shown}; {test}.",
         "entered, left: samples that are in the class in the new run only, in the old run only.",
     ]
     if change.unlike:
@@ -236,8 +220,8 @@ def moved_notes(change: Moved, *, with_intervals: bool = True) -> list[str]:
             f"The runs do not have the same metrics for: {', '.join(change.unlike)}. Classes that "
             "rest on these do not compare."
         )
-    for run, found in (("new", change.new), ("old", change.old)):
-        notes += [f"In the {run} run: {line}" for line in untold_lines(found)]
+    for run, diagnosis in (("new", change.new), ("old", change.old)):
+        notes += [f"In the {run} run: {line}" for line in untold_lines(diagnosis)]
     judges = {judged.metric: judged.judge for one in both for judged in one.judged}
     notes += [f"{metric} is by judgment: {judge}." for metric, judge in judges.items()]
     return notes
@@ -272,10 +256,9 @@ def moved_table(change: Moved, width: int, plain: bool) -> Iterator[RenderableTy
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     yield Text(f"{change.new.name} against {change.old.name}", "bold")
     yield Text(moved_line(change))
-    wide = width >= _WIDE
-    table = _ruled_without(*moved_cells(change), "" if wide else "interval")
+    table, left_out = fitted(*moved_cells(change), width - 1, drop=_DROPPED, plain=plain)
     yield Padding(table, (0, 0, 0, 1))
-    notes = moved_notes(change, with_intervals=wide)
+    notes = moved_notes(change, with_intervals=not left_out)
     yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))
     if lines := transition_lines(change):
         yield Text("")

@@ -19,12 +19,12 @@ from ragassay.judges.offline import LABEL, NOT_MEASURED
 from ragassay.judges.offline.language import LONGEST
 from ragassay.reports.text import verdict_text, wording
 from ragassay.reports.text.grouping import grouped
-from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, spans
+from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, answer_pieces
 from ragassay.samples import Sample
 from ragassay.strict import dumps
 
 _HELD = {"yes": ("+", "green"), "partly": ("~", "yellow"), "no": ("-", "red")}
-"""How a piece of the answer is marked: supported, in part, not."""
+"""The mark and colour of a piece of the answer: supported, in part, not."""
 
 CLIP = 400
 """Characters of a reply or text that are shown unless all was asked for."""
@@ -35,8 +35,8 @@ _MOST_PIECES = 30
 _MOST_RUNS = 10
 _MOST_VALUES = 6
 _MOST_IN_FULL = 6
-"""Metrics over the runs of a query of which each has its parts and its signature shown; of more,
-each has a line."""
+"""Up to so many metrics over the runs of a query are shown with parts and signature; more metrics
+have a line each."""
 
 
 def explained(explanation: Explained, *, full: bool = False) -> RenderableType:
@@ -44,7 +44,7 @@ def explained(explanation: Explained, *, full: bool = False) -> RenderableType:
     of nuggets, is shown once.
 
     Args:
-        found: scores with their verdicts.
+        explanation: scores with their verdicts.
         full: whether prompts and texts under judgment are shown, and nothing is clipped.
     """
     limit = None if full else CLIP
@@ -63,7 +63,7 @@ def explained(explanation: Explained, *, full: bool = False) -> RenderableType:
         parts.append(_field(f"answer, repeat {run.repeat}", answer_text, limit))
     if more := len(sample.runs) - len(runs):
         parts.append(Text(f"… and {more:,} more runs; --full shows them", "dim"))
-    pages = _Pages(sample, limit)
+    pages = _ScorePages(sample, limit)
     if sample.runs and limit is not None and len(explanation.scores) > _MOST_IN_FULL:
         parts += _over_runs(explanation.scores)
     else:
@@ -80,17 +80,16 @@ def _agreement(one: Evidence) -> Iterator[RenderableType]:
     """How far the offline judge agrees with labels, for each kind of question that it was asked for
     this score."""
     judges = {record["question"]: record.get("judge", "") for record in one.verdicts}
-    for kind, known in agreements(one.metric).items():
+    for kind, agreement in agreements(one.metric).items():
         judge = judges.get(kind, "")
-        if judge.startswith(OFFLINE) and known is not None:
-            figure = str(known) if judge == LABEL else NOT_MEASURED
+        if judge.startswith(OFFLINE) and agreement is not None:
+            figure = str(agreement) if judge == LABEL else NOT_MEASURED
             yield Text(f"offline judge, {kind.replace('_', ' ')}: {figure}", "dim")
 
 
 def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
-    """The values of a query's runs, one line for what is measured alike: its figures, and the
-    values in each run or of each pair of runs.
-    """
+    """The values of a query's runs, a line for each metric of single runs: its figures, and the
+    values in each run or of each pair of runs."""
     groups = grouped((_measured(one.row.metric), one) for one in scores)
     titles = ("metric", "figures", "in the runs, or of pairs of runs")
     columns = (Column(title, overflow="fold") for title in titles)
@@ -98,15 +97,15 @@ def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
     for name, members in list(groups.items())[:_MOST_PIECES]:
         rows = [one.row for one in members]
         reasons = {row.reason for row in rows}
-        lost = all(row.value is None for row in rows)
+        unscored = all(row.value is None for row in rows)
         figures = ", ".join(f"{_last(row.metric, name)}{_figure(row)}" for row in rows)
-        if lost and len(reasons) == 1:
+        if unscored and len(reasons) == 1:
             figures = _figure(rows[0])
-        told = [row for row in rows if "values" in row.parts]
-        listed = _listed(told[0].parts["values"]) if told else ""
-        if len({str(row.parts["values"]) for row in told}) > 1:
-            listed = f"{_last(told[0].metric, name)}{listed}"  # each has values of its own
-        style = "yellow" if lost else ""
+        with_values = [row for row in rows if "values" in row.parts]
+        listed = _listed(with_values[0].parts["values"]) if with_values else ""
+        if len({str(row.parts["values"]) for row in with_values}) > 1:
+            listed = f"{_last(with_values[0].metric, name)}{listed}"  # each has values of its own
+        style = "yellow" if unscored else ""
         shown.add_row(Text(wording.one_line(name)), Text(figures, style), Text(listed, "dim"))
     yield Text("")
     yield shown
@@ -151,14 +150,14 @@ def labels_to_give(explanation: Explained) -> list[str]:
     return list(lines)
 
 
-class _Pages:
-    """The scores of a sample, and what of their evidence was shown already."""
+class _ScorePages:
+    """Shows the scores of a sample one by one, and remembers the evidence that was shown."""
 
     def __init__(self, sample: Sample, limit: int | None) -> None:
         self._sample, self._limit = sample, limit
         self._ranks = verdict_text.ranks_of(sample)
         self.seen: dict[str, int] = {}
-        self._tables: list[Sequence[tuple[str, str, str]]] = []
+        self._tables: list[Sequence[verdict_text.Nugget]] = []
         self._pieces: list[Sequence[AnswerPiece]] = []
 
     def score(self, one: Evidence) -> Iterator[RenderableType]:
@@ -178,11 +177,11 @@ class _Pages:
         yield from self._parts(row.parts)
         yield Text(one.signature, "dim")
         yield from _agreement(one)
-        known = [record for record in one.verdicts if record["id"] in self.seen]
-        if len(known) > 1:
-            numbers = [self.seen[record["id"]] for record in known]
+        numbers = [self.seen[record["id"]] for record in one.verdicts if record["id"] in self.seen]
+        several = len(numbers) > 1
+        if several:
             yield Padding(Text(f"verdicts {_ranges(numbers)} (above)", "dim"), (0, 0, 0, 2))
-        new = [record for record in one.verdicts if len(known) < 2 or record["id"] not in self.seen]
+        new = [record for record in one.verdicts if not (several and record["id"] in self.seen)]
         for record in new[: self._most]:
             yield Padding(Group(*self._verdict(record)), (0, 0, 0, 2))
         for record in new[self._most or len(new) :]:
@@ -203,7 +202,7 @@ class _Pages:
             yield shown
             yield from self._rest(len(table))
         answer = "" if self._sample.answer is None else self._sample.answer.text
-        pieces = spans(parts, answer)
+        pieces = answer_pieces(parts, answer)
         if pieces and pieces in self._pieces:
             yield Text("pieces of the answer: as above", "dim")
         elif pieces:
@@ -247,9 +246,9 @@ class _Pages:
         if about := verdict_text.about(record, self._ranks):
             yield _indented(Text(f"on {wording.one_line(about)}", "italic"))
         if cut := record.get("cut"):
-            named = _clip(", ".join(cut), self._limit)
-            told = f"the offline judge read no more than {LONGEST:,} characters of: {named}"
-            yield _indented(Text(told, "yellow"))
+            names = _clip(", ".join(cut), self._limit)
+            note = f"the offline judge read no more than {LONGEST:,} characters of: {names}"
+            yield _indented(Text(note, "yellow"))
         if self._limit is None and not record.get("messages"):
             for name, value in (record.get("data") or {}).items():
                 text = value if isinstance(value, str) else dumps(value).decode()
@@ -257,15 +256,14 @@ class _Pages:
         if spread := verdict_text.spread(record):
             style = "dim" if spread.endswith("agree") else "yellow"
             yield _indented(Text(spread, style))
-        if self._limit is None and verdict_text.same_prompt(votes):
-            first = next(vote["messages"] for vote in votes if vote.get("messages"))
-            yield _indented(*_messages(first))
+        prompt = verdict_text.shared_prompt(votes)
+        if self._limit is None and prompt:
+            yield _indented(*_messages(prompt))
         yield _indented(*self._sent(record))
         for vote in votes:
             vote_line = Text("vote of ", "bold dim").append(f"{vote.get('judge', '')}  ", "bold")
             yield _indented(vote_line.append_text(self._answer_or_failure(vote)))
-            sent = self._sent(vote, prompt=not verdict_text.same_prompt(votes))
-            yield Padding(Group(*sent), (0, 0, 0, 6))
+            yield Padding(Group(*self._sent(vote, prompt=not prompt)), (0, 0, 0, 6))
 
     def _answer_or_failure(self, record: Mapping[str, Any]) -> Text:
         if record.get("answer") is None:
@@ -293,7 +291,7 @@ class _Pages:
         if self._limit is None and prompt:
             yield from _messages(record.get("messages", ()))
         reply = record.get("reply") or ""
-        if self._limit is None or not _tells_no_more(reply, record.get("answer")):
+        if self._limit is None or not _is_answer(reply, record.get("answer")):
             yield _field("reply", reply, self._limit)
 
 
@@ -305,8 +303,8 @@ def _messages(messages: Iterable[Mapping[str, str]]) -> Iterator[RenderableType]
     return (_field(message["role"], message["content"], None) for message in messages)
 
 
-def _tells_no_more(reply: str, answer: Any) -> bool:
-    """Whether a raw reply is the typed answer that is shown already."""
+def _is_answer(reply: str, answer: Any) -> bool:
+    """Whether a raw reply is the typed answer, which is shown already."""
     try:
         return bool(orjson.loads(reply) == answer)
     except ValueError:

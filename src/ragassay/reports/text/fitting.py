@@ -1,4 +1,4 @@
-"""What the terminal shows, made for its width and its characters."""
+"""Tables and names that fit the terminal's width, in the characters that it has."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Draw = Callable[[Subject, int, bool], Iterable[RenderableType]]
 
 
 def responsive(draw: Draw[Subject]) -> Callable[[Subject], RenderableType]:
-    """Makes of a function that draws a subject one that gives something to print."""
+    """Turns a function that draws a subject into one that returns something to print."""
 
     @wraps(draw)
     def view(subject: Subject) -> RenderableType:
@@ -86,28 +86,24 @@ def fitted(
     rows: Sequence[Sequence[str]],
     width: int,
     *,
-    going: Sequence[Collection[str]],
+    drop: Sequence[Collection[str]],
     words: str = "",
     plain: bool = False,
 ) -> tuple[Table, list[str]]:
-    """The table in at most ``width`` columns of text; names break at their punctuation. With it
-    come the heads of the columns for which there was no room.
+    """The table in at most ``width`` columns of text, and the heads of the columns for which there
+    was no room. Names break at their punctuation.
 
     Args:
         heads: the first is that of the names, all others but ``words`` of numbers. A number may
             be followed by a remark in brackets.
         rows: cells, one for each head.
         width: of the terminal, in cells.
-        going: what is left out where there is no room, one group after the other.
+        drop: groups of columns that are left out where there is no room, in this order.
         words: the head of a column of words, which break where they must.
         plain: whether dashes must be ASCII.
     """
-    columns = {
-        head: [wording.one_line(row[at]) for row in rows]
-        for at, head in enumerate(heads)
-        if head != heads[0]
-    }
-    names = [wording.one_line(row[0]) for row in rows]
+    columns = {head: [wording.one_line(row[at]) for row in rows] for at, head in enumerate(heads)}
+    names = columns.pop(heads[0])
     widest = max(map(cell_len, [heads[0], *names]))
     # Names are shown whole in up to a third of the width; the head over them may break between its
     # words.
@@ -119,29 +115,29 @@ def fitted(
         broken = [word for cell in [words, *columns[words]] for word in cell.split()]
         cells[words], sizes[words] = columns[words], max(map(cell_len, broken))
     left_out: list[str] = []
-    for group in [(), *going]:
+    for group in [(), *drop]:
         left_out += [head for head in columns if head in group]
-        kept = [head for head in columns if head not in left_out]
-        room = width - table_width(sizes[head] for head in kept)
+        shown = [head for head in columns if head not in left_out]
+        room = width - table_width(sizes[head] for head in shown)
         if room >= least:
             break
     wide = min(widest, max(room, 1))
-    if words in kept:
+    if words in shown:
         full = max(map(cell_len, [words, *columns[words]]))
         sizes[words] = min(full, sizes[words] + max(0, room - wide))
     table = ruled()
     table.add_column(_broken(Text(heads[0]), wide), width=wide, no_wrap=True, overflow="fold")
-    for head in kept:
-        told = head == words
+    for head in shown:
+        is_words = head == words
         table.add_column(
-            head if told else head.rjust(sizes[head]),
+            head if is_words else head.rjust(sizes[head]),
             width=sizes[head],
-            no_wrap=not told,
+            no_wrap=not is_words,
             overflow="fold",
-            style="dim" if told else "",
+            style="dim" if is_words else "",
         )
     for at, name in enumerate(names):
-        line = (cells[head][at].rjust(0 if head == words else sizes[head]) for head in kept)
+        line = (cells[head][at].rjust(0 if head == words else sizes[head]) for head in shown)
         table.add_row(_broken(Text(name), wide), *map(Text, line))
     return table, left_out
 

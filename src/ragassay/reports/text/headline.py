@@ -1,4 +1,4 @@
-"""The rows of a run that the terminal shows first."""
+"""The metrics of a run, or of a comparison, that the terminal shows."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
     """
     by_canonical = {one.metric: name for name, one in summary.metrics.items()}
     shown: set[str] = set()
-    beside: dict[str, None] = {}
+    own_metrics: dict[str, None] = {}
     for name in used:
         suite = suites.known().get(name)
         if suite is None:
             continue
         own = [str(metric) for metric in suite.resolve()]
         if suite.headline and by_canonical.keys() >= set(own):
-            beside |= dict.fromkeys(own)
+            own_metrics |= dict.fromkeys(own)
             shown.update(suite.headline)
         else:
             shown.update(own)
-    return [by_canonical[one] for one in beside if one not in shown]
+    return [by_canonical[one] for one in own_metrics if one not in shown]
 
 
 def without(summary: Summary, names: Collection[str]) -> Summary:
     """The summary without some of its metrics; nothing else changes."""
-    kept = {name: one for name, one in summary.metrics.items() if name not in names}
-    return replace(summary, metrics=kept)
+    metrics = {name: one for name, one in summary.metrics.items() if name not in names}
+    return replace(summary, metrics=metrics)
 
 
 def only(comparison: Comparison, names: Collection[str]) -> Comparison:
     """The comparison with some of its metrics; what was tested together stays as it is."""
-    kept = tuple(one for one in comparison.differences if one.name in names)
-    return replace(comparison, differences=kept)
+    differences = tuple(one for one in comparison.differences if one.name in names)
+    return replace(comparison, differences=differences)

@@ -22,11 +22,12 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 def summary(run_summary: Summary) -> str:
     """A run as Markdown (GitHub's dialect)."""
-    title = (
-        ", ".join(filter(None, (run_summary.title, run_summary.suite, run_summary.system)))
-        or "Evaluation"
-    )
-    lines = [f"### {escape(title)}", "", f"{_headline(run_summary)}.", ""]
+    names = (run_summary.title, run_summary.suite, run_summary.system)
+    title = ", ".join(filter(None, names)) or "Evaluation"
+    size = wording.size(run_summary)
+    if run_summary.incomplete:
+        size += f", ⚠ **incomplete**: {missing_by_accident(run_summary)}"
+    lines = [f"### {escape(title)}", "", f"{size}.", ""]
     if run_summary.is_empty:
         return _finish(lines[:-1], (), run_summary.warnings)
     judged = any(metric.judge for metric in run_summary.metrics.values())
@@ -46,12 +47,9 @@ def summary(run_summary: Summary) -> str:
 def comparison(compared: Comparison) -> str:
     """A comparison as Markdown (GitHub's dialect)."""
     lines = [f"**{escape(footnotes.verdict_line(compared))}**", ""]
-    heads = [
-        *("metric", "A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"),
-        *("p_value", "significant", "t-test p", wording.corrected_p(compared)),
-        *("verdict", "n", "detectable"),
-    ]
     if rows := compared.with_scores:
+        heads = ["metric", *wording.compared(rows[0])]
+        heads[heads.index("corrected p")] = wording.corrected_p(compared)
         lines += table(heads, "lrrrrrlrrlrr", map(_difference_cells, rows))
     for line in footnotes.empty_rows(compared):
         lines += ["", escape(line)]
@@ -63,13 +61,6 @@ def escape(text: str) -> str:
     """Text that Markdown shows as it is: no markup, no end of a table cell, nobody mentioned."""
     plain = _SPECIAL.sub(r"\\\1", wording.one_line(text).translate(_ENTITIES))
     return _MENTION.sub("@\u200b", plain)
-
-
-def _headline(summary: Summary) -> str:
-    pieces = [wording.size(summary)]
-    if summary.incomplete:
-        pieces.append(f"⚠ **incomplete**: {missing_by_accident(summary)}")
-    return ", ".join(pieces)
 
 
 def _metric_cells(metric: MetricSummary, judged: bool) -> list[str]:
@@ -87,10 +78,10 @@ def _metric_cells(metric: MetricSummary, judged: bool) -> list[str]:
 
 def _difference_cells(d: Difference) -> list[str]:
     mark = {"better": "✅ ", "worse": "❌ ", "different": "⚠ "}.get(d.verdict, "")
-    told = wording.compared(d)
-    told |= {head: escape(told[head]) for head in ("p_value", "t-test p", "corrected p")}
-    told["verdict"] = mark + d.verdict
-    return [_name(d.name, d.higher_is_better), *told.values()]
+    cells = wording.compared(d)
+    cells |= {head: escape(cells[head]) for head in ("p_value", "t-test p", "corrected p")}
+    cells["verdict"] = mark + d.verdict
+    return [_name(d.name, d.higher_is_better), *cells.values()]
 
 
 def _slice_table(column: str, pieces: Sequence[Slice]) -> list[str]:

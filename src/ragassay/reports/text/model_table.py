@@ -78,8 +78,8 @@ def _what(one: Surveyed) -> RenderableType:
 def _metrics(metrics: Mapping[str, Sequence[str]]) -> str:
     """The suites' metrics first, each with its suite."""
     ordered = sorted(metrics.items(), key=lambda item: not item[1])
-    told = [f"{name} ({', '.join(suites)})" if suites else name for name, suites in ordered]
-    return few(told, _SHOWN)
+    names = [f"{name} ({', '.join(suites)})" if suites else name for name, suites in ordered]
+    return few(names, _SHOWN)
 
 
 def _size(one: Surveyed) -> str:

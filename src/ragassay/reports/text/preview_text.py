@@ -17,21 +17,9 @@ from ragassay.reports.text.fitting import responsive, ruled
 from ragassay.reports.text.grouping import sentences
 from ragassay.transport import as_of
 
-_FITS = {
-    "fits": ("green", "the plan fits"),
-    "may not fit": (
-        "yellow",
-        "the plan may not fit; the run would stop there and keep what is scored",
-    ),
-    "does not fit": (
-        "red",
-        "the plan does not fit; the run would stop there and keep what is scored",
-    ),
-    "no price known": (
-        "yellow",
-        "no price is known, so dollars cannot be planned (give --price IN,OUT)",
-    ),
-}
+_FITS = {"fits": "green", "may not fit": "yellow", "does not fit": "red"}
+"""Styles of the verdicts of a budget; that of the others is yellow."""
+
 _NAMES = 4
 """Metrics that ask the same, named in one cell before "and N more"."""
 
@@ -47,7 +35,13 @@ def plan_table(plan: CallPlan, width: int, plain: bool) -> Iterator[RenderableTy
         yield from (Text(note, "yellow") for note in plan.notes)
         return
     yield head.append("  what the run would ask; nothing was sent")
-    yield Padding(_table(plan, width >= _WIDE, plain), (0, 0, 0, 1))
+    heads, (*rows, together) = call_cells(plan, width >= _WIDE, plain)
+    table = ruled(*heads)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    table.add_section()
+    table.add_row(*map(Text, together), style="bold")
+    yield Padding(table, (0, 0, 0, 1))
     yield Padding(Group(*(Text(line, style) for line, style in _lines(plan, plain))), (0, 1))
 
 
@@ -77,7 +71,7 @@ def call_cells(
             _span(plan.pace.span(amount), _duration, plain),
         ]
 
-    rows = [row(_named(names), amount) for names, amount in plan.metrics.items()]
+    rows = [row(_listed(names), amount) for names, amount in plan.metrics.items()]
     heads = ["metric, alone", "calls", "in ledger", *tokens, "cost", "time"]
     return heads, [*rows, row("together", plan.total)]
 
@@ -85,16 +79,6 @@ def call_cells(
 def call_lines(plan: CallPlan) -> list[str]:
     """The sentences below the table of calls."""
     return [line for line, _ in _lines(plan, False)] if plan.asks else list(plan.notes)
-
-
-def _table(plan: CallPlan, wide: bool, plain: bool) -> Table:
-    heads, (*rows, together) = call_cells(plan, wide, plain)
-    table = ruled(*heads)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    table.add_section()
-    table.add_row(*map(Text, together), style="bold")
-    return table
 
 
 def _lines(plan: CallPlan, plain: bool) -> Iterator[tuple[str, str]]:
@@ -113,8 +97,12 @@ def _lines(plan: CallPlan, plain: bool) -> Iterator[tuple[str, str]]:
     else:
         yield "Nothing to ask: no sample has what a metric asks about.", "bold"
     if plan.budget is not None:
-        style, sentence = _FITS[plan.budget.verdict]
-        yield f"Budget {plan.budget.budget}: {sentence}.", style
+        verdict = plan.budget.verdict
+        sentence = "no price is known, so dollars cannot be planned (give --price IN,OUT)"
+        if verdict in _FITS:
+            stop = "; the run would stop there and keep what is scored" if verdict != "fits" else ""
+            sentence = f"the plan {verdict}{stop}"
+        yield f"Budget {plan.budget.budget}: {sentence}.", _FITS.get(verdict, "yellow")
     kinds = [
         f"{_span(calls, _count, plain)} {kind}"
         for kind, calls in plan.questions.items()
@@ -157,7 +145,7 @@ def _time_sentence(plan: CallPlan, plain: bool) -> str:
     return f"about {_span(plan.seconds, _duration, plain)} ({', '.join(limits)})"
 
 
-def _named(names: tuple[str, ...]) -> str:
+def _listed(names: tuple[str, ...]) -> str:
     shown = [wording.one_line(name) for name in names]
     if len(shown) > _NAMES:
         rest = len(shown) - _NAMES + 1
@@ -216,8 +204,8 @@ def preview_table(preview: Preview) -> RenderableType:
     head.stylize("bold", 0, len(preview.title))
     blocks: list[RenderableType] = [head]
     if len(preview.systems) > 1 or "(none)" not in preview.systems:
-        named = ", ".join(f"{name} {count:,}" for name, count in preview.systems.items())
-        blocks.append(Text(f"systems: {named}"))
+        systems = ", ".join(f"{name} {count:,}" for name, count in preview.systems.items())
+        blocks.append(Text(f"systems: {systems}"))
     for reason, count in preview.failures.items():
         blocks.append(Text(f"{reason}: {wording.plural(count, 'sample')}", style="yellow"))
     grid = _grid("part of a sample", "samples")

@@ -51,10 +51,8 @@ def summary_table(summary: Summary, width: int, plain: bool) -> Iterator[Rendera
     """The metrics of a run, with what must be known to read them."""
     wide, bars = width >= _WIDE_SUMMARY, width >= _BAR_SUMMARY
     bars = bars and any(_bar(metric, plain) for metric in summary.metrics.values())
-    yield _heading(
-        [summary.title, summary.suite and f"suite {summary.suite}", summary.system],
-        wording.size(summary),
-    )
+    suite = summary.suite and f"suite {summary.suite}"
+    yield _heading(summary.title, suite, summary.system, wording.size(summary))
     table = ruled("metric", "mean", "interval", "scored")
     if bars:
         table.add_column("", no_wrap=True, width=_BAR_WIDTH)
@@ -85,13 +83,13 @@ def summary_table(summary: Summary, width: int, plain: bool) -> Iterator[Rendera
             cells.append(Text(wording.reasons(metric.unscored)))
         table.add_row(*cells)
     if summary.is_empty:
-        yield _notes((), summary.warnings, plain)
+        yield notes_below((), summary.warnings, plain)
         return
     yield Padding(table, (0, 0, 0, 1))
     notes = footnotes.summary_notes(summary, judged_marked=wide) + footnotes.label_notes(summary)
     if not wide:
         notes += [f"Unscored: {note}." for note in footnotes.unscored_notes(summary)]
-    yield _notes(notes, summary.warnings, plain)
+    yield notes_below(notes, summary.warnings, plain)
     if summary.incomplete:
         where = " (see 'unscored')" if summary.n_missing else ""
         yield _warning(f"{missing_by_accident(summary)}{where}: this run is incomplete.", plain)
@@ -107,13 +105,13 @@ def slices_table(summary: Summary, width: int, plain: bool) -> Iterator[Renderab
         for first in range(0, len(pieces), fit):
             yield _slice_block(column, pieces[first : first + fit], plain)
     if columns:
-        yield _notes(["Each cell: mean, and scored/total of the slice."], (), True)
+        yield notes_below(["Each cell: mean, and scored/total of the slice."], (), True)
 
 
 @responsive
 def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
     """The differences between two runs, with their tests."""
-    yield _heading([wording.against(comparison)], "")
+    yield _heading(wording.against(comparison))
     corrected = wording.corrected_p(comparison)
     if width < max(_COMPARED):
         corrected = corrected.replace("Benjamini-Hochberg", "BH")
@@ -128,7 +126,7 @@ def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterato
             for d in rows
         ]
         heads = ["\n".join(lines).replace("corrected p", corrected) for lines in columns]
-        taken = [
+        sizes = [
             max(
                 cell_len(line)
                 for cell in (head, *(row[at] for row in cells))
@@ -136,7 +134,7 @@ def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterato
             )
             for at, head in enumerate(heads)
         ]
-        if least_name + table_width(taken) < width:
+        if least_name + table_width(sizes) < width:
             break
     height = max(map(len, columns))
     table = ruled()
@@ -153,45 +151,35 @@ def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterato
     yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
     notes = footnotes.comparison_notes(comparison)
     if rows and len(shown) <= 4:
-        sizes = [f"{d.name} {wording.number(d.detectable)}" for d in rows]
-        ns = {d.n for d in rows}
-        if len(ns) == 1:
-            notes.append(f"n = {ns.pop():,}.")
-        else:
-            each = [f"{d.name} {d.n:,}" for d in rows]
-            notes.append(f"n: {', '.join(each)}.")
-        notes.append(f"Detectable: {', '.join(sizes)}.")
-    yield _notes(notes, comparison.warnings, plain)
+        ns = [f"{d.name} {d.n:,}" for d in rows]
+        notes.append(
+            f"n: {', '.join(ns)}." if len({d.n for d in rows}) > 1 else f"n = {rows[0].n:,}."
+        )
+        detectable = [f"{d.name} {wording.number(d.detectable)}" for d in rows]
+        notes.append(f"Detectable: {', '.join(detectable)}.")
+    yield notes_below(notes, comparison.warnings, plain)
 
 
 @responsive
 def verdict_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
     """The verdict on each difference between two runs, a line each: what one looks at first."""
-    yield _heading([wording.against(comparison)], "")
+    yield _heading(wording.against(comparison))
     table = ruled("metric", "new", "old", "difference")
     table.add_column("verdict", no_wrap=True)
     for d in comparison.differences:
-        told = wording.compared(d)
-        means = [_dash(told[head], plain) for head in _MEANS]
-        table.add_row(
-            _name(d.name, d.higher_is_better, "", plain),
-            *means,
-            Text(_dash(told["Diff(A-B)"], plain), "bold"),
-            Text(d.verdict, _VERDICT_STYLE.get(d.verdict, "")),
-        )
+        cells = (_compared(d, head, plain) for head in (*_MEANS, "Diff(A-B)", "verdict"))
+        table.add_row(_name(d.name, d.higher_is_better, "", plain), *cells)
     yield Padding(table, (0, 0, 0, 1))
 
 
 def _compared(d: Difference, line: str, plain: bool) -> Text:
     """One line of a cell of a comparison."""
-    told = wording.compared(d)
-    pieces = [_dash(told[head], plain) for head in line.split(", ")]
+    cells = wording.compared(d)
+    pieces = [_dash(cells[head], plain) for head in line.split(", ")]
     if line == "n, detectable":
         pieces[0] = f"n={pieces[0]}"
-    style = _COMPARED_STYLES.get(line, "")
-    return Text(
-        ", ".join(pieces), _VERDICT_STYLE.get(d.verdict, "") if line == "verdict" else style
-    )
+    style = _VERDICT_STYLE.get(d.verdict, "") if line == "verdict" else _COMPARED_STYLES.get(line)
+    return Text(", ".join(pieces), style or "")
 
 
 def _slice_block(column: str, pieces: Sequence[Slice], plain: bool) -> RenderableType:
@@ -213,10 +201,10 @@ def _slice_cell(metric: MetricSummary, plain: bool) -> Text:
     return Text.assemble(mean, (f" {wording.coverage(metric)}", "dim"))
 
 
-def _heading(pieces: Iterable[str], tail: str) -> RenderableType:
-    texts = [wording.one_line(piece) for piece in pieces if piece]
-    text = Text(texts[0] if texts else "", style="bold")
-    for piece in [*texts[1:], *([tail] if tail else [])]:
+def _heading(*pieces: str) -> RenderableType:
+    first, *rest = (wording.one_line(piece) for piece in pieces if piece)
+    text = Text(first, style="bold")
+    for piece in rest:
         text.append(f", {piece}", style="not bold")
     return Padding(text, (1, 1, 0, 1))
 
@@ -229,7 +217,8 @@ def _name(name: str, higher: bool | None, note: str, plain: bool) -> Name:
     return Name(text.append(f" {mark}", style="dim") if mark else text)
 
 
-def _notes(notes: Iterable[str], warnings: Iterable[str], plain: bool) -> RenderableType:
+def notes_below(notes: Iterable[str], warnings: Iterable[str], plain: bool) -> RenderableType:
+    """The notes and warnings below a table."""
     lines: list[RenderableType] = [Text(wording.one_line(note), style="dim") for note in notes]
     lines += [_warning(warning, plain, pad=False) for warning in warnings]
     return Padding(Group(*lines), (0, 1, 1, 1)) if lines else Text("")

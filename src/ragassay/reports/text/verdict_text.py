@@ -1,5 +1,5 @@
-"""What the terminal and the HTML report say about verdicts, and about what a score looked at: its
-nuggets, and the pieces of the answer."""
+"""How the terminal and the HTML report show verdicts, and what a score judged: nuggets, and pieces
+of the answer."""
 
 from __future__ import annotations
 
@@ -48,16 +48,14 @@ def about(record: Mapping[str, Any], ranks: Mapping[str, int], *, quoted: bool =
 
 
 def spread(record: Mapping[str, Any]) -> str:
-    """Whether a panel's votes agree, and on what they do not: ``2 votes differ: grade 1 to 3``.
+    """Whether a panel's votes agree, and where they differ: ``2 votes differ: grade 1 to 3``.
     Empty where fewer than two judges answered."""
     answers = [vote["answer"] for vote in record.get("votes", ()) if vote.get("answer") is not None]
     if len(answers) < 2:
         return ""
     spreads = (_spread(name, [answer.get(name) for answer in answers]) for name in answers[0])
-    differing = [said for said in spreads if said]
-    if not differing:
-        return f"{len(answers)} votes agree"
-    return f"{len(answers)} votes differ: {', '.join(differing)}"
+    differences = ", ".join(filter(None, spreads))
+    return f"{len(answers)} votes " + (f"differ: {differences}" if differences else "agree")
 
 
 def _spread(name: str, values: Sequence[Any]) -> str:
@@ -80,9 +78,12 @@ def _spread(name: str, values: Sequence[Any]) -> str:
     return ""
 
 
-def nugget_table(parts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Nugget, importance and whether the answer holds it (``support``, ``partial`` or ``not``),
-    where a score has such parts."""
+Nugget = tuple[str, str, str]
+"""A nugget, its importance, and whether the answer holds it (``support``, ``partial``, ``not``)."""
+
+
+def nugget_table(parts: Mapping[str, Any]) -> list[Nugget]:
+    """The nuggets of a score; empty where its parts are of another kind."""
     columns = [parts.get(name) for name in NUGGETS]
     if not all(isinstance(column, list | tuple) and column for column in columns):
         return []
@@ -93,10 +94,10 @@ def nugget_table(parts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [(str(n), str(label), short.get(str(held), str(held))) for n, label, held in rows]
 
 
-def same_prompt(votes: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all votes that sent anything sent the same."""
+def shared_prompt(votes: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, str]]:
+    """The messages that several votes sent and all alike; empty where they differ."""
     sent = [vote["messages"] for vote in votes if vote.get("messages")]
-    return len(sent) > 1 and all(messages == sent[0] for messages in sent)
+    return sent[0] if len(sent) > 1 and all(messages == sent[0] for messages in sent) else ()
 
 
 Held = Literal["yes", "partly", "no"]
@@ -124,7 +125,7 @@ PIECES = ("claims", "supported", "statements")
 """Parts of a score that are shown piece by piece."""
 
 
-def spans(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
+def answer_pieces(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
     """The pieces that a score's parts hold: claims with their support, or statements with their
     citations. Empty for parts of another kind.
 
@@ -132,12 +133,10 @@ def spans(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
         parts: of a score.
         answer: its text.
     """
-    folded = answer.casefold()
-    if len(folded) != len(answer):
-        folded = ""  # places in it would not be places in the answer
+    folded = searchable(answer)
     if isinstance(parts.get("claims"), list | tuple) and "supported" in parts:
         pairs = zip(parts["claims"], parts["supported"], strict=False)
-        return [_span(claim, folded, "yes" if held else "no") for claim, held in pairs]
+        return [_piece(claim, folded, "yes" if held else "no") for claim, held in pairs]
     pieces = []
     for statement in parts.get("statements") or ():
         cited = statement.get("citations") or [] if isinstance(statement, Mapping) else []
@@ -148,13 +147,30 @@ def spans(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
         by = ", ".join(
             f"{one.get('citation')}: {one.get('support') or 'not there'}" for one in cited
         )
-        pieces.append(_span(statement["text"], folded, best, by or "cites nothing"))
+        pieces.append(_piece(statement["text"], folded, best, by or "cites nothing"))
     return pieces
 
 
-def _span(text: str, folded: str, held: Held, by: str = "") -> AnswerPiece:
-    piece = text.strip().rstrip(".")
-    start = folded.find(piece.casefold()) if piece else -1
-    if start < 0:
-        return AnswerPiece(text.strip(), None, None, held, by)
-    return AnswerPiece(text.strip(), start, start + len(piece), held, by)
+def _piece(text: str, folded: str, held: Held, by: str = "") -> AnswerPiece:
+    start, end = place_of(text, folded) or (None, None)
+    return AnswerPiece(text.strip(), start, end, held, by)
+
+
+def searchable(answer: str) -> str:
+    """An answer's text without regard to case; empty where its characters would change places."""
+    folded = answer.casefold()
+    return folded if len(folded) == len(answer) else ""
+
+
+def place_of(text: str, folded: str, at: int = 0) -> tuple[int, int] | None:
+    """The characters ``[start, end)`` of an answer that are a text, but for case and a full stop;
+    ``None`` where it does not stand there.
+
+    Args:
+        text: of a statement or claim.
+        folded: the answer's text (`searchable`).
+        at: where the search begins.
+    """
+    piece = text.strip().rstrip(".").casefold()
+    start = folded.find(piece, at) if piece else -1
+    return None if start < 0 else (start, start + len(piece))

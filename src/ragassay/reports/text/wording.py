@@ -101,10 +101,11 @@ def reason(code: str) -> str:
 
 
 def against(comparison: Comparison) -> str:
-    """``hybrid (new) against bm25 (old)``; runs of one name are told apart by the same words."""
+    """``hybrid (new) against bm25 (old)``; ``(old)`` is not repeated where the
+    name of the old run adds only that."""
     old = " (old)"
-    named = comparison.b.removesuffix(old) if comparison.b == comparison.a + old else comparison.b
-    return f"{comparison.a} (new) against {named}{old}"
+    name = comparison.b.removesuffix(old) if comparison.b == comparison.a + old else comparison.b
+    return f"{comparison.a} (new) against {name}{old}"
 
 
 def reasons(numbers: Mapping[str, int]) -> str:
@@ -176,8 +177,8 @@ def size(summary: Summary) -> str:
 def cost(spent: Spending) -> str:
     """What was spent, in dollars; says where prices are not known."""
     if spent.unpriced:
-        known = f"${spent.cost:,.4f} and " if spent.cost else ""
-        return f"{known}{plural(spent.unpriced, 'call')} of unknown price (--price tells it)"
+        priced = f"${spent.cost:,.4f} and " if spent.cost else ""
+        return f"{priced}{plural(spent.unpriced, 'call')} of unknown price (--price tells it)"
     return f"${spent.cost:,.4f}"
 
 
@@ -220,7 +221,7 @@ def _short(label: str) -> str:
 
 
 def compared(d: Difference) -> dict[str, str]:
-    """What tables of a comparison say of a metric, by the heads of their columns."""
+    """The cells of a metric in tables of a comparison, by the heads of their columns."""
     return {
         "A_mean (new)": number(d.a_mean),
         "B_mean (old)": number(d.b_mean),

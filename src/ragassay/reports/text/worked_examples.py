@@ -10,12 +10,9 @@ import dataclasses
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
-import yaml
-
-from ragassay import suites
+from ragassay import discovery, suites
 from ragassay.errors import RagassayWarning, UsageError
 from ragassay.formats import from_records
 from ragassay.metrics.consistency import OfMetric
@@ -40,7 +37,7 @@ _FIELD = {
 
 
 class _Worked(NamedTuple):
-    """What an example gives: the metric's shown name, its value, why, and who judged."""
+    """The outcome of an example: the metric's shown name, its value, why, and who judged."""
 
     metric: str
     value: Any
@@ -58,10 +55,10 @@ def worked_example(name: str) -> list[tuple[str, str]]:
         Labels and texts; empty where no example is written for the metric or its family.
     """
     cls = next(cls for cls, _ in naming.find(name, suites.every_alias()))
-    known = _examples()
-    example = known["metrics"].get(cls.name)
+    examples = _examples()
+    example = examples["metrics"].get(cls.name)
     if example is None and cls.kind != "model":  # of another package: loading it may take minutes
-        example = known["families"].get(cls.family)
+        example = examples["families"].get(cls.family)
     if example is None:
         return []
     metric = example_of(cls, name)
@@ -72,7 +69,7 @@ def worked_example(name: str) -> list[tuple[str, str]]:
         worked = _by_model(metric, example) if _MODELS & set(example) else _by_run(metric, example)
     if worked is None:
         return []
-    shown = [("example", _given(metric, example))]
+    shown = [("example", _read_by(metric, example))]
     shown += [("recorded", text) for text in _recorded(example)]
     shown += [("gives", f"{worked.metric} = {wording.value(worked.value)}")]
     shown += [("because", worked.why)] * bool(worked.why)
@@ -93,9 +90,8 @@ def example_of(cls: type[Metric], canonical: str | None) -> Metric:
 @cache
 def _examples() -> dict[str, dict[str, Any]]:
     """The samples by metric and by family."""
-    path = Path(__file__).with_name("worked_examples.yaml")
-    found: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return found
+    examples: dict[str, dict[str, Any]] = discovery.table(__package__, "worked_examples.yaml")
+    return examples
 
 
 def _records(example: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -113,10 +109,10 @@ def _by_run(metric: Metric, example: Mapping[str, Any]) -> _Worked | None:
     judge = None if reply is None else lambda _: dumps(reply).decode()
     metrics = [example["of"], metric] if isinstance(metric, OfMetric) else [metric]
     result = evaluate(_records(example), metrics, judge=judge)
-    told = result.consistency if "runs" in metric.needs else result
-    if told is None:
+    step = result.consistency if "runs" in metric.needs else result
+    if step is None:
         return None
-    (row,) = told.scores
+    (row,) = step.scores
     if row.value is None:
         return None
     why = _because(row.explanation, row.parts)
@@ -184,7 +180,7 @@ def _recorded(example: Mapping[str, Any]) -> list[str]:
     return [f"{what}: {_shown(example[key])}" for key, what in _RECORDED.items() if key in example]
 
 
-def _given(metric: Metric, example: Mapping[str, Any]) -> str:
+def _read_by(metric: Metric, example: Mapping[str, Any]) -> str:
     """The parts of the example that the metric reads."""
     reads = {*metric.needs, *metric.uses, "runs", "metadata", "failure"}
     if isinstance(metric, OfMetric):

@@ -10,15 +10,14 @@ from typing import Literal, get_args
 from ragassay.engine.comparison import by_system
 from ragassay.engine.results import CONSISTENCY, Result, holds_consistency, open_run, shown
 from ragassay.errors import InputError, UsageError
-from ragassay.reports.plots import file_labels, tabled
-from ragassay.reports.plots.comparability_notes import differences_in_computation
-from ragassay.reports.plots.consistency_plot import ConsistencyTables, Statistic
-from ragassay.reports.plots.golden_plot import GoldenTables
+from ragassay.reports.plots import file_labels
+from ragassay.reports.plots.result_files import results_csv
+from ragassay.reports.plots.result_files.consistency_evaluator import ConsistencyTables, Statistic
+from ragassay.reports.plots.result_files.evaluator_tables import Tables
+from ragassay.reports.plots.result_files.golden_evaluator import GoldenTables
+from ragassay.reports.plots.result_files.trec_evaluator import TrecTables
 from ragassay.reports.plots.series import Series
-from ragassay.reports.plots.tabled import Tables
-from ragassay.reports.plots.trec_plot import TrecTables
 from ragassay.reports.tables import consistency_csv, consistency_of
-from ragassay.reports.text import wording
 
 Evaluator = Literal["trec", "consistency", "golden_answer"]
 EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)
@@ -27,7 +26,7 @@ _CONSISTENCY_FILE = "consistency.csv"
 
 
 def tables_of(evaluator: Evaluator, statistic: Statistic = "cai") -> Tables:
-    """What knows the files of an evaluator.
+    """The tables of an evaluator.
 
     Args:
         evaluator: its name.
@@ -40,11 +39,17 @@ def tables_of(evaluator: Evaluator, statistic: Statistic = "cai") -> Tables:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The series of a plot in the order of the files, and each file's own name by that of its
-    series."""
+    """What a plot is drawn from.
+
+    Attributes:
+        series: in the order of the files.
+        paths: each file's own name by that of its series.
+        tables: the evaluator that wrote the files.
+    """
 
     series: tuple[Series, ...]
     paths: Mapping[str, Path]
+    tables: Tables
 
 
 def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "cai") -> Sources:
@@ -65,127 +70,62 @@ def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "
         raise UsageError(
             "Name at least one file with results: ragassay plot results.csv --evaluator trec."
         )
-    named: list[tuple[str, Path, Result]] = []
+    tables = tables_of(evaluator, statistic)
+    results_by_name: list[tuple[str, Path, Result]] = []
     for path, label in zip(paths, file_labels.labels(paths), strict=True):
-        results = _read(path, evaluator, statistic)
+        results = _read(path, tables)
         for result in results:
             name, own = label, result.summary.system or "(no name)"
             if len(results) > 1:
                 name = own if len(paths) == 1 else f"{label} · {own}"
-            named.append((name, path, result))
-    full = file_labels.numbered([name for name, _, _ in named])
+            results_by_name.append((name, path, result))
+    full = file_labels.numbered([name for name, _, _ in results_by_name])
     series, files = [], {}
     for short, name, (_, path, result) in zip(
-        file_labels.shortened(full), full, named, strict=True
+        file_labels.shortened(full), full, results_by_name, strict=True
     ):
         # The name that tells it from the others.
-        called = replace(result, folder=None, summary=replace(result.summary, system=name))
-        series.append(Series(short, name, called))
+        renamed = replace(result, folder=None, summary=replace(result.summary, system=name))
+        series.append(Series(short, name, renamed))
         files[short] = path
-    return Sources(tuple(series), files)
+    return Sources(tuple(series), files, tables)
 
 
-def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator) -> list[str]:
+def chosen(sources: Sources, wanted: Sequence[str] | None) -> list[str]:
     """The metrics to draw, in order: those that are named, else the evaluator's own that have a
     value, else all of its own.
 
     Args:
         sources: the files.
         wanted: names of metrics, where the user gave any.
-        evaluator: whose metrics are meant.
 
     Raises:
         UsageError: a metric is unknown, or the files have none that could be drawn; the message
             lists what there is, or what comes near it.
     """
-    there: dict[str, str] = {}
+    available: dict[str, str] = {}
     for one in sources.series:
         for metric in one.result.summary.metrics.values():
             if not metric.labels and metric.aggregate != "sum":
-                there.setdefault(metric.name, metric.metric)
-    valued = [name for name in there if any(one.size(name) for one in sources.series)]
-    tables = tables_of(evaluator)
+                available.setdefault(metric.name, metric.metric)
+    valued = [name for name in available if any(one.size(name) for one in sources.series)]
+    tables = sources.tables
     if wanted:
-        listed = f"all stand in {_listing(sources, evaluator)}"
-        words = tables.spelled(wanted, there)
-        return shown(words, there, {"trecrag", tables.suite}, "the files", listed)
-    default = tables.own(there)
+        listed = f"all stand in {_listing(sources)}"
+        names = tables.our_names(wanted, available)
+        return shown(names, available, {"trecrag", tables.suite}, "the files", listed)
+    default = tables.main_metrics(available)
     main = [name for name in default if name in valued] or valued
-    main = main or [name for name in default if name in there] or list(there)
+    main = main or [name for name in default if name in available] or list(available)
     if not main:
         files = ", ".join(dict.fromkeys(str(path) for path in sources.paths.values()))
         raise UsageError(f"There is nothing to draw: {files} has no metric with numbers.")
     return main
 
 
-def left_out(sources: Sources, drawn: Sequence[str], evaluator: Evaluator) -> list[str]:
-    """The evaluator's own metrics that have no value in any file; none where the picture shows none
-    of its own (`remarks` says so).
-
-    Args:
-        sources: the files.
-        drawn: metrics in the picture.
-        evaluator: whose metrics are meant.
-    """
-    tables = tables_of(evaluator)
-    if tables.foreign(drawn):
-        return []
-    there = dict.fromkeys(n for one in sources.series for n in one.result.summary.metrics)
-    return [
-        name
-        for name in tables.own(there)
-        if name not in drawn and not any(s.size(name) for s in sources.series)
-    ]
-
-
-def remarks(
-    sources: Sources, drawn: Sequence[str], evaluator: Evaluator, *, chosen: bool
-) -> list[str]:
-    """What a reader of the picture must know: that the series are not of the same queries, which
-    scores were not computed alike, or that no metric of the evaluator is drawn (unless the user
-    named the metrics). One sentence each.
-
-    Args:
-        sources: the files.
-        drawn: metrics in the picture.
-        evaluator: whose metrics are meant.
-        chosen: whether the user named the metrics.
-    """
-    sentences = [_unshared(sources), *differences_in_computation(sources.series, drawn)]
-    if not chosen and tables_of(evaluator).foreign(drawn):
-        sentences.append("No metric of the TREC evaluator has a value, so the others are drawn.")
-    there = [m for one in sources.series for name in drawn if (m := one.metric(name)) is not None]
-    is_empty = evaluator == "consistency" and not any(metric.n_scored for metric in there)
-    if is_empty and not any(m.metric.endswith((".mean", ".median")) for m in there):
-        sentences.append(
-            "No metric has a value of this statistic; where two runs make one pair of "
-            "answers, which has no spread, draw --statistic mean."
-        )
-    return [sentence for sentence in sentences if sentence]
-
-
-def _unshared(sources: Sources) -> str:
-    """A note that the series are not of the same queries (by id), so that a comparison of their
-    means says little; empty where they are.
-    """
-    queries = [{query for query, _, _ in one.result.columns.identities} for one in sources.series]
-    every, common = set[str]().union(*queries), set.intersection(*queries)
-    if common == every:
-        return ""
-    n = len(queries)
-    kind = "files" if len({*sources.paths.values()}) == n else "rows"
-    which = f"both {kind}" if n == 2 else f"all {n} {kind}"
-    if not common:
-        return f"No query stands in {which} (by id): the means are not of the same questions."
-    return (
-        f"Only {len(common):,} of {wording.plural(len(every), 'query')} stand in {which} (by id): "
-        "the means are not all of the same questions."
-    )
-
-
-def _read(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result]:
+def _read(path: Path, tables: Tables) -> list[Result]:
     if path.is_dir():
-        return _of_folder(path, evaluator, statistic)
+        return _read_folder(path, tables)
     if path.suffix.casefold() in (".png", ".svg"):
         raise InputError(
             "this is a picture, not a file with results",
@@ -193,15 +133,15 @@ def _read(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result
             hint="Name the picture to write with --output-file.",
         )
     try:
-        return tabled.read(path, tables_of(evaluator, statistic))
+        return results_csv.read(path, tables)
     except InputError as error:
         if error.line is None and error.problem.startswith("has no column of"):
-            raise _other(path, error.problem) from None
+            raise _other_kind(path, error.problem) from None
         raise
 
 
-def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result]:
-    if evaluator != "consistency":
+def _read_folder(path: Path, tables: Tables) -> list[Result]:
+    if not isinstance(tables, ConsistencyTables):
         run = open_run(path)
         if consistency_of(run) is run:
             raise InputError(
@@ -215,9 +155,8 @@ def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[R
         if (folder / _CONSISTENCY_FILE).is_file():
             # Who took the table out of its run may have left the folder behind.
             inner = folder / CONSISTENCY if holds_consistency(folder) else None
-            signed = {} if inner is None else consistency_csv.signatures(open_run(inner))
-            tables = tables_of(evaluator, statistic)
-            return tabled.read(folder / _CONSISTENCY_FILE, tables, signed)
+            signatures = {} if inner is None else consistency_csv.signatures(open_run(inner))
+            return results_csv.read(folder / _CONSISTENCY_FILE, tables, signatures)
     open_run(path)  # says where the folder is no run folder at all
     if path.name == CONSISTENCY:
         hint = f"Name the folder of the run that it belongs to, or that run's {_CONSISTENCY_FILE}."
@@ -229,9 +168,9 @@ def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[R
     raise InputError(f"this run has no {_CONSISTENCY_FILE}", path=path, hint=hint)
 
 
-def _other(path: Path, problem: str) -> InputError:
+def _other_kind(path: Path, problem: str) -> InputError:
     """The error for a table of another kind, with what to do about it."""
-    heads = tabled.header(path)
+    heads = results_csv.header(path)
     others = [name for name in EVALUATORS if tables_of(name).columns_of(heads)]
     if others:
         hint = f"It holds results of the other evaluator: use --evaluator {others[0]}."
@@ -248,9 +187,10 @@ def _other(path: Path, problem: str) -> InputError:
     return InputError(problem, path=path, line=1, hint=hint)
 
 
-def _listing(sources: Sources, evaluator: Evaluator) -> str:
+def _listing(sources: Sources) -> str:
     """The files that name all metrics."""
-    table = _CONSISTENCY_FILE if evaluator == "consistency" else "scores.csv"
+    consistency = isinstance(sources.tables, ConsistencyTables)
+    table = _CONSISTENCY_FILE if consistency else "scores.csv"
     names = [
         str(path / table if path.is_dir() else path)
         for path in dict.fromkeys(sources.paths.values())

@@ -12,13 +12,14 @@ from functools import cache
 
 from ragassay import suites
 from ragassay.formats import kind
-from ragassay.reports.plots.tabled import OF_PAGE, Cell, Tables
+from ragassay.reports.plots.result_files.evaluator_tables import OF_PAGE, Tables
+from ragassay.reports.plots.result_files.results_cell import Cell
 from ragassay.reports.tables import COLUMNS, NUMBERS
 
 _NUMBERS = {column: name for name, column in NUMBERS.items()} | {
     "generation_score_no_answer_score": "answered"
 }
-"""The columns in which a metric stands by itself."""
+"""The columns that hold one metric alone."""
 
 _OBJECTS = {
     "retrieval_score_precision_metrics": {
@@ -32,7 +33,8 @@ _OBJECTS = {
         "weighted_recall": "citation.recall",
     },
 }
-"""The metrics in the objects of a column, by key; an object within has the rest of their names."""
+"""The metrics in the JSON objects of a column, by key; the keys of an inner object complete their
+names."""
 
 _CUT_OFF = re.compile(r"(.*@)(\d+)")
 
@@ -43,10 +45,10 @@ class TrecTables(Tables):
     evaluator = "TREC"
     suite = "trecrag"
     default = tuple(_NUMBERS.values())
-    beside = (*(column for column in COLUMNS if "_score_" not in column), *OF_PAGE)
+    fact_columns = (*(column for column in COLUMNS if "_score_" not in column), *OF_PAGE)
 
-    def named(self, column: str) -> str | None:
-        """A metric where the column holds one, else its own name."""
+    def column_name(self, column: str) -> str | None:
+        """The metric of a column that holds one, else the column's own name."""
         return _NUMBERS.get(column, column if column in COLUMNS else None)
 
     def rank(self, name: str) -> tuple[int, str, int]:
@@ -65,20 +67,20 @@ class TrecTables(Tables):
         else:
             body = cell.object()
             for key, metric in _OBJECTS.get(name, {}).items():
-                if not metric.endswith(("@", ".")) and key in body:
-                    yield metric, cell.number(body[key], key)
-                elif metric.endswith(("@", ".")):
+                if metric.endswith(("@", ".")):
                     for tail, value in cell.object(key).items():
                         inner = f"{metric}{tail.casefold().replace(' ', '_')}"
                         if belongs(inner):
                             yield inner, cell.number(value, f"{key}{tail}")
+                elif key in body:
+                    yield metric, cell.number(body[key], key)
 
-    def foreign(self, metrics: Iterable[str]) -> bool:
+    def all_foreign(self, metrics: Iterable[str]) -> bool:
         """Whether none of them belongs to the suite."""
         return not any(map(belongs, metrics))
 
-    def what(self, metrics: Sequence[str]) -> str:
-        """Whether all belong to the suite."""
+    def title(self, metrics: Sequence[str]) -> str:
+        """The title, by whether all metrics belong to the suite."""
         return "TREC RAG scores" if all(map(belongs, metrics)) else "Scores"
 
 
@@ -87,13 +89,12 @@ def _answered(cell: Cell) -> float | None:
     if answered is None:
         return None
     if str(answered).casefold() not in ("yes", "no"):
-        raise cell.wrong(f"'query_answered' is {kind(answered)}, and neither yes nor no")
+        raise cell.error(f"'query_answered' is {kind(answered)}, and neither yes nor no")
     return float(str(answered).casefold() == "yes")
 
 
 @cache
 def belongs(name: str) -> bool:
     """Whether a metric of that name, at whatever cut-off, belongs to the suite."""
-    match = _CUT_OFF.fullmatch(name)
     own = suites.get("trecrag").metrics
-    return name in own or (match is not None and f"{match[1]}1" in own)
+    return name in own or _CUT_OFF.sub(r"\g<1>1", name) in own

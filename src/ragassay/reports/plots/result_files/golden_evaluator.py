@@ -1,7 +1,7 @@
 """Result files of the golden-answer evaluator: tables with its metrics, one row a query.
 
 Columns go by our names (``factual_correctness.f1``) or by the published ones
-(``factual_correctness_f1``), whatever stands before these (``run_1_...``).
+(``factual_correctness_f1``), with any prefix (``run_1_...``).
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ragassay import suites
-from ragassay.reports.plots.tabled import Cell, Tables
+from ragassay.reports.plots.result_files.evaluator_tables import Tables
+from ragassay.reports.plots.result_files.results_cell import Cell
 
 
 class GoldenTables(Tables):
@@ -22,7 +23,7 @@ class GoldenTables(Tables):
         *("factual_correctness.precision", "factual_correctness.recall", "factual_correctness.f1"),
     )
 
-    def named(self, column: str) -> str | None:
+    def column_name(self, column: str) -> str | None:
         """The metric whose name the column ends in."""
         names = {name: name for name in self.default} | dict(suites.get(self.suite).aliases)
         for title, name in names.items():
@@ -35,9 +36,9 @@ class GoldenTables(Tables):
         yield name, cell.number(cell.content)
 
     def judged(self, name: str) -> bool:
-        """All are: of an embedder is not known either which one it was."""
+        """All do: which embedder it was is not known either."""
         return True
 
-    def what(self, metrics: Sequence[str]) -> str:
-        """The same for all metrics."""
+    def title(self, metrics: Sequence[str]) -> str:
+        """One title for all metrics."""
         return "Golden answers"

@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple
 
 from ragassay.engine.results import MetricSummary
 from ragassay.metrics.core import naming
-from ragassay.reports.plots.tabled import LEVEL, Cell, Tables, plain
+from ragassay.reports.plots.result_files.evaluator_tables import LEVEL, Tables, plain
+from ragassay.reports.plots.result_files.results_cell import Cell
 from ragassay.reports.tables import consistency_csv
 from ragassay.stats import spread
 
@@ -73,21 +74,21 @@ class ConsistencyTables(Tables):
     default = ()
     titles = TITLES
     share = ""
-    of_each = ", each with one value over its repeated runs"
+    query_note = ", each with one value over its repeated runs"
 
     @property
     def _form(self) -> StatisticForm:
         return STATISTIC_FORMS[self.statistic]
 
-    def further(self) -> str:
+    def direction_note(self) -> str:
         """Which direction is better, of a measure of spread."""
         return "" if self._form.level else " Lower is more consistent."
 
-    def what(self, metrics: Sequence[str]) -> str:
+    def title(self, metrics: Sequence[str]) -> str:
         """The statistic."""
         return f"Consistency: {self._form.title}"
 
-    def named(self, column: str) -> str | None:
+    def column_name(self, column: str) -> str | None:
         """The metric whose values over the runs it holds."""
         return column.removeprefix(PREFIX) if column.startswith(PREFIX) else None
 
@@ -105,12 +106,9 @@ class ConsistencyTables(Tables):
         """
         stats, listed = cell.object("stats"), cell.object().get("values")
         key, by = KEYS[self.statistic], _HIGHEST_GRADE if self._is_scaled(name) else 1.0
-        numbers = [
-            number
-            for one in (listed if isinstance(listed, list) else ())
-            if not isinstance(one, dict | list)
-            and (number := cell.number(one, "values")) is not None
-        ]
+        entries = listed if isinstance(listed, list) else ()
+        plain_values = (one for one in entries if not isinstance(one, dict | list))
+        numbers = [n for one in plain_values if (n := cell.number(one, "values")) is not None]
         value: float | None = None
         if by == 1.0 and key in stats:
             value = cell.number(stats[key], key)
@@ -118,11 +116,11 @@ class ConsistencyTables(Tables):
             try:
                 value = getattr(spread([number / by for number in numbers]), self.statistic)
             except ValueError as error:
-                raise cell.wrong(str(error)) from None
+                raise cell.error(str(error)) from None
         elif by != 1.0:
             mean, std = cell.number(stats.get("mean"), "mean"), cell.number(stats.get("std"), "std")
             if std is not None and std < 0:
-                raise cell.wrong(f"the std is {std:g}, which lies below 0")
+                raise cell.error(f"the std is {std:g}, which lies below 0")
             if mean is not None and std is not None:
                 value = mean / by / (1 + std / by)
         yield name, value
@@ -134,8 +132,8 @@ class ConsistencyTables(Tables):
             graded = plain(name) in _GRADED and self.statistic != "cai"
             # BERTScore rescaled by its baseline may lie below 0.
             low = None if plain(name) == "bert_score" else 0.0
-            known = plain(name) in TITLES
-            bounds = (low, _HIGHEST_GRADE if graded else 1.0) if known else (None, None)
+            has_title = plain(name) in TITLES
+            bounds = (low, _HIGHEST_GRADE if graded else 1.0) if has_title else (None, None)
         return MetricSummary(
             name=name,
             title=f"{TITLES.get(plain(name), name)}: {self._form.title}",
@@ -147,10 +145,10 @@ class ConsistencyTables(Tables):
         )
 
     def judged(self, name: str) -> bool:
-        """Such a file names no judge, and says of no metric that it has one."""
+        """Such a file names no judge."""
         return False
 
-    def told(self, name: str) -> str:
+    def value_name(self, name: str) -> str:
         """What the file calls the statistic."""
         return KEYS[self.statistic]
 
@@ -158,23 +156,23 @@ class ConsistencyTables(Tables):
         """A metric's name without prefixes."""
         return plain(name)
 
-    def below(self, name: str) -> str:
-        """Says where grades were divided."""
+    def subtitle(self, name: str) -> str:
+        """The name, with a mark where grades were divided."""
         return f"{name} of grade / 3" if self._is_scaled(name) else name
 
-    def own(self, there: Iterable[str]) -> tuple[str, ...]:
+    def main_metrics(self, available: Iterable[str]) -> tuple[str, ...]:
         """The metrics that Open RAG Eval draws; all where a file has none of them."""
-        every = tuple(there)
+        every = tuple(available)
         return tuple(name for name in every if plain(name) in TITLES) or every
 
-    def spelled(self, wanted: Sequence[str], there: Mapping[str, str]) -> list[str]:
-        """The words with every spelling of a column put into the metric's name."""
-        spelled = {
+    def our_names(self, wanted: Sequence[str], available: Mapping[str, str]) -> list[str]:
+        """The metrics' names in place of every spelling of their columns."""
+        by_spelling = {
             form.casefold(): name
-            for name in there
+            for name in available
             for form in (name, f"{PREFIX}{name}", plain(name))
         }
-        return [spelled.get(word.casefold(), word) for word in naming.split(list(wanted))]
+        return [by_spelling.get(word.casefold(), word) for word in naming.split(list(wanted))]
 
     def _is_scaled(self, name: str) -> bool:
         return plain(name) in _GRADED and self.statistic == "cai"

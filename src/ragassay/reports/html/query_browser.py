@@ -1,0 +1,180 @@
+"""The list of samples or queries in a page: its rows, and the classes of those that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from ragassay import printable
+from ragassay.counts import grouped
+from ragassay.engine.comparison import query_matrix, rows_by_query
+from ragassay.engine.diagnosis import CLASSES, UNEXPLAINED, Diagnosis, Moved
+from ragassay.engine.results import Comparison, MetricSummary, Result
+from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details
+from ragassay.reports.html.packing import TextPool, packed
+from ragassay.samples import Identity
+
+FAULTS = (*CLASSES, UNEXPLAINED)
+"""The classes of failing samples, by the numbers that a page has for them."""
+FAULT_NUMBERS = {one.name: at for at, one in enumerate(FAULTS)}
+
+
+def _fault_columns(
+    diagnoses: Sequence[Diagnosis], rows: Sequence[Sequence[Sequence[int]]]
+) -> dict[str, Any]:
+    """The columns of the list of samples about their faults: all classes, and the class of each row
+    in each run.
+
+    Args:
+        diagnoses: of the runs; none where there are none.
+        rows: for each run the samples that each row of the list stands for.
+    """
+    if not diagnoses:
+        return {}
+    return {
+        "faults": [{"title": one.title, "says": one.says} for one in FAULTS],
+        "faulty": [
+            [_fault(diagnosis.classes, samples) for samples in of_run]
+            for diagnosis, of_run in zip(diagnoses, rows, strict=True)
+        ],
+    }
+
+
+def _fault(classes: Sequence[str | None], samples: Iterable[int]) -> int | None:
+    """The number (in `FAULTS`) of the class of the first of the samples that fails."""
+    return next((FAULT_NUMBERS[name] for at in samples if (name := classes[at])), None)
+
+
+class _Browser:
+    """The data of a page's query browser: chunks first, then the table that points to them."""
+
+    def __init__(
+        self,
+        runs: Sequence[Result],
+        queries: Collection[str] | None,
+        diagnoses: Sequence[Diagnosis],
+    ) -> None:
+        self._runs, self._diagnoses, self._pool = runs, diagnoses, TextPool()
+        budget = TEXT_BUDGET // len(runs)
+        self._details = [Details(run, queries, budget, self._pool) for run in runs]
+
+    def chunks(self) -> Iterator[tuple[str, str]]:
+        """Element id and packed content of each chunk of samples and of texts."""
+        for run, details in enumerate(self._details):
+            for at, chunk in enumerate(details.chunks()):
+                yield f"d{run}-{at}", chunk
+                yield from self._pool.drain()
+        yield from self._pool.drain(end=True)
+
+
+class RunBrowser(_Browser):
+    """One row a sample of a run."""
+
+    def __init__(self, result: Result, diagnosis: Diagnosis | None) -> None:
+        super().__init__([result], None, [] if diagnosis is None else [diagnosis])
+        self.n_total = len(result.columns)
+        self.n_rows = min(self.n_total, MAX_ROWS)
+
+    def table(self) -> str:
+        """The rows as columns; call it after `chunks`."""
+        (result,), (details,), n = self._runs, self._details, self.n_rows
+        metrics = result.summary.metrics
+        several = len({identity[1:] for identity in details.identities}) > 1
+        return packed(
+            {
+                "kind": "run",
+                "chunk": CHUNK,
+                "pooled": self._pool.starts,
+                "runs": [result.name],
+                "metrics": [metric_entry(metric) for metric in metrics.values()],
+                "id": details.ids,
+                "tag": [tag(identity) if several else "" for identity in details.identities],
+                "query": details.queries,
+                "slices": _slices(result, range(n)),
+                "values": [details.values[name] for name in metrics],
+                "reasons": [details.reasons[name] for name in metrics],
+                **_fault_columns(self._diagnoses, [[[at] for at in range(n)]]),
+                "detail": [[[at]] for at in range(n)],
+            }
+        )
+
+
+class ComparisonBrowser(_Browser):
+    """One row a query of two runs, its repeats averaged as in the comparison."""
+
+    def __init__(self, comparison: Comparison, a: Result, b: Result, change: Moved | None) -> None:
+        self._comparison = comparison
+        self._rows = [rows_by_query(run) for run in (a, b)]
+        common = [query for query in self._rows[0] if query in self._rows[1]]
+        self._queries = common[:MAX_ROWS]
+        self.n_total, self.n_rows = len(common), len(self._queries)
+        diagnoses = () if change is None else (change.new, change.old)
+        super().__init__((a, b), frozenset(self._queries), diagnoses)
+
+    def table(self) -> str:
+        """The rows as columns; call it after `chunks`."""
+        differences = self._comparison.differences
+        metrics = self._runs[0].summary.metrics
+        a, b = (self._values(run) for run in (0, 1))
+        texts = [dict(zip(d.ids, d.queries, strict=True)) for d in self._details]
+        positions = [grouped((query, at) for at, query in enumerate(d.ids)) for d in self._details]
+        first = [self._rows[0][query][0] for query in self._queries]
+        return packed(
+            {
+                "kind": "comparison",
+                "chunk": CHUNK,
+                "pooled": self._pool.starts,
+                "runs": [self._comparison.a, self._comparison.b],
+                "metrics": [
+                    metric_entry(metrics[d.name])
+                    | {"diff": d.diff, "lowDiff": d.low, "highDiff": d.high}
+                    for d in differences
+                ],
+                "id": self._queries,
+                "tag": [""] * len(self._queries),
+                "query": [texts[0].get(q) or texts[1].get(q, "") for q in self._queries],
+                "slices": _slices(self._runs[0], first),
+                "values": a,
+                "other": b,
+                **_fault_columns(
+                    self._diagnoses,
+                    [[rows[query] for query in self._queries] for rows in self._rows],
+                ),
+                "detail": [[of_run.get(q, []) for of_run in positions] for q in self._queries],
+            }
+        )
+
+    def _values(self, run: int) -> list[list[float | None]]:
+        names = [difference.name for difference in self._comparison.differences]
+        values, scored = query_matrix(self._runs[run], names, self._rows[run], self._queries)
+        return [
+            [value if ok else None for value, ok in zip(*pair, strict=True)]
+            for pair in zip(values.tolist(), scored.tolist(), strict=True)
+        ]
+
+
+def _slices(run: Result, rows: Iterable[int]) -> dict[str, list[str | None]]:
+    """The values of these rows in each slicing column, whose name is spelled as in the page."""
+    return {
+        printable.escaped(name): [values[at] for at in rows]
+        for name, values in run.columns.slices.items()
+    }
+
+
+def tag(identity: Identity) -> str:
+    """The system and the repeat of a sample, in words."""
+    _, system, repeat = identity
+    return " · ".join(filter(None, (system, f"repeat {repeat}" if repeat else "")))
+
+
+def metric_entry(metric: MetricSummary) -> dict[str, Any]:
+    """A metric as the list of samples needs it."""
+    low, high = metric.bounds
+    return {
+        "name": metric.name,
+        "up": metric.higher_is_better,
+        "low": low,
+        "high": high,
+        "labels": bool(metric.labels),
+        "judged": bool(metric.judge),
+    }
