@@ -25,6 +25,10 @@ from .problems import (
 from .route_parts import (
     Allowed as Allowed,
     InStore as InStore,
+    ProjectToRead as ProjectToRead,
+    ReportToRead as ReportToRead,
+    TaskToRead as TaskToRead,
+    TaskToWrite as TaskToWrite,
+    report_for as report_for,
     task_for as task_for,
-    task_of_report as task_of_report,
 )

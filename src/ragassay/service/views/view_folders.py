@@ -19,8 +19,8 @@ from ragassay.service.store import (
     run_archive,
     unpack_folder,
 )
-from ragassay.service.views.apart import run_apart
 from ragassay.service.views.report_view import PIECES, RUN, ReportView, build_view
+from ragassay.service.views.separate_process import run_in_process
 from ragassay.service.views.text_search import PLACES
 
 HALF_MADE_S = 3_600.0
@@ -88,7 +88,9 @@ class Views:
             unpack_folder(archive, made / RUN)
             del archive
             try:
-                run_apart(build_view, str(made), report, facts, died="the process died (memory?)")
+                run_in_process(
+                    build_view, str(made), report, facts, died="the process died (memory?)"
+                )
             except RagassayError as error:
                 problem = str(error).replace(f"{made / RUN}", "its run folder")
                 raise RagassayError(f"The report cannot be shown: {problem}") from error

@@ -33,10 +33,13 @@ from ragassay.service.api import (
     SESSION,
     Allowed,
     InStore,
+    ProjectToRead,
+    ReportToRead,
+    TaskToRead,
+    TaskToWrite,
     decoded,
     encoded,
-    task_for,
-    task_of_report,
+    report_for,
 )
 from ragassay.service.store import (
     DEFAULT_SUITE,
@@ -58,7 +61,7 @@ from ragassay.service.store import (
     shown_time,
     time_span,
 )
-from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views, made_apart
+from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views, make_file
 from ragassay.suites import known
 
 _HERE = FilePath(__file__).parent
@@ -136,9 +139,8 @@ def projects_page(store: InStore, access: Allowed) -> Response:
 
 
 @router.get("/projects/{project_id}")
-def project_page(project_id: str, store: InStore, access: Allowed) -> Response:
+def project_page(project_id: ProjectToRead, store: InStore, access: Allowed) -> Response:
     """A project with its tasks."""
-    access.check("read", project_id)
     project = get_project(store, project_id)
     rows = [
         (task, count_records(store, task.id), list_reports(store, task.id))
@@ -154,15 +156,14 @@ def project_page(project_id: str, store: InStore, access: Allowed) -> Response:
 
 
 @router.get("/tasks/{task_id}")
-def task_page(task_id: str, store: InStore, access: Allowed) -> Response:
+def task_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
     """A task: its reports, and a form for the next one."""
-    task = task_for(store, access, "read", task_id)
     return _page(
         "task.html.j2",
         task=task,
-        n_records=count_records(store, task_id),
-        span=time_span(store, task_id),
-        reports=list_reports(store, task_id)[::-1],
+        n_records=count_records(store, task.id),
+        span=time_span(store, task.id),
+        reports=list_reports(store, task.id)[::-1],
         suites=known(),
         default_suite=DEFAULT_SUITE,
         may_write=access.may("write", task.project_id),
@@ -171,33 +172,31 @@ def task_page(task_id: str, store: InStore, access: Allowed) -> Response:
 
 
 @router.get("/tasks/{task_id}/upload")
-def upload_page(task_id: str, store: InStore, access: Allowed) -> Response:
+def upload_page(task: TaskToWrite, store: InStore) -> Response:
     """A form that uploads a file of records."""
-    task = task_for(store, access, "write", task_id)
     return _page("upload.html.j2", task=task, crumbs=_crumbs(store, task.project_id, task))
 
 
 @router.get("/tasks/{task_id}/records")
 def records_page(
-    task_id: str,
+    task: TaskToRead,
     store: InStore,
     access: Allowed,
     text: Annotated[str, Query(max_length=1_000)] = "",
     cursor: str | None = None,
 ) -> Response:
     """The records of a task, the youngest first."""
-    task = task_for(store, access, "read", task_id)
-    found, after = read_page(
-        store, task_id, after=decoded(cursor), limit=RECORDS_OF_A_PAGE, text=text
+    records, after = read_page(
+        store, task.id, after=decoded(cursor), limit=RECORDS_OF_A_PAGE, text=text
     )
     return _page(
         "records.html.j2",
         task=task,
-        records=found,
+        records=records,
         text=text,
         is_first=cursor is None,
         next=encoded(after),
-        n_records=count_records(store, task_id),
+        n_records=count_records(store, task.id),
         may_write=access.may("write", task.project_id),
         crumbs=_crumbs(store, task.project_id, task),
     )
@@ -205,15 +204,14 @@ def records_page(
 
 @router.get("/tasks/{task_id}/records/{record_id:path}")
 def record_page(
-    task_id: str,
+    task: TaskToRead,
     record_id: str,
     store: InStore,
     access: Allowed,
     at: Annotated[int, Query(ge=0)] = 0,
 ) -> Response:
     """A record, and its versions: the youngest first, those of all systems."""
-    task = task_for(store, access, "read", task_id)
-    versions = read_versions(store, task_id, record_id)
+    versions = read_versions(store, task.id, record_id)
     chosen = versions[min(at, len(versions) - 1)]
     (sample,) = from_records([chosen.record])
     details = details_of(sample.identity, sample, {}, KeptVerdicts(), Limits.share(TEXT_OF_ONE, 1))
@@ -226,16 +224,17 @@ def record_page(
         may_write=access.may("write", task.project_id),
         crumbs=[
             *_crumbs(store, task.project_id, task),
-            ("Records", f"/tasks/{task_id}/records"),
+            ("Records", f"/tasks/{task.id}/records"),
         ],
     )
 
 
 @router.get("/reports/{report_id}")
-def report_page(report_id: str, request: Request, store: InStore, access: Allowed) -> Response:
+def report_page(
+    report: ReportToRead, request: Request, store: InStore, access: Allowed
+) -> Response:
     """A report, or how far it is."""
-    task = task_of_report(store, access, "read", report_id)
-    report = get_report(store, report_id)
+    task = get_task(store, report.task_id)
     shown: dict[str, Any] = {
         "report": report,
         "task": task,
@@ -245,16 +244,14 @@ def report_page(report_id: str, request: Request, store: InStore, access: Allowe
     if report.status != "completed":
         job = get_job(store, str(report.job_id))
         return _page("running.html.j2", job=job, **shown)
-    view = _views(request).open(report_id)
+    view = _views(request).open(report.id)
     return _page("report.html.j2", pieces=view.pieces, **shown)
 
 
 @router.get("/reports/{report_id}/samples")
 def report_rows(
-    report_id: str,
+    report: ReportToRead,
     request: Request,
-    store: InStore,
-    access: Allowed,
     text: Annotated[str, Query(max_length=1_000)] = "",
     unscored: Annotated[str, Query(max_length=10)] = "",
     sort: Annotated[str, Query(max_length=10)] = "order",
@@ -264,36 +261,33 @@ def report_rows(
     slice: Annotated[list[str] | None, Query(max_length=50)] = None,  # noqa: A002
 ) -> dict[str, Any]:
     """A page of a report's samples, for the script of its page."""
-    task_of_report(store, access, "read", report_id)
     wanted = RowQuery(text.split(), unscored, _slices(slice or ()), sort, down, first, size)
-    return _views(request).open(report_id).find(wanted)
+    return _views(request).open(report.id).find(wanted)
 
 
-def _slices(given: Iterable[str]) -> dict[str, str]:
+def _slices(pairs: Iterable[str]) -> dict[str, str]:
     """The wanted value by slicing column, of JSON lists of both."""
     try:
-        return {str(name): str(value) for name, value in map(json.loads, given)}
+        return {str(name): str(value) for name, value in map(json.loads, pairs)}
     except (TypeError, ValueError) as error:
         raise UsageError("A slice is a JSON list of its column and its value.") from error
 
 
 @router.get("/reports/{report_id}/samples/{row}", response_model=None)
 def report_row(
-    report_id: str,
+    report: ReportToRead,
     row: Annotated[int, Path(ge=0, le=10**9)],
     request: Request,
     store: InStore,
-    access: Allowed,
 ) -> Response | dict[str, Any]:
     """A sample of a report: its details for a script, or its page for a person."""
-    task = task_of_report(store, access, "read", report_id)
-    view = _views(request).open(report_id)
+    view = _views(request).open(report.id)
     details = view.details(row)
     if details is None:
         raise NotThere("sample", str(row))
     if _wants_json(request):
         return details
-    report = get_report(store, report_id)
+    task = get_task(store, report.task_id)
     return _page(
         "sample.html.j2",
         report=report,
@@ -301,7 +295,7 @@ def report_row(
         n_rows=view.n_rows,
         sample=details["id"],
         details=script_json(details),
-        crumbs=[*_crumbs(store, task.project_id, task), (report.name, f"/reports/{report_id}")],
+        crumbs=[*_crumbs(store, task.project_id, task), (report.name, f"/reports/{report.id}")],
     )
 
 
@@ -315,8 +309,8 @@ def compare_page(
 ) -> Response:
     """Whether report A is better than report B."""
     for key in (a, b):
-        task_of_report(store, access, "read", key)
-    return HTMLResponse(made_apart(written_comparison_page, store, a, b, force=force).content)
+        report_for("read", key, store, access)
+    return HTMLResponse(make_file(written_comparison_page, store, a, b, force=force).content)
 
 
 def written_comparison_page(store: Store, new: str, old: str, *, force: bool) -> WrittenFile:
@@ -364,8 +358,8 @@ def post_logout() -> Response:
 
 
 def _views(request: Request) -> Views:
-    found: Views = request.app.state.views
-    return found
+    views: Views = request.app.state.views
+    return views
 
 
 def _crumbs(store: Any, project_id: str, task: Any = None) -> list[tuple[str, str]]:
