@@ -44,8 +44,7 @@ def build(pipeline: Path, /) -> None:
     else:
         done = f"added: {', '.join(built.added)}" if built.added else "nothing to add"
     show.lines(f"parameters: {built.path} ({done})")
-    unused = (f"{built.path}: the pipeline does not use {name}." for name in built.unused)
-    show.warn([*built.notes, *unused])
+    show.warn(built.notes)
 
 
 def run_pipeline(
@@ -71,8 +70,8 @@ def run_pipeline(
     """
     from ragassay import pipelines
 
-    taken = ("output", "from_timestamp")
-    if more := [f"--{name.replace('_', '-')}" for name in given if name not in taken]:
+    allowed = ("output", "from_timestamp")
+    if more := [f"--{name.replace('_', '-')}" for name in given if name not in allowed]:
         raise UsageError(
             f"{path} is a pipeline, which takes --param, --from, -o, --dry-run and --json: "
             f"{', '.join(more)} would change nothing. Its parameter file says what its steps do."
@@ -126,9 +125,9 @@ def _progress() -> Iterator[Observer]:
                 spinner.update(f"{self._label}: {sentence}")
 
         def ended(
-            self, number: int, of: int, name: str, seconds: float, given: Mapping[str, Any]
+            self, number: int, of: int, name: str, seconds: float, changed: Mapping[str, Any]
         ) -> None:
-            gave = ", ".join(_size(key, value) for key, value in given.items()) or "nothing"
+            gave = ", ".join(_size(key, value) for key, value in changed.items()) or "nothing"
             out.print(
                 f"{number}/{of} {name}: {gave} ({seconds:.2f} s)", markup=False, soft_wrap=True
             )
