@@ -66,7 +66,10 @@ class Binder:
         self, pipeline: Pipeline, servers: Mapping[str, Server], file: Path | None = None
     ) -> None:
         self._pipeline, self._servers, self._file = pipeline, servers, file
-        self._values, self._content = ({}, None) if file is None else parameter_file.read(file)
+        self._values: parameter_file.Values = {}
+        self._content: Marked | None = None
+        if file is not None:
+            self._values, self._content = parameter_file.read(file)
         self._variables: set[str] = set()
         self._is_open = False  # whether a tool may have given further variables
         self._bound = Bound()
