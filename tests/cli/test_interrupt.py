@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call, interrupt
+from ragassay.cli import call
+from ragassay.cli.output import interrupt
 
 
 class Finalised:
@@ -120,7 +121,7 @@ def test_an_interrupt_inside_code_made_from_text_ends_with_its_exit_code_too(
 ) -> None:
     (tmp_path / "work.py").write_text(
         "import sys\n"
-        "from ragassay.cli import interrupt\n"
+        "from ragassay.cli.output import interrupt\n"
         "try:\n"
         "    exec('raise KeyboardInterrupt')\n"
         "except KeyboardInterrupt:\n"

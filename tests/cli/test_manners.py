@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call, manners
+from ragassay.cli import call
 from ragassay.cli.flags import COMMON
+from ragassay.cli.output import manners
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.errors import UsageError
 

@@ -16,7 +16,7 @@ import pytest
 
 from pipeline_servers import server_folder
 from ragassay import pipelines
-from ragassay.cli import interrupt
+from ragassay.cli.output import interrupt
 from ragassay.errors import RagassayError
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")

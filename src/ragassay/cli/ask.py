@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ragassay import printable
-from ragassay.cli import show
 from ragassay.cli.flags import Switch, listed
-from ragassay.cli.manners import MANNERS
+from ragassay.cli.output import MANNERS, ProgressBar, show
 from ragassay.errors import RagassayError, UsageError
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def ask(
         jobs = _jobs(asking, queries, suites, judge, save) if suites else {}
         with asking:
             results, error = _evaluated(asking, jobs)
-            with show.progress("asking", lambda: asking.total) as progress:
+            with ProgressBar("asking", lambda: asking.total) as progress:
                 answers = asking.wait(progress)
     summaries = list(answers.summaries.values())
     body: dict[str, object] = {"systems": [one.to_json() for one in summaries]}
@@ -196,7 +195,7 @@ def _evaluated(
             return asked if session is None else f"{asked}, {session.doing()}"
 
         try:
-            with show.progress(f"scoring {name}", lambda: asking.total, doing) as progress:
+            with ProgressBar(f"scoring {name}", lambda: asking.total, doing) as progress:
                 results[name] = job.run(progress, progress.compared, keep=False)
         except RagassayError as error:
             if not asking.failed:

@@ -10,36 +10,27 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal, TextIO
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
 from ragassay import __version__, extensions, formats, printable
-from ragassay.cli import golden_review, interrupt, manners, show
 from ragassay.cli.ask import ask
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
 from ragassay.cli.diagnose import diagnose
 from ragassay.cli.explain import explain
 from ragassay.cli.flags import OptionsCommand
-from ragassay.cli.golden import golden
-from ragassay.cli.golden_check import check as golden_check
-from ragassay.cli.golden_isolate import isolate as golden_isolate
-from ragassay.cli.golden_synthesize import synthesize
+from ragassay.cli.golden import golden, synthesize
 from ragassay.cli.ledger import ledger
-from ragassay.cli.manners import LOG, MANNERS
-from ragassay.cli.mcp_command import mcp
 from ragassay.cli.metrics import metrics
 from ragassay.cli.models import models
-from ragassay.cli.mtrag_command import mtrag, published_form
-from ragassay.cli.pipeline import build
-from ragassay.cli.plot import plot
+from ragassay.cli.output import LOG, MANNERS, interrupt, manners, show
+from ragassay.cli.peers import build, mtrag, plot, published_form, trec
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore
 from ragassay.cli.run import run
-from ragassay.cli.serve import serve, worker
-from ragassay.cli.token import token
-from ragassay.cli.trec import trec
+from ragassay.cli.serving import mcp, serve, token, worker
 from ragassay.cli.validate import validate
 from ragassay.errors import (
     OptionError,
@@ -86,12 +77,9 @@ app = App(
 for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_format="markdown")
 app["trec"].version_flags = ("--version", "-v")
-for _command in (golden_check, golden_isolate):
-    golden.command(_command)
-assert golden_review  # it adds its commands to golden
-for _place, _several in enumerate((golden, ledger, models, token), start=len(COMMANDS)):
-    _several.sort_key = _place
-    app.command(_several)
+for _place, _group in enumerate((golden, ledger, models, token), start=len(COMMANDS)):
+    _group.sort_key = _place
+    app.command(_group)
 
 
 @app.command(name="--install-completion", sort_key=99, help_format="markdown")
@@ -215,14 +203,7 @@ def _of_words(error: CycloptsError) -> str:
     return f"{said} See '{chain} --help'."
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Shows a warning as one sentence. Python's own function prints the source line as well."""
     LOG.info("note: %s", message)
     if MANNERS.get().quiet:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ragassay.cli import github_output, show
 from ragassay.cli.flags import Switch
+from ragassay.cli.output import github_output, show
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:

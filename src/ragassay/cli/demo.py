@@ -8,8 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch
+from ragassay.cli.output import ProgressBar, show
 
 
 def demo(
@@ -41,7 +41,7 @@ def demo(
     out = show.console()
     results = {}
     for name in SYSTEMS:
-        with show.progress(f"scoring {name}") as progress:
+        with ProgressBar(f"scoring {name}") as progress:
             results[name] = evaluate(path_of(name), METRICS, save=output / name, progress=progress)
         folder.write_reports(results[name])
     new, old = (results[name] for name in SYSTEMS)

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch, pairs
+from ragassay.cli.output import show
 from ragassay.errors import UsageError
 
 Folders = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ragassay.cli import github_output, show
 from ragassay.cli.flags import Switch, configured, takes_options
-from ragassay.cli.pipeline import run_pipeline
+from ragassay.cli.output import ProgressBar, github_output, show
+from ragassay.cli.peers import run_pipeline
 from ragassay.errors import UsageError
 
 
@@ -87,7 +87,7 @@ def run(
         # What is loaded by now need not be searched for garbage while the first requests are built:
         # it takes as long as building them. The process is ours, so this is ours to say.
         gc.freeze()
-    with show.progress("scoring", job.source.count, doing) as progress:
+    with ProgressBar("scoring", job.source.count, doing) as progress:
         result = job.run(progress, progress.compared, keep=False)
     with show.status("writing reports"):
         reports = folder.write_reports(result) if result.folder is not None else {}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch, configured, takes_options
+from ragassay.cli.output import show
 from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:

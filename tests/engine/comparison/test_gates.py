@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.cli.show import exit_code
+from ragassay.cli.output.show import exit_code
 from ragassay.engine.comparison import GatedComparison, drops, gates
 from ragassay.engine.results.result import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, summarise

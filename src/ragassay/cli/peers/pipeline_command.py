@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.cli import interrupt, show
+from ragassay.cli.output import interrupt, show
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:

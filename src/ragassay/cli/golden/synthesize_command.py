@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch, is_config, takes_options
-from ragassay.cli.golden import golden, tell_left_out
+from ragassay.cli.golden.import_command import warn_of_left_out
+from ragassay.cli.output import ProgressBar, show
 from ragassay.counts import few, plural
 from ragassay.errors import InputError, UsageError, system_problem
 
@@ -137,7 +137,7 @@ def synthesize(
             **wanted,
         )
         synthesis = Synthesis(wish, make_config(**given), dry=dry_run)
-        tell_left_out(synthesis.golden.left_out)
+        warn_of_left_out(synthesis.golden.left_out)
         show.warn(
             f"{plural(n, 'document')} in {code} left out: the offline generator reads and writes "
             "English only. Name a model with --generator."
@@ -147,14 +147,11 @@ def synthesize(
         if dry_run:
             _show_plan(synthesis.plan(), as_json=json)
             return show.OK
-        with show.progress("synthesizing") as done:
-            outcome = synthesis.run(done)
+        with ProgressBar("synthesizing") as progress:
+            outcome = synthesis.run(progress)
     if published is not None:
         published.save_queries(synthesis.made)
     return _show(outcome, output, wish, json)
-
-
-golden.command(synthesize, help_format="markdown")
 
 
 def _warn_of_alike(documents: Mapping[str, Document]) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ragassay.cli import show
+from ragassay.cli.output import show
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Comparison, GateResult, Result

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ragassay import printable
-from ragassay.cli import show
 from ragassay.cli.flags import Switch, numbers
+from ragassay.cli.output import show
 from ragassay.errors import UsageError, called
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch
-from ragassay.cli.golden import golden
-from ragassay.cli.serve import listening, needs_service, run_server
+from ragassay.cli.output import show
+from ragassay.cli.serving import listening, needs_service, run_server
 from ragassay.counts import plural
 from ragassay.errors import InputError, UsageError
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from ragassay.review import Agreement, AnswerLabels, ReviewStore
 
 
-@golden.command
 def review(
     folder: Path,
     /,
@@ -141,7 +139,6 @@ def review(
     return show.OK
 
 
-@golden.command
 def agreement(folder: Path, /, *, json: Switch = False) -> int:
     """Say how far the reviewers agree, and list what they do not agree on.
 

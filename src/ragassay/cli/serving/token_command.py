@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from ragassay.cli import show
-from ragassay.cli.serve import FOLDER
+from ragassay.cli.output import show
+from ragassay.cli.serving.serve_commands import FOLDER, existing_store, needs_service
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -92,8 +92,6 @@ def revoke(key: str, /, *, store: At = None) -> None:
 
 
 def _opened(address: str | None, *, create: bool = False) -> closing[Store]:
-    from ragassay.cli.serve import existing_store, needs_service
-
     needs_service()
     from ragassay.service.store import Store
 

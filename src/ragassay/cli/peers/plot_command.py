@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch, listed
+from ragassay.cli.output import show
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
 from ragassay import printable
-from ragassay.cli.manners import MANNERS
+from ragassay.cli.output.manners import MANNERS
 
 
 class HarmlessConsole(Console):

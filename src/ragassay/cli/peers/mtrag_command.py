@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch, takes_options
+from ragassay.cli.output import ProgressBar, show
 from ragassay.errors import UsageError
 
 SUITE = "mtrag"
@@ -114,7 +114,7 @@ def mtrag(
             stack.callback(session.close)
             asker = stack.enter_context(session.asker())
             doing = session.doing if session.costs else None
-        progress = stack.enter_context(show.progress(f"step {step}", doing=doing))
+        progress = stack.enter_context(ProgressBar(f"step {step}", doing=doing))
         summary = run_steps(chosen, asker, progress)
     if json:
         show.json(summary.to_json())
