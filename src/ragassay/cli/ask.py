@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ragassay import printable
-from ragassay.cli.flags import Switch, listed
+from ragassay.cli.flags import Output, Switch, listed
 from ragassay.cli.output import MANNERS, ProgressBar, show
 from ragassay.errors import RagassayError, UsageError
 
@@ -26,7 +26,7 @@ def ask(
     /,
     *,
     target: Annotated[list[str] | None, Parameter(name=["--target", "-t"], negative=())] = None,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("answers.jsonl"),
+    output: Output = Path("answers.jsonl"),
     repeat: int = 1,
     concurrency: Annotated[int, Parameter(name=["--concurrency", "-j"])] = 8,
     rpm: float | None = None,

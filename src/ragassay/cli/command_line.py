@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError
 
 from ragassay import __version__, extensions, formats, printable
 from ragassay.cli.ask import ask
@@ -20,7 +20,7 @@ from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
 from ragassay.cli.diagnose import diagnose
 from ragassay.cli.explain import explain
-from ragassay.cli.flags import OptionsCommand
+from ragassay.cli.flags import OptionsCommand, Output
 from ragassay.cli.golden import golden, synthesize
 from ragassay.cli.ledger import ledger
 from ragassay.cli.metrics import metrics
@@ -86,7 +86,7 @@ for _place, _group in enumerate((golden, ledger, models, token), start=len(COMMA
 def install_completion(
     *,
     shell: Literal["bash", "zsh", "fish", "powershell"] | None = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
 ) -> None:
     """Let the shell complete commands and options when Tab is pressed.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Output, Repeated, Switch
 from ragassay.cli.output import github_output, show
 from ragassay.errors import UsageError
 
@@ -21,17 +21,15 @@ def compare(
     *,
     baseline: str | None = None,
     metrics: Annotated[list[str] | None, Parameter(name=["--metrics", "-m"], negative=())] = None,
-    primary: Annotated[list[str] | None, Parameter(negative=())] = None,
+    primary: Repeated | None = None,
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
     correction: Literal["maxt", "holm", "bh", "none"] = "maxt",
     interval: Literal["auto", "t", "percentile", "bca"] = "auto",
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
     fail_if_worse: Switch = False,
-    fail_if_drop: Annotated[
-        list[str] | None, Parameter(consume_multiple=False, negative=())
-    ] = None,
+    fail_if_drop: Repeated | None = None,
     trust_offline: Switch = False,
     force: Switch = False,
     junit: Path | None = None,

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Output, Switch
 from ragassay.cli.output import ProgressBar, show
 
 
 def demo(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("ragassay-demo"),
+    output: Output = Path("ragassay-demo"),
     data: Path | None = None,
     json: Switch = False,
 ) -> None:

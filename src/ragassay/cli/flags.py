@@ -23,7 +23,11 @@ NONE = type(None)
 
 Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
 """A flag without a value that is a command's own."""
-
+Repeated = Annotated[list[str], Parameter(negative=())]
+"""A flag that may be given several times."""
+Output = Annotated[Path, Parameter(name=["--output", "-o"])]
+Metrics = Annotated[str, Parameter(name=["--metrics", "-m"])]
+ConfigFile = Annotated[Path, Parameter(name=["--config", "-c"])]
 
 COMMON = (
     *("suite", "metrics", "output", "columns", "format", "limit", "qrels", "fail_under"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from ragassay import printable
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Output, Switch
 from ragassay.cli.output import show
 from ragassay.counts import plural
 from ragassay.errors import UsageError
@@ -77,7 +77,7 @@ def stats(path: Place = LEDGER, *, json: Switch = False) -> None:
 def export(
     path: Place = LEDGER,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
     model: str | None = None,
     kind: str | None = None,
     failed: Switch = False,

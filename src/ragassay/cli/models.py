@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from ragassay.cli.flags import Switch, pairs
+from ragassay.cli.flags import Output, Repeated, Switch, pairs
 from ragassay.cli.output import show
 from ragassay.errors import UsageError
-
-Folders = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
 
 models = App(
     name="models",
@@ -32,7 +29,7 @@ ragassay models --json
 
 
 @models.default
-def listing(*, model: Folders = None, json: Switch = False) -> None:
+def listing(*, model: Repeated | None = None, json: Switch = False) -> None:
     """List the models.
 
     Args:
@@ -60,7 +57,7 @@ def fetch(
     /,
     *,
     revision: str | None = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
 ) -> None:
     """Download a model: the pinned commit, the files that are needed, and none of its code.
 
@@ -96,7 +93,7 @@ def fetch(
 @models.command
 def check(
     *names: str,
-    model: Folders = None,
+    model: Repeated | None = None,
     device: str | None = None,
     dtype: Literal["float32", "float16", "bfloat16"] | None = None,
 ) -> int:

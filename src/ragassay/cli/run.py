@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
-from ragassay.cli.flags import Switch, configured, takes_options
+from ragassay.cli.flags import ConfigFile, Switch, configured, takes_options
 from ragassay.cli.output import ProgressBar, github_output, show
 from ragassay.cli.peers import run_pipeline
 from ragassay.errors import UsageError
@@ -19,8 +17,8 @@ def run(
     data: Path | None = None,
     /,
     *more: Path,
-    config: Annotated[Path | None, Parameter(name=["--config", "-c"])] = None,
-    param: Annotated[Path | None, Parameter(name="--param")] = None,
+    config: ConfigFile | None = None,
+    param: Path | None = None,
     dry_run: Switch = False,
     github: Switch = False,
     json: Switch = False,

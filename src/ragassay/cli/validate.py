@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from ragassay.cli.flags import Switch, configured, takes_options
+from ragassay.cli.flags import ConfigFile, Switch, configured, takes_options
 from ragassay.cli.output import show
 from ragassay.errors import InputError, UsageError
 
@@ -27,8 +25,8 @@ def validate(
     data: Path | None = None,
     /,
     *more: Path,
-    config: Annotated[Path | None, Parameter(name=["--config", "-c"])] = None,
-    save_mapping: Annotated[Path | None, Parameter(name="--save-mapping")] = None,
+    config: ConfigFile | None = None,
+    save_mapping: Path | None = None,
     json: Switch = False,
     **given: Any,
 ) -> int:

@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from cyclopts import Parameter
-
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Metrics, Switch
 from ragassay.cli.output import show
 from ragassay.counts import either, few, plural
 
@@ -31,7 +29,7 @@ def check(
     *,
     judge: str | None = None,
     budget: str | None = None,
-    metrics: Annotated[str | None, Parameter(name=["--metrics", "-m"])] = None,
+    metrics: Metrics | None = None,
     max_age: int | None = None,
     log: Path | None = None,
     fail_on: Literal["error", "look", "never"] = "error",

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Output, Switch
 from ragassay.cli.output import show
 from ragassay.counts import few, plural, share
 from ragassay.errors import InputError, UsageError
@@ -17,7 +14,7 @@ def export(
     folder: Path,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     format: str | None = None,  # noqa: A002
     pairs: Switch = False,
     drafts: Switch = False,

@@ -6,11 +6,9 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from ragassay.cli.flags import Switch, pairs
+from ragassay.cli.flags import Output, Repeated, Switch, pairs
 from ragassay.cli.output import show
 from ragassay.counts import FEW, plural
 from ragassay.errors import UsageError
@@ -24,8 +22,8 @@ def import_(
     /,
     *,
     documents: Path | None = None,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    columns: Annotated[list[str] | None, Parameter(negative=())] = None,
+    output: Output,
+    columns: Repeated | None = None,
     encoding: str | None = None,
     accept: Switch = False,
     skip_unreadable: Switch = False,

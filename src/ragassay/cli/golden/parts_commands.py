@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
+from ragassay.cli.flags import Output
 from ragassay.cli.output import show
 from ragassay.counts import plural
 from ragassay.errors import UsageError
@@ -21,7 +20,7 @@ def sample(
     n: int,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     by: str = "type",
     seed: int = 0,
 ) -> None:

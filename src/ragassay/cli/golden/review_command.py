@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Metrics, Switch
 from ragassay.cli.output import show
 from ragassay.cli.serving import listening, needs_service, run_server
 from ragassay.counts import plural
@@ -32,7 +30,7 @@ def review(
     read: Path | None = None,
     overwrite: Switch = False,
     answers: Path | None = None,
-    metrics: Annotated[str | None, Parameter(name=["--metrics", "-m"])] = None,
+    metrics: Metrics | None = None,
     suite: str | None = None,
     nuggets: str | None = None,
 ) -> int:

@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from ragassay.cli.flags import Switch, is_config, takes_options
+from ragassay.cli.flags import Output, Repeated, Switch, is_config, takes_options
 from ragassay.cli.golden.import_command import warn_of_left_out
 from ragassay.cli.output import ProgressBar, show
 from ragassay.counts import few, plural
@@ -35,11 +33,11 @@ def synthesize(
     documents: Path,
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
     n: int | None = None,
     generator: str | None = None,
     checker: str = "offline",
-    mix: Annotated[list[str] | None, Parameter(negative=())] = None,
+    mix: Repeated | None = None,
     seed: int = 0,
     style_guide: Path | None = None,
     like: Path | None = None,

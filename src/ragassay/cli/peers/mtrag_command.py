@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ragassay.cli.flags import Switch, takes_options
+from ragassay.cli.flags import Output, Switch, takes_options
 from ragassay.cli.output import ProgressBar, show
 from ragassay.errors import UsageError
 
@@ -35,7 +35,7 @@ def mtrag(
     /,
     *,
     input: Annotated[Path | None, Parameter(name=["--input", "-i"])] = None,  # noqa: A002
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
     evaluators: Annotated[Path | None, Parameter(name=["--evaluators", "-e"])] = None,
     provider: str | None = None,
     judge_model: Annotated[str | None, Parameter(name=["--judge-model", "--judge_model"])] = None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Repeated, Switch
 from ragassay.cli.output import show
 from ragassay.errors import OptionError, UsageError
 
@@ -34,7 +34,7 @@ def serve(
     store: str | None = None,
     host: str = "127.0.0.1",
     port: int = 8765,
-    name: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)] = None,
+    name: Repeated | None = None,
     mcp: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=False)] = None,
     mcp_judge: str | None = None,
     mcp_budget: str | None = None,
