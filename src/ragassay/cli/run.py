@@ -59,8 +59,8 @@ def run(
     if data is not None and pipelines.is_pipeline(data):
         if more:
             raise UsageError(f"{data} is a pipeline, and {more[0]} cannot be given beside it.")
-        named = given if config is None else {**given, "config": config}
-        return run_pipeline(data, named, param=param, dry_run=dry_run, json=json)
+        options = given if config is None else {**given, "config": config}
+        return run_pipeline(data, options, param=param, dry_run=dry_run, json=json)
     if param is not None:
         raise UsageError("--param is for a pipeline: a YAML file with 'pipeline:'.")
     kind = given.get("format")
@@ -91,6 +91,7 @@ def run(
         reports = folder.write_reports(result) if result.folder is not None else {}
     if json:
         show.json({**show.result_json(result), "gates": [g.to_json() for g in result.gates]})
+        show.warn(result.summary.warnings)
     else:
         show.result(result, every=every)
         if job.config.slice_by is not None:
@@ -99,8 +100,6 @@ def run(
         if not reports:
             out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
         show.gates(result.gates)
-    if json:
-        show.warn(result.summary.warnings)
     if github:
         github_output.tell_of_run(result, as_json=json)
     return show.exit_code_of(result)

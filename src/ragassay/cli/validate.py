@@ -91,7 +91,7 @@ def validate(
 
 
 def _as_questions(placement: Placement) -> Iterator[str]:
-    """What a file of questions alone is for: nobody answered them yet."""
+    """A note on a file of questions without answers: which commands take it."""
     from ragassay.formats import folded
     from ragassay.golden import GoldenItem
 
@@ -99,8 +99,8 @@ def _as_questions(placement: Placement) -> Iterator[str]:
     if "query" not in known or known.keys() & {"answer", "passages", "passage_ids"}:
         return
     own = [name for name in placement.unplaced if folded(name) in GoldenItem.model_fields]
-    taken = f" Golden sets have fields for {', '.join(own)}." if own else ""
+    fields = f" Golden sets have fields for {', '.join(own)}." if own else ""
     yield (
         "These are questions without answers and passages. 'ragassay ask' asks a system for them, "
-        f"'ragassay golden import' makes a golden set of them.{taken}"
+        f"'ragassay golden import' makes a golden set of them.{fields}"
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay.cli.flags import Output, Repeated, Switch, is_config, takes_options
 from ragassay.cli.golden.import_command import warn_of_left_out
 from ragassay.cli.output import ProgressBar, show
-from ragassay.counts import few, plural
+from ragassay.counts import few, grouped, plural
 from ragassay.errors import InputError, UsageError, system_problem
 
 if TYPE_CHECKING:
@@ -96,15 +96,15 @@ def synthesize(
     from ragassay.synthesis import Mix, Synthesis, Wish, read_query_generation
 
     published = read_query_generation(documents) if is_config(documents) else None
-    wanted: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if published is not None:
         show.warn(published.notes)
-        made = published.generation
+        generation = published.generation
         output = output or Path(published.output.base_filename)
-        wanted = {
-            "n": made.n_questions,
+        settings = {
+            "n": generation.n_questions,
             "generator": published.generator or OFFLINE,
-            "words": (made.min_words, made.max_words),
+            "words": (generation.min_words, generation.max_words),
             "mix": published.mix,
         }
         if generator is None:
@@ -112,8 +112,8 @@ def synthesize(
     if output is None:
         raise UsageError("No folder is named for the golden set: -o DIR.")
     flags = {"n": n, "generator": generator, "mix": None if mix is None else Mix.parse(mix)}
-    wanted |= {name: value for name, value in flags.items() if value is not None}
-    if published is not None and wanted["generator"] != OFFLINE:
+    settings |= {name: value for name, value in flags.items() if value is not None}
+    if published is not None and settings["generator"] != OFFLINE:
         no_answers = no_answers or not published.generation.generate_expected_answers
     with ExitStack() as stack:
         folder = documents
@@ -132,7 +132,7 @@ def synthesize(
             same_model=same_model,
             pilot=pilot,
             skip_unreadable=skip_unreadable,
-            **wanted,
+            **settings,
         )
         synthesis = Synthesis(wish, make_config(**given), dry=dry_run)
         warn_of_left_out(synthesis.golden.left_out)
@@ -193,10 +193,11 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
     else:
         lines = plural(outcome.n_lines, "line")
         file = f" (rejected.jsonl: {lines}, equal ones once)" if outcome.n_lines else ""
+        not_asked = f"{len(outcome.unasked)} not asked, " if outcome.unasked else ""
         show.lines(
             f"{output}: {plural(len(outcome.items), 'item')} added as drafts, {outcome.total} of "
             f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected, "
-            f"{_not_asked(outcome)}{outcome.n_not_chosen:,} not chosen{file}"
+            f"{not_asked}{outcome.n_not_chosen:,} not chosen{file}"
         )
         if usage.calls or usage.cached:
             show.lines(
@@ -208,7 +209,11 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
         show.warn([_not_finished(outcome)])
     if outcome.total < target:
         to_do = "" if outcome.stopped else _to_do(outcome, wish)
-        show.warn([*_told(outcome), f"{_shortfall(outcome, target)}{to_do}"])
+        reasons = (
+            f"{plural(n, 'draft')}, {one.why}: {one.detail.rstrip('.')}."
+            for one, n in _frequent(outcome)
+        )
+        show.warn([*reasons, f"{_shortfall(outcome, target)}{to_do}"])
     return show.INCOMPLETE if outcome.stopped or outcome.total < target else show.OK
 
 
@@ -220,23 +225,9 @@ def _reasons(outcome: Outcome) -> Sequence[tuple[str, int]]:
 def _frequent(outcome: Outcome) -> Sequence[tuple[Rejection, int]]:
     """The most frequent reasons, each by the first draft that has it. Reasons that differ only in
     numbers and quotations are one."""
-    groups: dict[tuple[str, str], list[Rejection]] = {}
-    for one in outcome.rejections:
-        groups.setdefault((one.why, _QUOTED.sub("", one.detail)), []).append(one)
+    groups = grouped(((one.why, _QUOTED.sub("", one.detail)), one) for one in outcome.rejections)
     ranked = sorted(groups.values(), key=len, reverse=True)
     return [(group[0], len(group)) for group in ranked[:_REASONS]]
-
-
-def _told(outcome: Outcome) -> Sequence[str]:
-    """A line for each of the most frequent reasons."""
-    return [
-        f"{plural(n, 'draft')}, {one.why}: {one.detail.rstrip('.')}."
-        for one, n in _frequent(outcome)
-    ]
-
-
-def _not_asked(outcome: Outcome) -> str:
-    return f"{len(outcome.unasked)} not asked, " if outcome.unasked else ""
 
 
 def _not_finished(outcome: Outcome) -> str:
@@ -247,14 +238,14 @@ def _not_finished(outcome: Outcome) -> str:
         reason = f"{plural(len(outcome.unasked), 'draft')} not asked: {reason}"
     else:
         reason = min(one.detail for one in outcome.rejections if one.passing)
-    is_told = _AGAIN.casefold() in reason.casefold()
-    return f"Not finished: {reason.rstrip('.')}.{'' if is_told else f' {_AGAIN}.'}"
+    hint = "" if _AGAIN.casefold() in reason.casefold() else f" {_AGAIN}."
+    return f"Not finished: {reason.rstrip('.')}.{hint}"
 
 
 def _shortfall(outcome: Outcome, target: int) -> str:
     """Why there are fewer items than were wanted."""
-    told = ", ".join(f"{why} {n}" for why, n in _reasons(outcome))
-    rejected = f"{len(outcome.rejections)} rejected ({told})" if told else "none rejected"
+    counts = ", ".join(f"{why} {n}" for why, n in _reasons(outcome))
+    rejected = f"{len(outcome.rejections)} rejected ({counts})" if counts else "none rejected"
     return (
         f"{plural(target, 'item')} wanted, {outcome.total} there: "
         f"{plural(outcome.n_drafts, 'draft')} written, {rejected}."

@@ -21,6 +21,7 @@ from .problems import (
     Problem as Problem,
     answer_with_problems as answer_with_problems,
     problem as problem,
+    problem_of as problem_of,
 )
 from .route_parts import (
     Allowed as Allowed,

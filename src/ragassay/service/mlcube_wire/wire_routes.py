@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter, Form, Request, Response, UploadFile
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from ragassay.errors import UsageError
@@ -110,18 +109,14 @@ class _Evaluation(BaseModel):
     to_timestamp: float
 
 
-def _id(key: str) -> JSONResponse:
-    return JSONResponse(key)
-
-
 # --- projects and tasks -------------------------------------------------------------------------
 
 
 @router.post("/project")
-def post_project(new: _NewProject, store: InStore, access: Allowed) -> Response:
+def post_project(new: _NewProject, store: InStore, access: Allowed) -> str:
     """Makes a project; its id."""
     access.check("write", None)
-    return _id(create_project(store, new.name, new.description or "").id)
+    return create_project(store, new.name, new.description or "").id
 
 
 @router.get("/projects")
@@ -138,7 +133,7 @@ def get_one_project(project_id: ProjectToRead, store: InStore) -> dict[str, Any]
 
 
 @router.post("/task")
-def post_task(new: _NewTask, store: InStore, access: Allowed) -> Response:
+def post_task(new: _NewTask, store: InStore, access: Allowed) -> str:
     """Makes a task of kind RAG; its id."""
     access.check("write", new.project_id)
     if new.task_type.casefold() != "rag":
@@ -151,7 +146,7 @@ def post_task(new: _NewTask, store: InStore, access: Allowed) -> Response:
         multi_turn=bool(new.multi_turn),
         language=new.text_language,
     )
-    return _id(create_task(store, new.project_id, new.name, options).id)
+    return create_task(store, new.project_id, new.name, options).id
 
 
 @router.get("/tasks/{project_id}")
@@ -181,7 +176,7 @@ def _shown_task(task: Task) -> dict[str, Any]:
 
 
 @router.post("/data-schema")
-def post_schema(new: _Schema, store: InStore, access: Allowed) -> Response:
+def post_schema(new: _Schema, store: InStore, access: Allowed) -> None:
     """Says what the columns of a task's data are."""
     task = task_for("write", new.task_id, store, access)
     columns = new.data_schema.get("columns")
@@ -191,9 +186,7 @@ def post_schema(new: _Schema, store: InStore, access: Allowed) -> Response:
         raise UsageError("A column of the data schema has no name.")
     if not any(one.get("role") == "id" for one in columns):
         raise UsageError("The data schema has no column with the role 'id'.")
-    options = task.options.model_copy(update={"data_schema": columns})
-    change_task(store, task.id, options)
-    return JSONResponse(None)
+    change_task(store, task.id, task.options.model_copy(update={"data_schema": columns}))
 
 
 @router.get("/data-schema/{task_id}")
@@ -211,10 +204,10 @@ def get_template(task: TaskToRead) -> dict[str, Any]:
 
 
 @router.post("/model")
-def post_model(new: _NewModel, store: InStore, access: Allowed) -> Response:
+def post_model(new: _NewModel, store: InStore, access: Allowed) -> str:
     """Makes a model of a task known; its id."""
     task_for("write", new.task_id, store, access)
-    return _id(create_model(store, new.task_id, new.name, new.version).id)
+    return create_model(store, new.task_id, new.name, new.version).id
 
 
 @router.get("/models/{task_id}")
@@ -252,16 +245,13 @@ def get_place(
     task: TaskToWrite,
     file_name: str,
     file_type: str,
-    data_category: str = "input",
-    storing_data_type: str = "production",
     file_checksum: str = "",
 ) -> dict[str, Any]:
     """A place to send a file to."""
     if file_type not in ("csv", "json", "parquet"):
         raise UsageError(f"A file is csv, json or parquet, not {file_type!r}.")
     secret = secrets.token_urlsafe(24)
-    options = {"file_type": file_type, "category": data_category, "secret": secret}
-    options["sha256"] = file_checksum
+    options = {"file_type": file_type, "secret": secret, "sha256": file_checksum}
     key = create_upload(store, task.id, file_name, options).id
     url = str(request.base_url).rstrip("/") + f"/sdk/v1/upload/{key}"
     return {
@@ -281,7 +271,7 @@ def post_file(upload_id: str, store: InStore, file: UploadFile, secret: str = Fo
 
 @router.post("/data/historical")
 @router.post("/data/production")
-def post_data(new: _Data, store: InStore, access: Allowed) -> Response:
+def post_data(new: _Data, store: InStore, access: Allowed) -> str:
     """Stores what was uploaded; the id of a job, which is done already."""
     task = task_for("write", new.task_id, store, access)
     if new.inputs is None:
@@ -301,7 +291,7 @@ def post_data(new: _Data, store: InStore, access: Allowed) -> Response:
     for part in (new.inputs, new.metadata, *(one for _, one in new.predictions or [])):
         if part is not None:
             delete_upload(store, part.source.storing_process_id)
-    return _id(add_done_job(store, task.id, done.model_dump()))
+    return add_done_job(store, task.id, done.model_dump())
 
 
 def _rows(store: Store, task: Task, table: _Table) -> list[dict[str, Any]]:
@@ -345,13 +335,13 @@ def _shown_job(job: Job) -> dict[str, Any]:
 
 
 @router.post("/rag-evaluation")
-def post_evaluation(new: _Evaluation, store: InStore, access: Allowed) -> Response:
+def post_evaluation(new: _Evaluation, store: InStore, access: Allowed) -> str:
     """Asks for a report by the six metrics; the id of its job."""
     task_for("write", new.task_id, store, access)
     _, job = create_report(
         store, new.task_id, new.report_name, new.from_timestamp, new.to_timestamp
     )
-    return _id(job.id)
+    return job.id
 
 
 @router.get("/task/{task_id}/rag-evaluation")

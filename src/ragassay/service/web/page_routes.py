@@ -39,6 +39,7 @@ from ragassay.service.api import (
     TaskToWrite,
     decoded,
     encoded,
+    problem_of,
     report_for,
 )
 from ragassay.service.store import (
@@ -85,9 +86,7 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except Exception as error:
-                answers = request.app.exception_handlers
-                answer = next(answers[kind] for kind in type(error).__mro__ if kind in answers)
-                problem: Response = answer(request, error)
+                problem = problem_of(request, error)
             if _wants_json(request):
                 return problem
             if problem.status_code == 401:
