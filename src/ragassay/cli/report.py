@@ -70,6 +70,4 @@ def report(
         show.gates(result.gates)
     if github:
         github_output.tell_of_run(result, as_json=json)
-    if not fail_under:
-        return show.OK
-    return show.exit_code_of(result)
+    return show.exit_code_of(result) if fail_under else show.OK

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import logging
 import os
@@ -188,8 +187,8 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
-    output = _Output()
     async with AsyncExitStack() as stack:
+        output = _Output(stack.enter_context(tempfile.TemporaryFile()))  # noqa: SIM115
         if address.kind == "url":
             import httpx2
 
@@ -210,7 +209,7 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
                     command=program, args=arguments, env={**os.environ, **address.env},
                     encoding_error_handler="replace",
                 ),
-                errlog=stack.enter_context(output.file()),
+                errlog=cast(TextIO, output.file),
             )  # fmt: skip
         try:
             async with asyncio.timeout(address.start_timeout):
@@ -228,15 +227,10 @@ class _Output:
     """What a server sends beside its messages: to standard error, to standard output, which is for
     the protocol, or as a status of HTTP."""
 
-    def __init__(self) -> None:
-        self._file: IO[bytes] = io.BytesIO()
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file  # where standard error goes
         self._stray = ""
         self.status = ""
-
-    def file(self) -> TextIO:
-        """Where standard error goes."""
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        return cast(TextIO, self._file)
 
     async def note_stray(self, message: object) -> None:
         """Notes a line of standard output that is no message.
@@ -263,9 +257,9 @@ class _Output:
     def printed(self, problem: str) -> str:
         """The sentence about a problem, and after it sentences with what the server printed."""
         sentences = [problem]
-        if not self._file.closed:
-            self._file.seek(max(0, self._file.seek(0, os.SEEK_END) - _TAIL))
-            lines = self._file.read().decode(errors="replace").splitlines()
+        if not self.file.closed:
+            self.file.seek(max(0, self.file.seek(0, os.SEEK_END) - _TAIL))
+            lines = self.file.read().decode(errors="replace").splitlines()
             if last := next((line for line in reversed(lines) if re.search(r"\w", line)), ""):
                 sentences.append(f"Its last words: {_cut(last)!r}.")
         if self._stray:

@@ -13,7 +13,8 @@ from ragassay.cli.flags import Output, Repeated, Switch, is_config, takes_option
 from ragassay.cli.golden.import_command import warn_of_left_out
 from ragassay.cli.output import ProgressBar, show
 from ragassay.counts import few, grouped, plural
-from ragassay.errors import InputError, UsageError, system_problem
+from ragassay.errors import UsageError
+from ragassay.yaml_files import text_of
 
 if TYPE_CHECKING:
     from ragassay.golden import Document
@@ -124,7 +125,7 @@ def synthesize(
             output=output,
             checker=checker,
             seed=seed,
-            guide="" if style_guide is None else _text(style_guide),
+            guide="" if style_guide is None else text_of(style_guide).strip(),
             like=like,
             real=[] if real is None else [one.query_text for one in ragassay.load(real)],
             given=[] if queries is None else list(ragassay.load(queries)),
@@ -288,10 +289,3 @@ def _show_plan(plan: Planned, *, as_json: bool) -> None:
         f"({plan.input_tokens:,} tokens in, {plan.output_tokens:,} out{cost}), "
         f"{plan.held} from the ledger; with what answers lead to, at most {plan.most_calls} calls"
     )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({system_problem(error)})", path=path) from error

@@ -35,17 +35,18 @@ def heard() -> Iterator[None]:
         yield
         return
     _pressed.clear()
-    before = {number: signal.getsignal(number) for number in _ENDING}
-    ours = {number: one for number, one in before.items() if one in _DEFAULT}
-    for number in ours:
+    before = {
+        number: handler for number in _ENDING if (handler := signal.getsignal(number)) in _DEFAULT
+    }
+    for number in before:
         signal.signal(number, _press)
     unraisable, sys.unraisablehook = sys.unraisablehook, _drop
     try:
         yield
     finally:
         sys.unraisablehook = unraisable
-        for number, one in ours.items():
-            signal.signal(number, one)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def check() -> None:

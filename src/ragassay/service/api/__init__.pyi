@@ -10,6 +10,7 @@ from . import (
 from .access import (
     LOOPBACK as LOOPBACK,
     SESSION as SESSION,
+    Access as Access,
     Guard as Guard,
     access_of as access_of,
     is_loopback as is_loopback,

@@ -31,6 +31,7 @@ from ragassay.reports.html import (
 )
 from ragassay.service.api import (
     SESSION,
+    Access,
     Allowed,
     InStore,
     ProjectToRead,
@@ -46,6 +47,7 @@ from ragassay.service.store import (
     DEFAULT_SUITE,
     NotThere,
     Store,
+    Task,
     WrittenFile,
     count_records,
     find_token,
@@ -123,6 +125,14 @@ def _page(template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
     return HTMLResponse(_rendered(template, **context), status)
 
 
+def _task_page(
+    template: str, store: Store, access: Access, task: Task, **context: Any
+) -> HTMLResponse:
+    """A page of a task, with its crumbs, for one who may write or only read."""
+    context.setdefault("crumbs", _crumbs(store, task.project_id, task))
+    return _page(template, task=task, may_write=access.may("write", task.project_id), **context)
+
+
 def _rendered(template: str, **context: Any) -> bytes:
     text = _PAGES.get_template(template).render(**context)
     return printable.escaped(text).encode("utf-8", "replace")
@@ -157,15 +167,14 @@ def project_page(project_id: ProjectToRead, store: InStore, access: Allowed) -> 
 @router.get("/tasks/{task_id}")
 def task_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
     """A task: its reports, and a form for the next one."""
-    return _page(
+    return _task_page(
         "task.html.j2",
-        task=task,
+        *(store, access, task),
         n_records=count_records(store, task.id),
         span=time_span(store, task.id),
         reports=list_reports(store, task.id)[::-1],
         suites=known(),
         default_suite=DEFAULT_SUITE,
-        may_write=access.may("write", task.project_id),
         crumbs=_crumbs(store, task.project_id),
     )
 
@@ -188,16 +197,14 @@ def records_page(
     records, after = read_page(
         store, task.id, after=decoded(cursor), limit=RECORDS_OF_A_PAGE, text=text
     )
-    return _page(
+    return _task_page(
         "records.html.j2",
-        task=task,
+        *(store, access, task),
         records=records,
         text=text,
         is_first=cursor is None,
         next=encoded(after),
         n_records=count_records(store, task.id),
-        may_write=access.may("write", task.project_id),
-        crumbs=_crumbs(store, task.project_id, task),
     )
 
 
@@ -214,17 +221,13 @@ def record_page(
     chosen = versions[min(at, len(versions) - 1)]
     (sample,) = from_records([chosen.record])
     details = details_of(sample.identity, sample, {}, KeptVerdicts(), Limits.share(TEXT_OF_ONE, 1))
-    return _page(
+    return _task_page(
         "record.html.j2",
+        *(store, access, task),
         record=chosen,
         versions=versions,
         details=script_json(details),
-        task=task,
-        may_write=access.may("write", task.project_id),
-        crumbs=[
-            *_crumbs(store, task.project_id, task),
-            ("Records", f"/tasks/{task.id}/records"),
-        ],
+        crumbs=[*_crumbs(store, task.project_id, task), ("Records", f"/tasks/{task.id}/records")],
     )
 
 
@@ -233,18 +236,12 @@ def report_page(
     report: ReportToRead, request: Request, store: InStore, access: Allowed
 ) -> Response:
     """A report, or how far it is."""
-    task = get_task(store, report.task_id)
-    shown: dict[str, Any] = {
-        "report": report,
-        "task": task,
-        "may_write": access.may("write", task.project_id),
-        "crumbs": _crumbs(store, task.project_id, task),
-    }
+    parts = (store, access, get_task(store, report.task_id))
     if report.status != "completed":
         job = get_job(store, str(report.job_id))
-        return _page("running.html.j2", job=job, **shown)
-    view = _views(request).open(report.id)
-    return _page("report.html.j2", pieces=view.pieces, **shown)
+        return _task_page("running.html.j2", *parts, report=report, job=job)
+    pieces = _views(request).open(report.id).pieces
+    return _task_page("report.html.j2", *parts, report=report, pieces=pieces)
 
 
 @router.get("/reports/{report_id}/samples")
@@ -361,7 +358,7 @@ def _views(request: Request) -> Views:
     return views
 
 
-def _crumbs(store: Any, project_id: str, task: Any = None) -> list[tuple[str, str]]:
+def _crumbs(store: Store, project_id: str, task: Task | None = None) -> list[tuple[str, str]]:
     crumbs = [("Projects", "/"), (get_project(store, project_id).name, f"/projects/{project_id}")]
     return crumbs if task is None else [*crumbs, (task.name, f"/tasks/{task.id}")]
 
