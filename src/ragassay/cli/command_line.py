@@ -195,12 +195,12 @@ _ELSEWHERE = {
 
 def _of_words(error: CycloptsError) -> str:
     """The sentence about words that are no command, option or value."""
-    said = " ".join(str(error).split())
+    sentence = " ".join(str(error).split())
     chain = " ".join(["ragassay", *(error.command_chain or ())])
-    option = re.search(r"Unknown option: (--[\w-]+)", said)
+    option = re.search(r"Unknown option: (--[\w-]+)", sentence)
     if option is not None and (chain, option[1]) in _ELSEWHERE:
-        said = f"Unknown option: {option[1]}. {_ELSEWHERE[chain, option[1]]}"
-    return f"{said} See '{chain} --help'."
+        sentence = f"Unknown option: {option[1]}. {_ELSEWHERE[chain, option[1]]}"
+    return f"{sentence} See '{chain} --help'."
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

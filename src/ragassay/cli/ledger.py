@@ -221,14 +221,13 @@ def prune(
             ledger_admin.forget_rejections(book)
         after = ledger_admin.stats(book)
     if json:
-        told = counted.to_json()
-        what = {"what": told["rows"], "systems": told["systems"]}
-        show.json({"pruned": gone, "dry_run": dry_run, **what})
+        body = counted.to_json()
+        rows = {"what": body["rows"], "systems": body["systems"]}
+        show.json({"pruned": gone, "dry_run": dry_run, **rows})
         return
     _print(counted)
     verb = "would go" if dry_run else "thrown away"
-    there = after.entries + after.system_answers
-    left = there - gone if dry_run else there
+    left = after.entries + after.system_answers - (gone if dry_run else 0)
     show.lines(f"{plural(gone, 'answer')} {verb}, {left:,} left in {path}.")
 
 

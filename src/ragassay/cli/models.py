@@ -111,9 +111,9 @@ def check(
     from ragassay.engine.models import check as tried, survey
     from ragassay.models import ModelOptions
 
-    named = _folders(model)
-    options = ModelOptions(named, device, dtype)
-    chosen = names or tuple(one.name for one in survey(named) if one.folder is not None)
+    folders = _folders(model)
+    options = ModelOptions(folders, device, dtype)
+    chosen = names or tuple(one.name for one in survey(folders) if one.folder is not None)
     if not chosen:
         show.lines("No model is on this machine. 'ragassay models' lists them.")
         return show.INCOMPLETE
@@ -126,9 +126,9 @@ def check(
     return show.OK if works else show.INCOMPLETE
 
 
-def _folders(given: list[str] | None) -> dict[str, str]:
+def _folders(words: list[str] | None) -> dict[str, str]:
     from ragassay.engine.models import check_folders
 
-    named = pairs("--model", given, "NAME=FOLDER", "xlm-roberta-large=models")
-    check_folders(named)
-    return named
+    folders = pairs("--model", words, "NAME=FOLDER", "xlm-roberta-large=models")
+    check_folders(folders)
+    return folders

@@ -22,7 +22,7 @@ def run(
     dry_run: Switch = False,
     github: Switch = False,
     json: Switch = False,
-    **given: Any,
+    **run_options: Any,
 ) -> int:
     """Evaluate DATA with one or more suites and print every metric with its interval.
 
@@ -59,11 +59,11 @@ def run(
     if data is not None and pipelines.is_pipeline(data):
         if more:
             raise UsageError(f"{data} is a pipeline, and {more[0]} cannot be given beside it.")
-        options = given if config is None else {**given, "config": config}
-        return run_pipeline(data, options, param=param, dry_run=dry_run, json=json)
+        pipeline_options = run_options if config is None else {**run_options, "config": config}
+        return run_pipeline(data, pipeline_options, param=param, dry_run=dry_run, json=json)
     if param is not None:
         raise UsageError("--param is for a pipeline: a YAML file with 'pipeline:'.")
-    kind = given.get("format")
+    kind = run_options.get("format")
     if kind in folder.known() and kind not in formats.known():
         raise UsageError(
             f"{kind} is a format of reports, and --format names that of the data. After the run: "
@@ -71,11 +71,13 @@ def run(
         )
     if data is None and config is None:
         raise UsageError("No data is named: ragassay run DATA. 'ragassay run --help' has examples.")
-    every = given.get("metrics") == ["all"]
+    every = run_options.get("metrics") == ["all"]
     if every:
-        del given["metrics"]
-    chosen = configured(data, config, given, more)
-    job = prepare(chosen, judge=named_judges(chosen.judge, typed="judge" in given), dry=dry_run)
+        del run_options["metrics"]
+    chosen = configured(data, config, run_options, more)
+    job = prepare(
+        chosen, judge=named_judges(chosen.judge, typed="judge" in run_options), dry=dry_run
+    )
     out = show.console()
     if dry_run:
         show.preview(job, as_json=json)

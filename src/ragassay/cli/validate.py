@@ -28,7 +28,7 @@ def validate(
     config: ConfigFile | None = None,
     save_mapping: Path | None = None,
     json: Switch = False,
-    **given: Any,
+    **run_options: Any,
 ) -> int:
     """Read DATA (or what a YAML configuration names) to its end and say what is in it.
 
@@ -56,8 +56,8 @@ def validate(
     from ragassay.engine.run import prepare
     from ragassay.judges import named_judges
 
-    chosen = configured(data, config, given, more)
-    judges = named_judges(chosen.judge, typed="judge" in given)
+    chosen = configured(data, config, run_options, more)
+    judges = named_judges(chosen.judge, typed="judge" in run_options)
     if chosen.data is None:
         raise UsageError("No data is named. Give a file, or a configuration with 'data'.")
     placement = formats.place(

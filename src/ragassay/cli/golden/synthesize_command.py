@@ -50,7 +50,7 @@ def synthesize(
     skip_unreadable: Switch = False,
     dry_run: Switch = False,
     json: Switch = False,
-    **given: Any,
+    **run_options: Any,
 ) -> int:
     """Write queries with references, wrong answers and gold spans from DOCUMENTS.
 
@@ -109,7 +109,7 @@ def synthesize(
             "mix": published.mix,
         }
         if generator is None:
-            given.setdefault("key_variable", published.key_variable)
+            run_options.setdefault("key_variable", published.key_variable)
     if output is None:
         raise UsageError("No folder is named for the golden set: -o DIR.")
     flags = {"n": n, "generator": generator, "mix": None if mix is None else Mix.parse(mix)}
@@ -135,7 +135,7 @@ def synthesize(
             skip_unreadable=skip_unreadable,
             **settings,
         )
-        synthesis = Synthesis(wish, make_config(**given), dry=dry_run)
+        synthesis = Synthesis(wish, make_config(**run_options), dry=dry_run)
         warn_of_left_out(synthesis.golden.left_out)
         show.warn(
             f"{plural(n, 'document')} in {code} left out: the offline generator reads and writes "

@@ -56,7 +56,7 @@ def read(argv: list[str]) -> tuple[Manners, list[str]]:
         UsageError: ``--log-file`` without a file.
     """
     end = argv.index("--") if "--" in argv else len(argv)
-    given, rest = set(), []
+    switches, rest = set(), []
     log_file: str | None = None
     command = next((word for word in argv[:end] if not word.startswith("-")), "")
     short = {} if command in OWN_Q else {"-q": "--quiet"}
@@ -65,7 +65,7 @@ def read(argv: list[str]) -> tuple[Manners, list[str]]:
         word = short.get(written, written)
         name, sep, value = word.partition("=")
         if word in ("--quiet", "--no-progress", "--debug"):
-            given.add(word)
+            switches.add(word)
         elif name == "--log-file":
             log_file = value if sep else next(words, "")
             if not log_file or log_file.startswith("-"):
@@ -73,7 +73,7 @@ def read(argv: list[str]) -> tuple[Manners, list[str]]:
         else:
             rest.append(word)
     manners = Manners(
-        "--quiet" in given, "--no-progress" not in given, "--debug" in given, log_file
+        "--quiet" in switches, "--no-progress" not in switches, "--debug" in switches, log_file
     )
     return manners, rest + argv[end:]
 

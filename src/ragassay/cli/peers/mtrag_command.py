@@ -42,7 +42,7 @@ def mtrag(
     openai_key: Annotated[str | None, Hidden("--openai-key", "--openai_key")] = None,
     azure_host: Annotated[str | None, Hidden("--azure-host", "--azure_host")] = None,
     json: Switch = False,
-    **given: Any,
+    **run_options: Any,
 ) -> int:
     """Run one of MT-RAG's five steps, or all: add its fields to each record, and print their means.
 
@@ -83,10 +83,10 @@ def mtrag(
 
     words = judge_words(provider, judge_model, openai_key, azure_host)
     if words is not None:
-        if "judge" in given:
+        if "judge" in run_options:
             raise UsageError("--provider and --judge both name a judge. Keep one of them.")
-        given["judge"] = [words]
-    config = make_config(**given)
+        run_options["judge"] = [words]
+    config = make_config(**run_options)
     records = input or data
     if records is None:
         raise UsageError("No file is named. Give the one with predictions: -i FILE.jsonl.")

@@ -49,7 +49,7 @@ def build(pipeline: Path, /) -> None:
 
 def run_pipeline(
     path: Path,
-    given: Mapping[str, Any],
+    run_options: Mapping[str, Any],
     *,
     param: Path | None,
     dry_run: bool,
@@ -59,7 +59,7 @@ def run_pipeline(
 
     Args:
         path: of the pipeline.
-        given: options of a run that were given. Of a pipeline ``from_timestamp`` (``--from``) is
+        run_options: those on the command line. Of a pipeline ``from_timestamp`` (``--from``) is
             the step to begin with, and ``output`` the folder for what its steps give.
         param: its parameter file.
         dry_run: check it and list its steps, but run none.
@@ -71,13 +71,12 @@ def run_pipeline(
     from ragassay import pipelines
 
     allowed = ("output", "from_timestamp")
-    if more := [f"--{name.replace('_', '-')}" for name in given if name not in allowed]:
+    if more := [f"--{name.replace('_', '-')}" for name in run_options if name not in allowed]:
         raise UsageError(
             f"{path} is a pipeline, which takes --param, --from, -o, --dry-run and --json: "
             f"{', '.join(more)} would change nothing. Its parameter file says what its steps do."
         )
-    output = given.get("output")
-    begin = given.get("from_timestamp")
+    output, begin = map(run_options.get, allowed)
     options = pipelines.Options(param, begin, None if output is None else Path(output))
     if dry_run:
         with show.status("asking the servers"):

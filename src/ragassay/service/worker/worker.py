@@ -282,13 +282,12 @@ class _ReportJob:
     def _listen(self, lines: Any, words: dict[str, Any]) -> None:
         for line in lines:
             with suppress(json.JSONDecodeError):
-                told = json.loads(line)
-                words |= {name: told[name] for name in LAST if name in told}
-                if "done" in told:
-                    self._progress = Progress(**told, total=self._progress.total)
-                if "headline" in told:
-                    everything = {"done": self._progress.total}
-                    self._progress = self._progress.model_copy(update=everything)
+                message = json.loads(line)
+                words |= {name: message[name] for name in LAST if name in message}
+                if "done" in message:
+                    self._progress = Progress(**message, total=self._progress.total)
+                if "headline" in message:
+                    self._progress.done = self._progress.total
 
 
 def _log(sentence: str) -> None:
