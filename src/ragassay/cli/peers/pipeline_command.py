@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,18 +110,16 @@ def _progress() -> Iterator[Observer]:
     from ragassay.pipelines import Observer
 
     out = show.console(stderr=True)
-    spinner = out.status("starting the servers") if out.is_terminal else None
+    spinner = out.status("starting the servers")  # which only a terminal shows
 
     class Shown(Observer):
         def begins(self, number: int, of: int, name: str) -> None:
             interrupt.check()
             self._label = f"{number}/{of} {name}"
-            if spinner is not None:
-                spinner.update(self._label)
+            spinner.update(self._label)
 
         def says(self, sentence: str) -> None:
-            if spinner is not None:
-                spinner.update(f"{self._label}: {sentence}")
+            spinner.update(f"{self._label}: {sentence}")
 
         def ended(
             self, number: int, of: int, name: str, seconds: float, changed: Mapping[str, Any]
@@ -131,7 +129,7 @@ def _progress() -> Iterator[Observer]:
                 f"{number}/{of} {name}: {gave} ({seconds:.2f} s)", markup=False, soft_wrap=True
             )
 
-    with nullcontext() if spinner is None else spinner:
+    with spinner:
         yield Shown()
 
 

@@ -132,30 +132,22 @@ def delete_one_report(report: ReportToWrite, store: InStore) -> None:
     delete_report(store, report.id)
 
 
-@router.get(
-    "/reports/{report_id}/run",
-    response_class=Response,
-    responses={
-        200: {"description": "the run folder", "content": {"application/zip": {}}},
-        **READS,
-        **documented(409),
-    },
-)
+def _file_responses(description: str, *kinds: str) -> dict[int | str, dict[str, Any]]:
+    """What the documentation says of a route that answers with a file of one of these types."""
+    content = {"description": description, "content": {kind: {} for kind in kinds}}
+    return {200: content, **READS, **documented(409)}
+
+
+ARCHIVE = _file_responses("the run folder", "application/zip")
+FILES = _file_responses("the file", *dict.fromkeys(MEDIA_TYPES.values()))
+
+
+@router.get("/reports/{report_id}/run", response_class=Response, responses=ARCHIVE)
 def get_run(report: ReportToRead, store: InStore) -> Response:
     """The run folder of a report as a zip (docs/run-folder.md): unpacked, everything that the
     command line does with a run folder works on it."""
     headers = {"Content-Disposition": f'attachment; filename="report-{report.id}.zip"'}
     return Response(run_archive(store, report.id), 200, headers, "application/zip")
-
-
-FILES: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "the file",
-        "content": {kind: {} for kind in dict.fromkeys(MEDIA_TYPES.values())},
-    },
-    **READS,
-    **documented(409),
-}
 
 
 @router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES)

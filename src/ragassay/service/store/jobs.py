@@ -1,8 +1,8 @@
-"""Jobs and who does them: a queue with leases, on both stores.
+"""Jobs and their workers: a queue with leases, on both stores.
 
-A worker that takes a job counts its `beat` up while it lives. Another worker that has seen the same
-beat for `LEASE_S` seconds of its own steady clock takes the job over. Taking is one statement that
-names the beat which was seen, so two workers never have one job.
+A worker that takes a job increments its `beat` while it lives. Another worker takes the job over
+where it has seen the same beat for `LEASE_S` seconds of its own monotonic clock. Taking is one
+statement that names the beat which was seen, so two workers never have the same job.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def add_job(
 
 
 def add_done_job(store: Store, task_id: str, arguments: Mapping[str, Any]) -> str:
-    """Notes a job that was done at once; its id.
+    """Adds a job that was done at once; its id.
 
     Args:
         store: where.
