@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from ragassay import printable
 from ragassay.cli.flags import Output, Switch, listed
-from ragassay.cli.output import MANNERS, ProgressBar, show
+from ragassay.cli.output import GLOBAL_OPTIONS, ProgressBar, show
 from ragassay.errors import RagassayError, UsageError
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def ask(
     if not json:
         show.console().print(ask_table(summaries))
         show.lines(*(f"answers of {name}: {path}" for name, path in answers.files.items()))
-    if MANNERS.get().quiet and not answers.complete:
+    if GLOBAL_OPTIONS.get().quiet and not answers.complete:
         # Whoever silences the rest still sees why the exit code is 3.
         print(printable.lines("\n".join(failure_lines(summaries))), file=sys.stderr)  # noqa: T201
     if error is not None:

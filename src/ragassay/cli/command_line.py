@@ -25,7 +25,7 @@ from ragassay.cli.golden import golden, synthesize
 from ragassay.cli.ledger import ledger
 from ragassay.cli.metrics import metrics
 from ragassay.cli.models import models
-from ragassay.cli.output import LOG, MANNERS, interrupt, manners, show
+from ragassay.cli.output import GLOBAL_OPTIONS, LOG, global_options, interrupt, show
 from ragassay.cli.peers import build, mtrag, plot, published_form, trec
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore
@@ -57,7 +57,7 @@ WITH_OPTIONS = [one for one in (*COMMANDS, synthesize) if isinstance(one, Option
 
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, 130 interrupted. "
-    f"{manners.HELP}"
+    f"{global_options.HELP}"
 )
 HELP = {"--help", "-h"}
 HELP_ALL = "--help-all"
@@ -119,10 +119,10 @@ def call(argv: list[str]) -> int:
     if sys.stdout is None:
         return _complain("Standard output is closed: nothing could be shown.", show.USAGE)
     try:
-        how, words = manners.read(argv)
-        with manners.kept(how):
+        options, words = global_options.read(argv)
+        with global_options.applied(options):
             LOG.info("ragassay %s %s begins", __version__, words[0] if words else "")
-            code = _call(words, debug=how.debug)
+            code = _call(words, debug=options.debug)
             LOG.info("exit code %s", code)
             return code
     except UsageError as error:
@@ -130,10 +130,10 @@ def call(argv: list[str]) -> int:
 
 
 def _call(words: list[str], *, debug: bool) -> int:
-    """Runs a command whose manners are known."""
+    """Runs a command without the global options among its words."""
     by_flags = formats.BY_FLAGS.set(True)
     try:
-        with interrupt.heard(), warnings.catch_warnings():
+        with interrupt.remembered(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
             warnings.showwarning = _show_warning
             if (published := published_form(words)) is not None:
@@ -168,7 +168,7 @@ def _call(words: list[str], *, debug: bool) -> int:
     except CycloptsError as error:
         return _complain(_of_words(error), show.USAGE)
     except BrokenPipeError:
-        _give_output_up()
+        _discard_output()
         return show.PIPE_CLOSED
     except SystemExit as error:
         # How rich ends a program whose reader went away: with the code of a failed gate.
@@ -206,7 +206,7 @@ def _of_words(error: CycloptsError) -> str:
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Shows a warning as one sentence. Python's own function prints the source line as well."""
     LOG.info("note: %s", message)
-    if MANNERS.get().quiet:
+    if GLOBAL_OPTIONS.get().quiet:
         return
     print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
 
@@ -255,11 +255,11 @@ def _of_the_system(error: OSError) -> str:
     if error.filename is not None:
         name = str(error.filename)
         return f"{name if len(name) <= _SHOWN else f'{name[:_SHOWN]}…'}: {why}."
-    _give_output_up()
+    _discard_output()
     return f"The output cannot be written: {why}."
 
 
-def _give_output_up() -> None:
+def _discard_output() -> None:
     """Lets Python end without a further attempt to write output that no program reads."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

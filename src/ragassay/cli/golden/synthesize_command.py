@@ -14,7 +14,6 @@ from ragassay.cli.golden.import_command import warn_of_left_out
 from ragassay.cli.output import ProgressBar, show
 from ragassay.counts import few, grouped, plural
 from ragassay.errors import UsageError
-from ragassay.yaml_files import text_of
 
 if TYPE_CHECKING:
     from ragassay.golden import Document
@@ -95,6 +94,7 @@ def synthesize(
     import ragassay
     from ragassay.engine.config import make_config
     from ragassay.synthesis import Mix, Synthesis, Wish, read_query_generation
+    from ragassay.yaml_files import text_of
 
     published = read_query_generation(documents) if is_config(documents) else None
     settings: dict[str, Any] = {}

@@ -1,8 +1,8 @@
 from . import (
     github_output as github_output,
+    global_options as global_options,
     interrupt as interrupt,
-    manners as manners,
     show as show,
 )
 from .command_progress import ProgressBar as ProgressBar
-from .manners import LOG as LOG, MANNERS as MANNERS
+from .global_options import GLOBAL_OPTIONS as GLOBAL_OPTIONS, LOG as LOG

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from ragassay.cli.output import interrupt
-from ragassay.cli.output.manners import LOG, MANNERS
+from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,8 +41,8 @@ class ProgressBar:
     ) -> None:
         from ragassay.cli.output.console import console
 
-        self._out, self._wanted = console(stderr=True), MANNERS.get().progress
-        self._live = self._out.is_terminal and self._wanted and not MANNERS.get().quiet
+        self._out, self._wanted = console(stderr=True), GLOBAL_OPTIONS.get().progress
+        self._live = self._out.is_terminal and self._wanted and not GLOBAL_OPTIONS.get().quiet
         self._label, self._total, self._doing = label, total, doing
         self._bar = _rich_bar(self._out, doing, disable=not self._live)
         self._task = self._bar.add_task(label, total=None, rate=0.0, noun="samples")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay import printable
 from ragassay.cli.output.command_progress import ProgressBar
-from ragassay.cli.output.manners import LOG, MANNERS
+from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
 from ragassay.counts import plural
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ _GATE_STYLE = {True: "green", False: "bold red", None: "yellow"}
 
 def gates(results: Iterable[GateResult]) -> None:
     """Prints what each gate found, one a line."""
-    out, quiet = console(), MANNERS.get().quiet
+    out, quiet = console(), GLOBAL_OPTIONS.get().quiet
     for gate in results:
         LOG.info("%s", gate.sentence)
         if quiet and not gate.passed:
@@ -234,7 +234,7 @@ def warn(sentences: Iterable[str]) -> None:
 def status(label: str) -> Iterator[None]:
     """A spinner on standard error while something without a count goes on."""
     out = console(stderr=True)
-    if not out.is_terminal or not MANNERS.get().progress:
+    if not out.is_terminal or not GLOBAL_OPTIONS.get().progress:
         yield
         return
     with out.status(label):
@@ -280,7 +280,7 @@ def exit_code_of(shown: Result) -> int:
     incomplete."""
     of_run = summaries(shown)
     code = exit_code(shown.gates, *of_run)
-    if code == INCOMPLETE and MANNERS.get().quiet:
+    if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
         from ragassay.engine.results import missing_by_accident
 
         missing = missing_by_accident(*of_run)
