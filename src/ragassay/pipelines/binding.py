@@ -71,7 +71,7 @@ class Binder:
         if file is not None:
             self._values, self._content = parameter_file.read(file)
         self._variables: set[str] = set()
-        self._is_open = False  # whether a tool may have given further variables
+        self._is_open = False  # whether a tool may have given variables that are not known yet
         self._bound = Bound()
 
     def bind(self) -> Bound:

@@ -173,14 +173,8 @@ def trec(
             )
 
     if more:
-        _compare(
-            runs,
-            chosen,
-            score,
-            {"correction": correction, "n_resamples": n_resamples, "seed": seed},
-            json=json,
-            ultrarag=ultrarag,
-        )
+        test = {"correction": correction, "n_resamples": n_resamples, "seed": seed}
+        _compare(runs, chosen, score, test, json=json, ultrarag=ultrarag)
         return
     from ragassay.compat.trec_eval import trec_printing as shown
 
@@ -216,7 +210,7 @@ def _compare(
     runs: list[Path],
     run_measures: list[TrecMeasure],
     score: Callable[..., TrecScores],
-    options: dict[str, Any],
+    test: dict[str, Any],
     *,
     json: bool,
     ultrarag: bool,
@@ -253,7 +247,7 @@ def _compare(
             spans=[(m.metric.low, m.metric.high) for m in measures if m.metric],
             clusters=clusters,
             clustered_by=CONVERSATION_KEYS[1],
-            **options,
+            **test,
         )
         for name, matrix in zip(names[:-1], matrices[:-1], strict=True)
     ]
