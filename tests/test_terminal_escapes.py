@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ragassay import open_run, printable
 from ragassay.cli import call
-from ragassay.cli.console import HarmlessConsole
+from ragassay.cli.output.console import HarmlessConsole
 from ragassay.reports.folder import write_reports
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\r\u202e\u2066"

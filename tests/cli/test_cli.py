@@ -324,16 +324,16 @@ def test_an_unset_variable_is_no_judge(words: str, data: Path, capsys) -> None:
 def test_the_progress_line_is_cropped_and_never_broken(width: int, monkeypatch) -> None:
     from rich.console import Console
 
-    from ragassay.cli import show
+    from ragassay.cli.output import ProgressBar, console
 
     said = "1,234 questions answered, 64 waiting, 5,678 from the ledger, 12 failed, $12.34"
     stream = io.StringIO()
     monkeypatch.setattr(
-        show,
+        console,
         "console",
         lambda stderr: Console(file=stream, force_terminal=True, width=width, height=20),
     )
-    with show.progress("scoring", lambda: 5_000, lambda: said) as done:
+    with ProgressBar("scoring", lambda: 5_000, lambda: said) as done:
         done(1)
         time.sleep(0.3)
     shown = stream.getvalue()
@@ -344,21 +344,21 @@ def test_the_progress_line_is_cropped_and_never_broken(width: int, monkeypatch) 
 def test_long_work_is_shown_before_the_first_sample_is_done(monkeypatch) -> None:
     from rich.console import Console
 
-    from ragassay.cli import show
+    from ragassay.cli.output import ProgressBar, command_progress, console
 
     stream = io.StringIO()
-    monkeypatch.setattr(show, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(command_progress, "PATIENCE_S", 0.05)
     monkeypatch.setattr(
-        show, "console", lambda stderr: Console(file=stream, force_terminal=True, width=120)
+        console, "console", lambda stderr: Console(file=stream, force_terminal=True, width=120)
     )
-    with show.progress("scoring", lambda: 30):
+    with ProgressBar("scoring", lambda: 30):
         for _ in range(100):
             time.sleep(0.05)
             if "scoring" in stream.getvalue():
                 break
     assert "scoring" in stream.getvalue() and "0 samples" in stream.getvalue()
     before = stream.getvalue()
-    with show.progress("scoring", lambda: 30):
+    with ProgressBar("scoring", lambda: 30):
         pass
     time.sleep(0.2)
     assert stream.getvalue() == before, "what was quick is not shown afterwards"
@@ -367,14 +367,14 @@ def test_long_work_is_shown_before_the_first_sample_is_done(monkeypatch) -> None
 def test_the_bar_begins_anew_for_the_runs_that_are_compared(monkeypatch) -> None:
     from rich.console import Console
 
-    from ragassay.cli import show
+    from ragassay.cli.output import ProgressBar, command_progress, console
 
     stream = io.StringIO()
-    monkeypatch.setattr(show, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(command_progress, "PATIENCE_S", 0.0)
     monkeypatch.setattr(
-        show, "console", lambda stderr: Console(file=stream, force_terminal=True, width=120)
+        console, "console", lambda stderr: Console(file=stream, force_terminal=True, width=120)
     )
-    with show.progress("scoring", lambda: 30) as done:
+    with ProgressBar("scoring", lambda: 30) as done:
         done(30)
         for n in range(1, 4):
             done.compared(n, 10)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call, interrupt
+from ragassay.cli import call
+from ragassay.cli.output import interrupt
 
 
 class Finalised:
@@ -26,7 +27,7 @@ def test_an_interrupt_that_python_drops_is_raised_at_the_next_look(
     # A shell that runs the tests in the background ignores the signal for them.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with interrupt.heard():
+        with interrupt.remembered():
             interrupt.check()
             thing = Finalised()
             del thing
@@ -42,7 +43,7 @@ def test_a_handler_of_somebody_else_stays() -> None:
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
     try:
-        with interrupt.heard():
+        with interrupt.remembered():
             os.kill(os.getpid(), signal.SIGINT)
         assert heard == [1]
     finally:
@@ -53,7 +54,7 @@ def test_a_handler_of_somebody_else_stays() -> None:
 def test_what_asks_a_process_to_end_is_ctrl_c(number: signal.Signals) -> None:
     before = signal.signal(number, signal.SIG_DFL)  # a suite under nohup is started with "ignored"
     try:
-        with interrupt.heard(), pytest.raises(KeyboardInterrupt):
+        with interrupt.remembered(), pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), number)
             interrupt.check()
         assert signal.getsignal(number) is signal.SIG_DFL
@@ -64,7 +65,7 @@ def test_what_asks_a_process_to_end_is_ctrl_c(number: signal.Signals) -> None:
 def test_a_closed_terminal_does_not_end_what_runs_under_nohup() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with interrupt.heard():
+        with interrupt.remembered():
             os.kill(os.getpid(), signal.SIGHUP)
             interrupt.check()
     finally:
@@ -120,7 +121,7 @@ def test_an_interrupt_inside_code_made_from_text_ends_with_its_exit_code_too(
 ) -> None:
     (tmp_path / "work.py").write_text(
         "import sys\n"
-        "from ragassay.cli import interrupt\n"
+        "from ragassay.cli.output import interrupt\n"
         "try:\n"
         "    exec('raise KeyboardInterrupt')\n"
         "except KeyboardInterrupt:\n"

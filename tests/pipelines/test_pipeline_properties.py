@@ -143,8 +143,8 @@ def run(steps: str, server: Rows) -> dict[str, Any]:
         pipeline = pipeline_file.read(file)
         started = {"s": server}
         bound = Binder(pipeline, started).bind()
-        kept = KeptSteps(Path(folder) / "kept", pipeline, bound, {})
-        return asyncio.run(StepRunner(pipeline, bound, started, {}, kept).run(1))
+        kept = KeptSteps(Path(folder) / "kept", pipeline, bound)
+        return asyncio.run(StepRunner(pipeline, bound, started, kept).run(1))
 
 
 BRANCH = "- branch: {router: [s.route], branches: {a: [s.mark_a], b: [s.%s], c: []}}\n"

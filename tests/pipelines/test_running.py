@@ -16,7 +16,7 @@ import pytest
 
 from pipeline_servers import server_folder
 from ragassay import pipelines
-from ragassay.cli import interrupt
+from ragassay.cli.output import interrupt
 from ragassay.errors import RagassayError
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
@@ -323,7 +323,7 @@ def test_an_interrupt_is_told_once(
         "plain: {first: [1], second: 2, times: 1}\n"
     )
     path = pipeline(words, "- plain.add\n", "plain: {command: python plain.py}")
-    with interrupt.heard(), pytest.raises(KeyboardInterrupt):
+    with interrupt.remembered(), pytest.raises(KeyboardInterrupt):
         pipelines.run(path, observer=Interrupted())
     gc.collect()  # asyncio tells of an exception that nobody took when its task is freed
     assert caplog.records == []

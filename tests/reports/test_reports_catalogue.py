@@ -13,7 +13,8 @@ import pytest
 from rich.console import Console
 
 from ragassay import suites
-from ragassay.cli import call, show
+from ragassay.cli import call
+from ragassay.cli.output import show
 from ragassay.errors import InputError, UsageError
 from ragassay.reports.folder import write_reports
 from ragassay.reports.text import catalogue

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ragassay import printable
-from ragassay.cli import show
-from ragassay.cli.flags import Switch, listed
-from ragassay.cli.manners import MANNERS
+from ragassay.cli.flags import Output, Switch, listed
+from ragassay.cli.output import GLOBAL_OPTIONS, ProgressBar, show
 from ragassay.errors import RagassayError, UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def ask(
     /,
     *,
     target: Annotated[list[str] | None, Parameter(name=["--target", "-t"], negative=())] = None,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("answers.jsonl"),
+    output: Output = Path("answers.jsonl"),
     repeat: int = 1,
     concurrency: Annotated[int, Parameter(name=["--concurrency", "-j"])] = 8,
     rpm: float | None = None,
@@ -136,14 +135,14 @@ def ask(
         jobs = _jobs(asking, queries, suites, judge, save) if suites else {}
         with asking:
             results, error = _evaluated(asking, jobs)
-            with show.progress("asking", lambda: asking.total) as progress:
+            with ProgressBar("asking", lambda: asking.total) as progress:
                 answers = asking.wait(progress)
     summaries = list(answers.summaries.values())
     body: dict[str, object] = {"systems": [one.to_json() for one in summaries]}
     if not json:
         show.console().print(ask_table(summaries))
         show.lines(*(f"answers of {name}: {path}" for name, path in answers.files.items()))
-    if MANNERS.get().quiet and not answers.complete:
+    if GLOBAL_OPTIONS.get().quiet and not answers.complete:
         # Whoever silences the rest still sees why the exit code is 3.
         print(printable.lines("\n".join(failure_lines(summaries))), file=sys.stderr)  # noqa: T201
     if error is not None:
@@ -196,7 +195,7 @@ def _evaluated(
             return asked if session is None else f"{asked}, {session.doing()}"
 
         try:
-            with show.progress(f"scoring {name}", lambda: asking.total, doing) as progress:
+            with ProgressBar(f"scoring {name}", lambda: asking.total, doing) as progress:
                 results[name] = job.run(progress, progress.compared, keep=False)
         except RagassayError as error:
             if not asking.failed:

@@ -10,36 +10,27 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal, TextIO
+from typing import Any, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError
 
 from ragassay import __version__, extensions, formats, printable
-from ragassay.cli import golden_review, interrupt, manners, show
 from ragassay.cli.ask import ask
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
 from ragassay.cli.diagnose import diagnose
 from ragassay.cli.explain import explain
-from ragassay.cli.flags import OptionsCommand
-from ragassay.cli.golden import golden
-from ragassay.cli.golden_check import check as golden_check
-from ragassay.cli.golden_isolate import isolate as golden_isolate
-from ragassay.cli.golden_synthesize import synthesize
+from ragassay.cli.flags import OptionsCommand, Output
+from ragassay.cli.golden import golden, synthesize
 from ragassay.cli.ledger import ledger
-from ragassay.cli.manners import LOG, MANNERS
-from ragassay.cli.mcp_command import mcp
 from ragassay.cli.metrics import metrics
 from ragassay.cli.models import models
-from ragassay.cli.mtrag_command import mtrag, published_form
-from ragassay.cli.pipeline import build
-from ragassay.cli.plot import plot
+from ragassay.cli.output import GLOBAL_OPTIONS, LOG, global_options, interrupt, show
+from ragassay.cli.peers import build, mtrag, plot, published_form, trec
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore
 from ragassay.cli.run import run
-from ragassay.cli.serve import serve, worker
-from ragassay.cli.token import token
-from ragassay.cli.trec import trec
+from ragassay.cli.serving import mcp, serve, token, worker
 from ragassay.cli.validate import validate
 from ragassay.errors import (
     OptionError,
@@ -66,7 +57,7 @@ WITH_OPTIONS = [one for one in (*COMMANDS, synthesize) if isinstance(one, Option
 
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, 130 interrupted. "
-    f"{manners.HELP}"
+    f"{global_options.HELP}"
 )
 HELP = {"--help", "-h"}
 HELP_ALL = "--help-all"
@@ -86,19 +77,16 @@ app = App(
 for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_format="markdown")
 app["trec"].version_flags = ("--version", "-v")
-for _command in (golden_check, golden_isolate):
-    golden.command(_command)
-assert golden_review  # it adds its commands to golden
-for _place, _several in enumerate((golden, ledger, models, token), start=len(COMMANDS)):
-    _several.sort_key = _place
-    app.command(_several)
+for _place, _group in enumerate((golden, ledger, models, token), start=len(COMMANDS)):
+    _group.sort_key = _place
+    app.command(_group)
 
 
 @app.command(name="--install-completion", sort_key=99, help_format="markdown")
 def install_completion(
     *,
     shell: Literal["bash", "zsh", "fish", "powershell"] | None = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
 ) -> None:
     """Let the shell complete commands and options when Tab is pressed.
 
@@ -131,10 +119,10 @@ def call(argv: list[str]) -> int:
     if sys.stdout is None:
         return _complain("Standard output is closed: nothing could be shown.", show.USAGE)
     try:
-        how, words = manners.read(argv)
-        with manners.kept(how):
+        options, words = global_options.read(argv)
+        with global_options.applied(options):
             LOG.info("ragassay %s %s begins", __version__, words[0] if words else "")
-            code = _call(words, debug=how.debug)
+            code = _call(words, debug=options.debug)
             LOG.info("exit code %s", code)
             return code
     except UsageError as error:
@@ -142,10 +130,10 @@ def call(argv: list[str]) -> int:
 
 
 def _call(words: list[str], *, debug: bool) -> int:
-    """Runs a command whose manners are known."""
+    """Runs a command without the global options among its words."""
     by_flags = formats.BY_FLAGS.set(True)
     try:
-        with interrupt.heard(), warnings.catch_warnings():
+        with interrupt.remembered(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
             warnings.showwarning = _show_warning
             if (published := published_form(words)) is not None:
@@ -180,7 +168,7 @@ def _call(words: list[str], *, debug: bool) -> int:
     except CycloptsError as error:
         return _complain(_of_words(error), show.USAGE)
     except BrokenPipeError:
-        _give_output_up()
+        _discard_output()
         return show.PIPE_CLOSED
     except SystemExit as error:
         # How rich ends a program whose reader went away: with the code of a failed gate.
@@ -207,25 +195,18 @@ _ELSEWHERE = {
 
 def _of_words(error: CycloptsError) -> str:
     """The sentence about words that are no command, option or value."""
-    said = " ".join(str(error).split())
+    sentence = " ".join(str(error).split())
     chain = " ".join(["ragassay", *(error.command_chain or ())])
-    option = re.search(r"Unknown option: (--[\w-]+)", said)
+    option = re.search(r"Unknown option: (--[\w-]+)", sentence)
     if option is not None and (chain, option[1]) in _ELSEWHERE:
-        said = f"Unknown option: {option[1]}. {_ELSEWHERE[chain, option[1]]}"
-    return f"{said} See '{chain} --help'."
+        sentence = f"Unknown option: {option[1]}. {_ELSEWHERE[chain, option[1]]}"
+    return f"{sentence} See '{chain} --help'."
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Shows a warning as one sentence. Python's own function prints the source line as well."""
     LOG.info("note: %s", message)
-    if MANNERS.get().quiet:
+    if GLOBAL_OPTIONS.get().quiet:
         return
     print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
 
@@ -274,11 +255,11 @@ def _of_the_system(error: OSError) -> str:
     if error.filename is not None:
         name = str(error.filename)
         return f"{name if len(name) <= _SHOWN else f'{name[:_SHOWN]}…'}: {why}."
-    _give_output_up()
+    _discard_output()
     return f"The output cannot be written: {why}."
 
 
-def _give_output_up() -> None:
+def _discard_output() -> None:
     """Lets Python end without a further attempt to write output that no program reads."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

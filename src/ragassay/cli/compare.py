@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ragassay.cli import github_output, show
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Output, Repeated, Switch
+from ragassay.cli.output import github_output, show
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,17 +21,15 @@ def compare(
     *,
     baseline: str | None = None,
     metrics: Annotated[list[str] | None, Parameter(name=["--metrics", "-m"], negative=())] = None,
-    primary: Annotated[list[str] | None, Parameter(negative=())] = None,
+    primary: Repeated | None = None,
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
     correction: Literal["maxt", "holm", "bh", "none"] = "maxt",
     interval: Literal["auto", "t", "percentile", "bca"] = "auto",
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
     fail_if_worse: Switch = False,
-    fail_if_drop: Annotated[
-        list[str] | None, Parameter(consume_multiple=False, negative=())
-    ] = None,
+    fail_if_drop: Repeated | None = None,
     trust_offline: Switch = False,
     force: Switch = False,
     junit: Path | None = None,
@@ -118,24 +116,24 @@ def compare(
         out = show.console()
         for comparison in comparisons:
             out.print(terminal.comparison_table(comparison))
-    found = [GatedComparison.of(one, fail_if_worse=fail_if_worse) for one in comparisons]
+    gated = [GatedComparison.of(one, fail_if_worse=fail_if_worse) for one in comparisons]
     written: list[tuple[str, Path]] = []
-    for at, (one, (new, old)) in enumerate(zip(found, pairs, strict=True), start=1):
+    for at, (one, (new, old)) in enumerate(zip(gated, pairs, strict=True), start=1):
         if output is not None:
-            target = show.numbered(output, at, len(found))
+            target = show.numbered(output, at, len(gated))
             with show.status("writing the comparison"):
                 write_comparison(one.comparison, new, old, target)
             written.append(("comparison", target))
         if badge is not None:
-            target = show.numbered(badge, at, len(found))
+            target = show.numbered(badge, at, len(gated))
             ci.write_badge_of_comparison(one, target)
             written.append(("badge", target))
         if json:
             show.warn(one.comparison.warnings)
     if junit is not None:
-        ci.write_junit_of_comparisons(found, junit)
+        ci.write_junit_of_comparisons(gated, junit)
         written.append(("junit", junit))
-    gates = [gate for one in found for gate in one.gates]
+    gates = [gate for one in gated for gate in one.gates]
     if json:
         show.warn([gate.sentence for gate in gates if not gate.passed])
     else:
@@ -143,10 +141,7 @@ def compare(
         show.gates(gates)
     if github:
         github_output.tell_of_comparisons(comparisons, gates, as_json=json)
-    if any(gate.passed is False for gate in gates):
-        return show.GATE_FAILED
-    nothing = not all(one.decidable for one in found)
-    return show.INCOMPLETE if nothing or any(gate.passed is None for gate in gates) else show.OK
+    return show.exit_code(gates, is_incomplete=not all(one.decidable for one in gated))
 
 
 def _pairs(runs: list[Path], baseline: str | None) -> list[tuple[Result, Result]]:

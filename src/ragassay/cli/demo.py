@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from ragassay.cli import show
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Output, Switch
+from ragassay.cli.output import ProgressBar, show
 
 
 def demo(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("ragassay-demo"),
+    output: Output = Path("ragassay-demo"),
     data: Path | None = None,
     json: Switch = False,
 ) -> None:
@@ -41,7 +38,7 @@ def demo(
     out = show.console()
     results = {}
     for name in SYSTEMS:
-        with show.progress(f"scoring {name}") as progress:
+        with ProgressBar(f"scoring {name}") as progress:
             results[name] = evaluate(path_of(name), METRICS, save=output / name, progress=progress)
         folder.write_reports(results[name])
     new, old = (results[name] for name in SYSTEMS)

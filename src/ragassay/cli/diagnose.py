@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch
+from ragassay.cli.output import show
 from ragassay.errors import UsageError
 
 
@@ -86,10 +86,10 @@ def diagnose(
         else:
             out.print(diagnosis_text.moved_table(change))
         return
-    found = carry_out(new, **options)
+    diagnosis = carry_out(new, **options)
     if json:
-        show.json(found.to_json())
+        show.json(diagnosis.to_json())
         return
-    out.print(diagnosis_text.diagnosis_table(found))
-    if found.command:
-        show.lines("To look at them, too:", f"  {found.command}")
+    out.print(diagnosis_text.diagnosis_table(diagnosis))
+    if diagnosis.command:
+        show.lines("To look at them, too:", f"  {diagnosis.command}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch
+from ragassay.cli.output import show
 
 
 def explain(

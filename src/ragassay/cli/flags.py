@@ -23,7 +23,11 @@ NONE = type(None)
 
 Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
 """A flag without a value that is a command's own."""
-
+Repeated = Annotated[list[str], Parameter(negative=())]
+"""A flag that may be given several times."""
+Output = Annotated[Path, Parameter(name=["--output", "-o"])]
+Metrics = Annotated[str, Parameter(name=["--metrics", "-m"])]
+ConfigFile = Annotated[Path, Parameter(name=["--config", "-c"])]
 
 COMMON = (
     *("suite", "metrics", "output", "columns", "format", "limit", "qrels", "fail_under"),
@@ -39,8 +43,8 @@ class OptionsCommand:
     options.
 
     Args:
-        command: the function. Its last parameter is ``**given``: the options that were given, as
-            `RunConfig` has them.
+        command: the function. Its last parameter is ``**run_options``: those on the command line,
+            as `RunConfig` has them.
         takes: whether it takes the option of this name and group.
     """
 
@@ -72,13 +76,13 @@ class OptionsCommand:
 
     def __call__(self, *arguments: Any, **words: Any) -> int | None:
         """Runs the command with what cyclopts read."""
-        given = {
+        options = {
             name: value_of(name, field, words.pop(name))
             for name, (_, field) in self._fields.items()
             if words.get(name) is not None
         }
         own = {name: word for name, word in words.items() if name not in self._fields}
-        return self._command(*arguments, **own, **given)
+        return self._command(*arguments, **own, **options)
 
     @cached_property
     def __signature__(self) -> inspect.Signature:
@@ -97,7 +101,7 @@ class OptionsCommand:
 def takes_options(
     *groups: str, names: Collection[str] = (), without: Collection[str] = ("data",)
 ) -> Callable[[Callable[..., int | None]], OptionsCommand]:
-    """Makes a function with ``**given`` a command that takes them as flags.
+    """Makes a function with ``**run_options`` a command that takes them as flags.
 
     Args:
         groups: whose options it takes.
@@ -151,13 +155,13 @@ def flag(name: str, group: str, field: FieldInfo, *, common: bool = False) -> in
     )
 
 
-def value_of(name: str, field: FieldInfo, given: Any) -> Any:
+def value_of(name: str, field: FieldInfo, words: Any) -> Any:
     """The value of an option, converted from its flag.
 
     Args:
         name: of the option.
         field: of `RunConfig`.
-        given: what the command line has.
+        words: that the command line has.
 
     Raises:
         UsageError: the words are not of the option's form.
@@ -165,16 +169,16 @@ def value_of(name: str, field: FieldInfo, given: Any) -> Any:
     from ragassay.engine.config import RunConfig, options_of
 
     option, kind = options_of(RunConfig)[name], _kind(field)
-    written = option.flags_of(name)[0]
+    flag_name = option.flags_of(name)[0]
     if kind == list[int]:
-        return numbers(written, given)
-    if get_origin(kind) is dict:
-        pieces = listed(written, given) if option.commas else given
-        values = get_args(kind)[1]
-        several = list[str] in get_args(values)
-        form = (option.form, option.example)
-        return pairs(written, pieces, *form, scalars=values is Any, several=several)
-    return listed(written, given) if option.commas else given
+        return numbers(flag_name, words)
+    pieces = listed(flag_name, words) if option.commas else words
+    if get_origin(kind) is not dict:
+        return pieces
+    values = get_args(kind)[1]
+    several = list[str] in get_args(values)
+    form = (option.form, option.example)
+    return pairs(flag_name, pieces, *form, scalars=values is Any, several=several)
 
 
 def _kind(field: FieldInfo) -> Any:
@@ -239,8 +243,8 @@ def pairs(
             before = values[name]
             value = [*(before if isinstance(before, list) else [before]), value]
         elif values.get(name, value) != value:
-            what = form.partition("=")[2].casefold()
-            raise UsageError(f"{flag}: two {what}s are named for {name}. Keep one of them.")
+            noun = form.partition("=")[2].casefold()
+            raise UsageError(f"{flag}: two {noun}s are named for {name}. Keep one of them.")
         values[name] = value
     return values
 
@@ -299,14 +303,14 @@ def configured(
     names = [str(name) for name in (data, *more) if name is not None]
     if standard_input.NAME in names:
         standard_input.keep(sys.stdin.buffer)
-    given = {**flags, "data": names if len(names) > 1 else names[0]} if names else dict(flags)
-    if given.get("metrics"):
-        given["metrics"] = own_names(naming.split(given["metrics"]))
+    keys = {**flags, "data": names if len(names) > 1 else names[0]} if names else dict(flags)
+    if keys.get("metrics"):
+        keys["metrics"] = own_names(naming.split(keys["metrics"]))
     if config is not None:
-        file = read_config(config, given)
-        if "metrics" not in given and file.values.get("metrics"):
+        file = read_config(config, keys)
+        if "metrics" not in keys and file.values.get("metrics"):
             file.values["metrics"] = own_names(naming.split(file.values["metrics"]), typed=False)
-        return file.config(given)
+        return file.config(keys)
     if data is None:
         raise UsageError("No data is named. Give a file, or a configuration with --config.")
-    return make_config(**given)
+    return make_config(**keys)

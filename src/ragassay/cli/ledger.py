@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from ragassay import printable
-from ragassay.cli import show
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Output, Switch
+from ragassay.cli.output import show
 from ragassay.counts import plural
 from ragassay.errors import UsageError
 
@@ -77,7 +77,7 @@ def stats(path: Place = LEDGER, *, json: Switch = False) -> None:
 def export(
     path: Place = LEDGER,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
     model: str | None = None,
     kind: str | None = None,
     failed: Switch = False,
@@ -219,14 +219,13 @@ def prune(
             ledger_admin.forget_rejections(book)
         after = ledger_admin.stats(book)
     if json:
-        told = counted.to_json()
-        what = {"what": told["rows"], "systems": told["systems"]}
-        show.json({"pruned": gone, "dry_run": dry_run, **what})
+        body = counted.to_json()
+        rows = {"what": body["rows"], "systems": body["systems"]}
+        show.json({"pruned": gone, "dry_run": dry_run, **rows})
         return
     _print(counted)
     verb = "would go" if dry_run else "thrown away"
-    there = after.entries + after.system_answers
-    left = there - gone if dry_run else there
+    left = after.entries + after.system_answers - (gone if dry_run else 0)
     show.lines(f"{plural(gone, 'answer')} {verb}, {left:,} left in {path}.")
 
 

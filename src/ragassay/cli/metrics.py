@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch
+from ragassay.cli.output import show
 from ragassay.errors import UsageError, did_you_mean
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from ragassay.cli import show
-from ragassay.cli.flags import Switch, pairs
+from ragassay.cli.flags import Output, Repeated, Switch, pairs
+from ragassay.cli.output import show
 from ragassay.errors import UsageError
-
-Folders = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
 
 models = App(
     name="models",
@@ -32,7 +29,7 @@ ragassay models --json
 
 
 @models.default
-def listing(*, model: Folders = None, json: Switch = False) -> None:
+def listing(*, model: Repeated | None = None, json: Switch = False) -> None:
     """List the models.
 
     Args:
@@ -60,7 +57,7 @@ def fetch(
     /,
     *,
     revision: str | None = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
 ) -> None:
     """Download a model: the pinned commit, the files that are needed, and none of its code.
 
@@ -96,7 +93,7 @@ def fetch(
 @models.command
 def check(
     *names: str,
-    model: Folders = None,
+    model: Repeated | None = None,
     device: str | None = None,
     dtype: Literal["float32", "float16", "bfloat16"] | None = None,
 ) -> int:
@@ -114,9 +111,9 @@ def check(
     from ragassay.engine.models import check as tried, survey
     from ragassay.models import ModelOptions
 
-    named = _folders(model)
-    options = ModelOptions(named, device, dtype)
-    chosen = names or tuple(one.name for one in survey(named) if one.folder is not None)
+    folders = _folders(model)
+    options = ModelOptions(folders, device, dtype)
+    chosen = names or tuple(one.name for one in survey(folders) if one.folder is not None)
     if not chosen:
         show.lines("No model is on this machine. 'ragassay models' lists them.")
         return show.INCOMPLETE
@@ -129,9 +126,9 @@ def check(
     return show.OK if works else show.INCOMPLETE
 
 
-def _folders(given: list[str] | None) -> dict[str, str]:
+def _folders(words: list[str] | None) -> dict[str, str]:
     from ragassay.engine.models import check_folders
 
-    named = pairs("--model", given, "NAME=FOLDER", "xlm-roberta-large=models")
-    check_folders(named)
-    return named
+    folders = pairs("--model", words, "NAME=FOLDER", "xlm-roberta-large=models")
+    check_folders(folders)
+    return folders

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import Parameter
-
-from ragassay.cli import github_output, show
-from ragassay.cli.flags import Switch, listed
+from ragassay.cli.flags import Output, Repeated, Switch, listed
+from ragassay.cli.output import github_output, show
 from ragassay.errors import UsageError
 
 
@@ -16,11 +14,11 @@ def report(
     folder: Path,
     /,
     *,
-    format: Annotated[list[str] | None, Parameter(negative=())] = None,  # noqa: A002
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    metric: Annotated[str | None, Parameter(name=["--metric"])] = None,
+    format: Repeated | None = None,  # noqa: A002
+    output: Output | None = None,
+    metric: str | None = None,
     metrics: Literal["headline", "all"] = "headline",
-    fail_under: Annotated[list[str] | None, Parameter(negative=())] = None,
+    fail_under: Repeated | None = None,
     trust_offline: Switch = False,
     github: Switch = False,
     json: Switch = False,
@@ -72,6 +70,4 @@ def report(
         show.gates(result.gates)
     if github:
         github_output.tell_of_run(result, as_json=json)
-    if not fail_under:
-        return show.OK
-    return show.exit_code_of(result)
+    return show.exit_code_of(result) if fail_under else show.OK

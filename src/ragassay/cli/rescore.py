@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from itertools import islice
 from pathlib import Path
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch
+from ragassay.cli.output import show
 from ragassay.counts import either, plural
 
 SHOWN = 10
@@ -40,31 +41,30 @@ def rescore(
 
     if ledger is not None and not ledger.is_file():
         raise InputError("is not there", path=ledger, hint="Name the --ledger of the run.")
-    opened = nullcontext() if ledger is None else Ledger(ledger)
-    with opened as store, show.status("computing every score again"):
+    book = nullcontext() if ledger is None else Ledger(ledger)
+    with book as store, show.status("computing every score again"):
         rescored = rescoring.rescore(open_run(folder), store)
     if json:
         show.json(rescored.to_json())
     else:
         out = show.console()
-        what = f"{plural(rescored.n_scores, 'score')} computed again"
-        what += f" from {plural(rescored.n_verdicts, 'verdict')}"
+        scores = plural(rescored.n_scores, "score")
+        verdicts = plural(rescored.n_verdicts, "verdict")
         n_different = len(rescored.different)
         same = (
             either(rescored.n_scores, "it is equal", "all are equal")
             if not n_different
             else f"{n_different:,} {either(n_different, 'differs', 'differ')}"
         )
-        out.print(f"{what}: {same}.", markup=False)
+        out.print(f"{scores} computed again from {verdicts}: {same}.", markup=False)
         if rescored.unmeasured:
             out.print(
                 "Left as they are, because they rest on a model that is not here ('ragassay "
                 f"models'), or on vectors of an endpoint: {rescored.unmeasured:,}.",
                 markup=False,
             )
-        for at, sentence in enumerate(rescoring.differing(rescored.different)):
-            if at == SHOWN:
-                out.print(f"... and {len(rescored.different) - SHOWN:,} more (--json lists them).")
-                break
+        for sentence in islice(rescoring.differing(rescored.different), SHOWN):
             out.print(f"  {sentence}", markup=False)
+        if n_different > SHOWN:
+            out.print(f"... and {n_different - SHOWN:,} more (--json lists them).")
     return show.INCOMPLETE if rescored.different else show.OK

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
-from ragassay.cli import github_output, show
-from ragassay.cli.flags import Switch, configured, takes_options
-from ragassay.cli.pipeline import run_pipeline
+from ragassay.cli.flags import ConfigFile, Switch, configured, takes_options
+from ragassay.cli.output import ProgressBar, github_output, show
+from ragassay.cli.peers import run_pipeline
 from ragassay.errors import UsageError
 
 
@@ -19,12 +17,12 @@ def run(
     data: Path | None = None,
     /,
     *more: Path,
-    config: Annotated[Path | None, Parameter(name=["--config", "-c"])] = None,
-    param: Annotated[Path | None, Parameter(name="--param")] = None,
+    config: ConfigFile | None = None,
+    param: Path | None = None,
     dry_run: Switch = False,
     github: Switch = False,
     json: Switch = False,
-    **given: Any,
+    **run_options: Any,
 ) -> int:
     """Evaluate DATA with one or more suites and print every metric with its interval.
 
@@ -61,11 +59,11 @@ def run(
     if data is not None and pipelines.is_pipeline(data):
         if more:
             raise UsageError(f"{data} is a pipeline, and {more[0]} cannot be given beside it.")
-        named = given if config is None else {**given, "config": config}
-        return run_pipeline(data, named, param=param, dry_run=dry_run, json=json)
+        pipeline_options = run_options if config is None else {**run_options, "config": config}
+        return run_pipeline(data, pipeline_options, param=param, dry_run=dry_run, json=json)
     if param is not None:
         raise UsageError("--param is for a pipeline: a YAML file with 'pipeline:'.")
-    kind = given.get("format")
+    kind = run_options.get("format")
     if kind in folder.known() and kind not in formats.known():
         raise UsageError(
             f"{kind} is a format of reports, and --format names that of the data. After the run: "
@@ -73,11 +71,13 @@ def run(
         )
     if data is None and config is None:
         raise UsageError("No data is named: ragassay run DATA. 'ragassay run --help' has examples.")
-    every = given.get("metrics") == ["all"]
+    every = run_options.get("metrics") == ["all"]
     if every:
-        del given["metrics"]
-    chosen = configured(data, config, given, more)
-    job = prepare(chosen, judge=named_judges(chosen.judge, typed="judge" in given), dry=dry_run)
+        del run_options["metrics"]
+    chosen = configured(data, config, run_options, more)
+    job = prepare(
+        chosen, judge=named_judges(chosen.judge, typed="judge" in run_options), dry=dry_run
+    )
     out = show.console()
     if dry_run:
         show.preview(job, as_json=json)
@@ -87,12 +87,13 @@ def run(
         # What is loaded by now need not be searched for garbage while the first requests are built:
         # it takes as long as building them. The process is ours, so this is ours to say.
         gc.freeze()
-    with show.progress("scoring", job.source.count, doing) as progress:
+    with ProgressBar("scoring", job.source.count, doing) as progress:
         result = job.run(progress, progress.compared, keep=False)
     with show.status("writing reports"):
         reports = folder.write_reports(result) if result.folder is not None else {}
     if json:
         show.json({**show.result_json(result), "gates": [g.to_json() for g in result.gates]})
+        show.warn(result.summary.warnings)
     else:
         show.result(result, every=every)
         if job.config.slice_by is not None:
@@ -101,8 +102,6 @@ def run(
         if not reports:
             out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
         show.gates(result.gates)
-    if json:
-        show.warn(result.summary.warnings)
     if github:
         github_output.tell_of_run(result, as_json=json)
     return show.exit_code_of(result)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from ragassay.cli import show
-from ragassay.cli.flags import Switch, configured, takes_options
+from ragassay.cli.flags import ConfigFile, Switch, configured, takes_options
+from ragassay.cli.output import show
 from ragassay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -27,10 +25,10 @@ def validate(
     data: Path | None = None,
     /,
     *more: Path,
-    config: Annotated[Path | None, Parameter(name=["--config", "-c"])] = None,
-    save_mapping: Annotated[Path | None, Parameter(name="--save-mapping")] = None,
+    config: ConfigFile | None = None,
+    save_mapping: Path | None = None,
     json: Switch = False,
-    **given: Any,
+    **run_options: Any,
 ) -> int:
     """Read DATA (or what a YAML configuration names) to its end and say what is in it.
 
@@ -58,8 +56,8 @@ def validate(
     from ragassay.engine.run import prepare
     from ragassay.judges import named_judges
 
-    chosen = configured(data, config, given, more)
-    judges = named_judges(chosen.judge, typed="judge" in given)
+    chosen = configured(data, config, run_options, more)
+    judges = named_judges(chosen.judge, typed="judge" in run_options)
     if chosen.data is None:
         raise UsageError("No data is named. Give a file, or a configuration with 'data'.")
     placement = formats.place(
@@ -93,7 +91,7 @@ def validate(
 
 
 def _as_questions(placement: Placement) -> Iterator[str]:
-    """What a file of questions alone is for: nobody answered them yet."""
+    """A note on a file of questions without answers: which commands take it."""
     from ragassay.formats import folded
     from ragassay.golden import GoldenItem
 
@@ -101,8 +99,8 @@ def _as_questions(placement: Placement) -> Iterator[str]:
     if "query" not in known or known.keys() & {"answer", "passages", "passage_ids"}:
         return
     own = [name for name in placement.unplaced if folded(name) in GoldenItem.model_fields]
-    taken = f" Golden sets have fields for {', '.join(own)}." if own else ""
+    fields = f" Golden sets have fields for {', '.join(own)}." if own else ""
     yield (
         "These are questions without answers and passages. 'ragassay ask' asks a system for them, "
-        f"'ragassay golden import' makes a golden set of them.{taken}"
+        f"'ragassay golden import' makes a golden set of them.{fields}"
     )

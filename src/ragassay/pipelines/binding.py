@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from ragassay.errors import InputError, OptionError, did_you_mean, meant_or_all
+from ragassay.pipelines import parameter_file
 from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
 from ragassay.pipelines.pipeline_tools import REQUIRED, Server, Tool
 from ragassay.yaml_files import Marked
@@ -51,27 +51,27 @@ class Bound:
 
 
 class Binder:
-    """Goes through the steps in order, and knows which variables there are.
+    """Finds for each step, in order, where its arguments come from.
 
     Args:
         pipeline: whose steps are bound.
         servers: that it uses, started.
-        values: values of parameters by server, where they are known; the defaults of the servers
-            otherwise.
-        content: the file that they stand in.
+        file: the parameter file; without one all parameters have the defaults of their servers.
+
+    Raises:
+        InputError: the file is no parameter file.
     """
 
     def __init__(
-        self,
-        pipeline: Pipeline,
-        servers: Mapping[str, Server],
-        values: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
-        content: Marked | None = None,
+        self, pipeline: Pipeline, servers: Mapping[str, Server], file: Path | None = None
     ) -> None:
-        self._pipeline, self._servers = pipeline, servers
-        self._values, self._content = values, content
-        self._known: set[str] = set()
-        self._is_open = False  # whether a tool may have given more than is known
+        self._pipeline, self._servers, self._file = pipeline, servers, file
+        self._values: parameter_file.Values = {}
+        self._content: Marked | None = None
+        if file is not None:
+            self._values, self._content = parameter_file.read(file)
+        self._variables: set[str] = set()
+        self._is_open = False  # whether a tool may have given variables that are not known yet
         self._bound = Bound()
 
     def bind(self) -> Bound:
@@ -83,18 +83,33 @@ class Binder:
         self._steps(self._pipeline.steps)
         return self._bound
 
+    def bind_checked(self) -> tuple[Bound, list[str]]:
+        """What the steps need, where all of it is there.
+
+        Returns:
+            That, and a note for each parameter of the file that no step uses.
+
+        Raises:
+            InputError: as of `bind`; a missing variable or parameter, an unknown server or
+                parameter in the file.
+        """
+        bound = self.bind()
+        notes = [] if self._content is None else self._note_unused(self._content)
+        self._refuse_missing()
+        return bound, notes
+
     def _steps(self, steps: tuple[Step, ...]) -> None:
         for step in steps:
             if isinstance(step, Loop):
                 self._steps(step.steps)
             elif isinstance(step, Branch):
                 self._steps(step.router)
-                before = set(self._known)
+                before = set(self._variables)
                 for inside in step.branches.values():
                     # What one branch gives, another one's steps do not have.
-                    after, self._known = self._known, set(before)
+                    after, self._variables = self._variables, set(before)
                     self._steps(inside)
-                    self._known |= after
+                    self._variables |= after
             else:
                 self._tool_step(step)
 
@@ -112,26 +127,26 @@ class Binder:
         variables = {key: source for key, source in sources.items() if not source.startswith("$")}
         used = self._bound.parameters.setdefault(step.server, {})
         values = self._values.get(step.server, {})
-        without: list[str] = []
+        unset: list[str] = []
         for argument, name in parameters.items():
             default = server.parameters.get(name, tool.arguments.get(argument, REQUIRED))
             if default is REQUIRED and name not in values:
-                without.append(name)
+                unset.append(name)
             used[name] = values.get(name, None if default is REQUIRED else default)
-        self._bound.unset += [(step, name) for name in without]
+        self._bound.unset += [(step, name) for name in unset]
         for variable in variables.values():
-            if variable not in self._known and not self._is_open:
+            if variable not in self._variables and not self._is_open:
                 self._bound.missing.append((step, variable))
         try:
             gives = server.outputs(
                 tool,
-                {arg: used[name] for arg, name in parameters.items() if name not in without},
+                {arg: used[name] for arg, name in parameters.items() if name not in unset},
             )
         except OptionError as error:
-            raise self._of_parameter(step, parameters[error.key], error.problem) from error
+            raise self._parameter_error(step, parameters[error.key], error.problem) from error
         outputs = self._outputs(step, gives)
         self._bound.calls[step.place] = Call(step, tool, parameters, variables, outputs)
-        self._known.update(step.outputs.values() if outputs is None else outputs.values())
+        self._variables.update((step.outputs if outputs is None else outputs).values())
         self._is_open |= outputs is None
 
     def _sources(self, step: ToolStep, tool: Tool) -> dict[str, str]:
@@ -140,7 +155,7 @@ class Binder:
             declared = dict(tool.flow.inputs)
         else:
             declared = {
-                name: name if name in self._known else f"${name}" for name in tool.arguments
+                name: name if name in self._variables else f"${name}" for name in tool.arguments
             }
         # An input is named as the tool's argument, or as what the tool declares for it.
         names = {source.removeprefix("$"): argument for argument, source in declared.items()}
@@ -161,7 +176,7 @@ class Binder:
                 raise self._wrong(step, problem, meant_or_all(name, gives))
         return {name: step.outputs.get(name, name) for name in gives}
 
-    def _of_parameter(self, step: ToolStep, name: str, problem: str) -> InputError:
+    def _parameter_error(self, step: ToolStep, name: str, problem: str) -> InputError:
         if self._content is None or name not in self._values.get(step.server, {}):
             return self._wrong(step, f"the default of {name!r}: {problem}")
         problem, _, hint = problem.partition(". ")
@@ -172,86 +187,51 @@ class Binder:
     def _wrong(self, step: ToolStep, problem: str, hint: str | None = None) -> InputError:
         return self._pipeline.wrong(step.place, problem, hint)
 
+    def _refuse_missing(self) -> None:
+        """Refuses a pipeline that lacks a variable or a parameter."""
+        build = f"'ragassay build {self._pipeline.path}'"
+        for step, variable in self._bound.missing:
+            problem = f"{step.name} takes {variable!r}, and no step before it gives that"
+            raise self._wrong(step, problem, self._where_from(variable))
+        if self._file is None:
+            for step, name in self._bound.unset:
+                problem = f"{step.name} takes the parameter {name!r}, which has no default"
+                raise self._wrong(step, problem, f"{build} writes the file for its value.")
+            return
+        for call in self._bound.calls.values():
+            server = call.step.server
+            for name in call.parameters.values():
+                if name not in self._values.get(server, {}):
+                    raise InputError(
+                        f"is missing, and the step {call.step.name} of {self._pipeline.path} takes "
+                        "it: the pipeline is newer than this file",
+                        path=self._file, field=f"{server}.{name}", hint=f"{build} adds it.",
+                    )  # fmt: skip
 
-def check(
-    pipeline: Pipeline, bound: Bound, values: Mapping[str, Mapping[str, Any]], file: Path | None
-) -> None:
-    """Refuses a pipeline that lacks a variable or a parameter.
+    def _where_from(self, variable: str) -> str:
+        """What to do about a variable that no step gives."""
+        reading = next((step for step in self._pipeline.tools() if step.tool == "get_data"), None)
+        if reading is None:
+            return "Rename an input with 'input: {NAME: VARIABLE}', or add the step that gives it."
+        where = self._file or f"the file that 'ragassay build {self._pipeline.path}' writes"
+        return (
+            f"If the data have it, add '{variable}: FIELD' to {reading.server}.benchmark.key_map "
+            f"in {where}."
+        )
 
-    Args:
-        pipeline: as written.
-        bound: what its steps need.
-        values: of the parameters, as the file has them.
-        file: the parameter file; ``None`` where there is none, and all parameters have their
-            defaults.
-
-    Raises:
-        InputError: what is missing, with file and step.
-    """
-    build = f"'ragassay build {pipeline.path}'"
-    for step, variable in bound.missing:
-        raise pipeline.wrong(
-            step.place, f"{step.name} takes {variable!r}, and no step before it gives that",
-            _where_from(pipeline, variable, file),
-        )  # fmt: skip
-    for step, name in bound.unset if file is None else ():
-        raise pipeline.wrong(
-            step.place, f"{step.name} takes the parameter {name!r}, which has no default",
-            f"{build} writes the file for its value.",
-        )  # fmt: skip
-    for call in bound.calls.values():
-        server = call.step.server
-        for name in call.parameters.values():
-            if file is not None and name not in values.get(server, {}):
-                raise InputError(
-                    f"is missing, and the step {call.step.name} of {pipeline.path} takes it: the "
-                    "pipeline is newer than this file",
-                    path=file, field=f"{server}.{name}", hint=f"{build} adds it.",
-                )  # fmt: skip
-
-
-def _where_from(pipeline: Pipeline, variable: str, file: Path | None) -> str:
-    reading = next((step for step in pipeline.tools() if step.tool == "get_data"), None)
-    if reading is None:
-        return "Rename an input with 'input: {NAME: VARIABLE}', or add the step that gives it."
-    where = file or f"the file that 'ragassay build {pipeline.path}' writes"
-    return (
-        f"If the data have it, add '{variable}: FIELD' to {reading.server}.benchmark.key_map in "
-        f"{where}."
-    )
-
-
-def refuse_unknown(
-    values: Mapping[str, Mapping[str, Any]],
-    servers: Mapping[str, Server],
-    bound: Bound,
-    content: Marked,
-) -> list[str]:
-    """Refuses parameters that no server has.
-
-    Args:
-        values: as the parameter file has them.
-        servers: of the pipeline.
-        bound: what its steps need.
-        content: of the file.
-
-    Returns:
-        Those that the steps do not use, as ``server.name``.
-
-    Raises:
-        InputError: an unknown server or parameter.
-    """
-    unused = []
-    for server, parameters in values.items():
-        if server not in servers:
-            problem = "is no server of the pipeline"
-            raise content.wrong((server,), problem, meant_or_all(server, servers))
-        known = {*servers[server].parameters, *bound.parameters.get(server, {})}
-        for name in parameters:
-            if name not in known:
-                problem = f"the server {server!r} has no such parameter"
-                hint = meant_or_all(name, sorted(known))
-                raise content.wrong((server, name), problem, hint)
-            if name not in bound.parameters.get(server, {}):
-                unused.append(f"{server}.{name}")
-    return unused
+    def _note_unused(self, content: Marked) -> list[str]:
+        """Refuses parameters of the file that no server has, and notes those that no step uses."""
+        notes = []
+        for server, parameters in self._values.items():
+            if server not in self._servers:
+                problem = "is no server of the pipeline"
+                raise content.wrong((server,), problem, meant_or_all(server, self._servers))
+            used = self._bound.parameters[server]
+            known = sorted({*self._servers[server].parameters, *used})
+            for name in parameters:
+                if name not in known:
+                    problem = f"the server {server!r} has no such parameter"
+                    raise content.wrong((server, name), problem, meant_or_all(name, known))
+                if name not in used:
+                    notes.append(f"{self._file}: the pipeline does not use {server}.{name}.")
+        return notes

@@ -15,7 +15,7 @@ import orjson
 from ragassay.errors import InputError, UsageError
 from ragassay.files import cannot_write, write_bytes
 from ragassay.pipelines.binding import Bound
-from ragassay.pipelines.pipeline_file import PIPELINE, Pipeline, Step, ToolStep
+from ragassay.pipelines.pipeline_file import PIPELINE, Pipeline
 
 Variables = dict[str, Any]
 
@@ -27,30 +27,23 @@ class KeptSteps:
         folder: is made with the first file.
         pipeline: whose steps are kept.
         bound: what they need.
-        values: of parameters, by server.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        pipeline: Pipeline,
-        bound: Bound,
-        values: Mapping[str, Mapping[str, Any]],
-    ) -> None:
+    def __init__(self, folder: Path, pipeline: Pipeline, bound: Bound) -> None:
         self.folder = folder
-        self._pipeline, self._bound, self._values = pipeline, bound, values
+        self._pipeline, self._bound = pipeline, bound
 
-    def keep(self, number: int, given: Mapping[str, Any]) -> None:
+    def keep(self, number: int, variables: Mapping[str, Any]) -> None:
         """Writes what a step gave.
 
         Args:
             number: of the step, from 1.
-            given: the variables that it made or changed.
+            variables: that it made or changed.
 
         Raises:
             TypeError: they hold what JSON cannot.
         """
-        body = _json({"step": self._identity(number), "variables": given})
+        body = _json({"step": self._identity(number), "variables": variables})
         write_bytes(self._file(number), body)
 
     def begin(self, number: int) -> None:
@@ -62,8 +55,8 @@ class KeptSteps:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             for path in self.folder.glob("*_*.json"):
-                of = path.name.split("_")[0]
-                if of.isdecimal() and int(of) >= number and _is_kept(path):
+                step = path.name.split("_")[0]
+                if step.isdecimal() and int(step) >= number and _is_kept(path):
                     path.unlink()
             tempfile.TemporaryFile(dir=self.folder).close()
         except OSError as error:
@@ -81,12 +74,11 @@ class KeptSteps:
             again = f"Run the pipeline without --from, or with --from {earlier}."
             try:
                 body = orjson.loads(path.read_bytes())
-                kept, given = dict(body["step"]), dict(body["variables"])
+                kept, step_variables = dict(body["step"]), dict(body["variables"])
             except FileNotFoundError as error:
-                problem = (
+                raise UsageError(
                     f"The step {earlier} ({name}) has no kept output in {self.folder}. {again}"
-                )
-                raise UsageError(problem) from error
+                ) from error
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise InputError(
                     "is not the kept output of a step", path=path, hint=again
@@ -98,29 +90,25 @@ class KeptSteps:
                     f"The step {earlier} ({name}) was kept with other {' and '.join(differs)} than "
                     f"it has now. {again}"
                 )
-            variables |= given
+            variables |= step_variables
         return variables
 
     def _identity(self, number: int) -> dict[str, Any]:
-        """What a kept step must agree in: how it is written, its parameters, the files that they
-        name."""
-        calls = [
-            call
+        """What must be the same for the output of a step to be used again: how the step is written,
+        its parameters, the files that they name."""
+        parameters = {
+            f"{call.step.server}.{name}": self._bound.parameters[call.step.server][name]
             for place, call in self._bound.calls.items()
             if place[:2] == (PIPELINE, str(number - 1))
-        ]
-        parameters = {
-            f"{call.step.server}.{name}": self._values.get(call.step.server, {}).get(name)
-            for call in calls
             for name in call.parameters.values()
         }
-        read = {
+        inputs = {
             name: value for name, value in parameters.items() if not name.endswith(".save_path")
         }
         return {
             "words": self._pipeline.marked.value[PIPELINE][number - 1],
             "parameters": parameters,
-            "files": dict(_files(read)),
+            "files": dict(_files(inputs)),
         }
 
     def _file(self, number: int) -> Path:
@@ -135,14 +123,14 @@ def _files(value: Any) -> Iterator[tuple[str, str]]:
             yield from _files(one)
     elif isinstance(value, str) and len(value) < _LONGEST:
         with suppress(OSError, ValueError):
-            if stat.S_ISREG((found := Path(value).stat()).st_mode):
-                yield value, f"{found.st_size} {found.st_mtime_ns}"
+            if stat.S_ISREG((status := Path(value).stat()).st_mode):
+                yield value, f"{status.st_size} {status.st_mtime_ns}"
 
 
 _LONGEST = 4096
 """Characters of a path."""
 
-_BEGINS = b'{\n  "step": {'
+_START = b'{\n  "step": {'
 """How a file of this form begins: no other file of the folder is deleted."""
 
 
@@ -152,7 +140,7 @@ def _json(body: Any) -> bytes:
 
 def _is_kept(path: Path) -> bool:
     with path.open("rb") as stream:
-        return stream.read(len(_BEGINS)) == _BEGINS
+        return stream.read(len(_START)) == _START
 
 
 def number_of(pipeline: Pipeline, wanted: str) -> int:
@@ -170,24 +158,18 @@ def number_of(pipeline: Pipeline, wanted: str) -> int:
         if 1 <= int(wanted) <= len(names):
             return int(wanted)
         raise UsageError(f"--from {wanted}: the pipeline has the steps 1 to {len(names)}.")
-    at = [number for number, name in enumerate(names, start=1) if name == wanted]
-    inside = next((one for one in pipeline.tools() if one.name == wanted), None)
-    if not at and inside is not None:
-        whole = int(inside.place[1]) + 1
-        raise UsageError(
-            f"--from {wanted}: this step is inside of step {whole} ({names[whole - 1]}), which "
-            f"runs as one. Begin with --from {whole}."
+    numbers = [number for number, name in enumerate(names, start=1) if name == wanted]
+    if len(numbers) == 1:
+        return numbers[0]
+    if numbers:
+        several = ", ".join(map(str, numbers))
+        problem = f"this step occurs several times ({several}). Give its number."
+    elif inner := next((step for step in pipeline.tools() if step.name == wanted), None):
+        outer = int(inner.place[1]) + 1
+        problem = (
+            f"this step is inside of step {outer} ({names[outer - 1]}), which runs as one. Begin "
+            f"with --from {outer}."
         )
-    if len(at) > 1:
-        several = ", ".join(map(str, at))
-        raise UsageError(
-            f"--from {wanted}: this step occurs several times ({several}). Give its number."
-        )
-    if not at:
-        raise UsageError(f"--from {wanted}: there is no such step. There are: {', '.join(names)}.")
-    return at[0]
-
-
-def only_changes_server(step: Step, bound: Bound) -> bool:
-    """Whether a step gives nothing, so that it was run for what it does to its server."""
-    return isinstance(step, ToolStep) and not (bound.calls[step.place].outputs or step.outputs)
+    else:
+        problem = f"there is no such step. There are: {', '.join(names)}."
+    raise UsageError(f"--from {wanted}: {problem}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import logging
 import os
@@ -22,12 +21,12 @@ from ragassay.pipelines.pipeline_tools import REQUIRED, Progress, ServerError, T
 from ragassay.pipelines.server_address import ServerAddress, entries_of, parameters_of
 
 _SHOWN = 300
-"""Characters of a server's own words that a message shows."""
+"""Characters of a server's own text that a message shows."""
 
 _TAIL = 8192
-"""Bytes of what a server printed in which its last words are looked for."""
+"""Bytes of what a server printed that are searched for its last line."""
 
-logging.getLogger("mcp").addHandler(logging.NullHandler())  # what it says is told in errors
+logging.getLogger("mcp").addHandler(logging.NullHandler())  # errors hold what it says
 
 
 class McpServer:
@@ -36,22 +35,22 @@ class McpServer:
     Args:
         address: where it is.
         client: connected to it.
-        words: what it printed.
+        output: what it printed.
     """
 
-    def __init__(self, address: ServerAddress, client: Any, words: _Words) -> None:
-        self._address, self._client, self._words = address, client, words
+    def __init__(self, address: ServerAddress, client: Any, output: _Output) -> None:
+        self._address, self._client, self._output = address, client, output
         self.parameters: Mapping[str, Any] = {}
         self.tools: Mapping[str, Tool] = {}
 
-    async def look(self) -> None:
-        """Asks what tools there are, and a server folder also what they take and give.
+    async def read_tools(self) -> None:
+        """Asks the server for its tools, and one of UltraRAG's layout for what they take and give.
 
         Raises:
             ServerError: it does not say.
         """
-        found = await self._answer(self._client.list_tools(), self._address.start_timeout)
-        self.tools = listed = {tool.name: _of_schema(tool) for tool in found.tools}
+        result = await self._answer(self._client.list_tools(), self._address.start_timeout)
+        self.tools = listed = {tool.name: _of_schema(tool) for tool in result.tools}
         folder = self._address.folder
         if folder is not None:
             self.parameters = parameters_of(folder)
@@ -65,21 +64,21 @@ class McpServer:
             }  # fmt: skip
 
     async def _built(self, folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """What the server's ``build`` writes: it is given a copy of the parameters, so that nothing
-        of the folder changes."""
+        """What the server's ``build`` writes. It gets a copy of the parameters, so that nothing in
+        the folder changes."""
         if "build" not in self.tools:
             raise ServerError("it has no tool 'build', which says what its tools take.")
-        with tempfile.TemporaryDirectory(prefix="ragassay-") as made:
-            parameters = Path(made) / "parameter.yaml"
+        with tempfile.TemporaryDirectory(prefix="ragassay-") as copy:
+            parameters = Path(copy) / "parameter.yaml"
             if (folder / "parameter.yaml").is_file():
                 shutil.copyfile(folder / "parameter.yaml", parameters)
             else:
                 parameters.write_text("{}\n", encoding="utf-8")
             seconds = self._address.start_timeout
-            await self.asked(
+            await self.call_tool(
                 self.tools["build"], {"parameter_file": str(parameters)}, seconds, None
             )
-            written = Path(made) / "server.yaml"
+            written = Path(copy) / "server.yaml"
             if not written.is_file():
                 raise ServerError(
                     "its tool 'build' wrote no server.yaml beside the parameter file."
@@ -108,14 +107,14 @@ class McpServer:
         Args:
             tool: one of ours.
             arguments: by name.
-            progress: is told what the server says of it.
+            progress: is called with what the server says of it.
 
         Raises:
             ServerError: what the server says, or that it says nothing.
         """
         if tool.is_prompt:
             return await self._prompt(tool, arguments)
-        result = await self.asked(tool, arguments, self._address.timeout, progress)
+        result = await self.call_tool(tool, arguments, self._address.timeout, progress)
         texts = [item.text for item in result.content if getattr(item, "text", None) is not None]
         bodies = [result.structured_content, _parsed(texts[0]) if len(texts) == 1 else None]
         # UltraRAG's tools return a text; of others a text may be an item of a list.
@@ -124,8 +123,8 @@ class McpServer:
                 return body
         if tool.flow is not None and not tool.flow.outputs:
             return {}
-        said = f": {_cut(texts[0])!r}" if texts else ""
-        raise ServerError(f"the tool returned no JSON object{said}.")
+        shown = f": {_cut(texts[0])!r}" if texts else ""
+        raise ServerError(f"the tool returned no JSON object{shown}.")
 
     async def _prompt(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         # The arguments of a prompt are texts.
@@ -140,7 +139,7 @@ class McpServer:
         messages = [getattr(message.content, "text", "") for message in result.messages]
         return {tool.flow.outputs[0]: messages} if tool.flow.outputs else {}
 
-    async def asked(
+    async def call_tool(
         self, tool: Tool, arguments: Mapping[str, Any], seconds: float, progress: Progress | None
     ) -> Any:
         """What a tool returns, as the protocol has it.
@@ -149,32 +148,32 @@ class McpServer:
             tool: one of ours.
             arguments: by name.
             seconds: that it may take.
-            progress: is told what the server says of it.
+            progress: is called with what the server says of it.
 
         Raises:
             ServerError: the tool failed, or the server did.
         """
 
-        async def told(done: float, of: float | None, sentence: str | None) -> None:
+        async def tell(done: float, of: float | None, sentence: str | None) -> None:
             if progress is not None:
                 progress(done, of, sentence or "")
 
         result = await self._answer(
-            self._client.call_tool(tool.name, dict(arguments), progress_callback=told), seconds
+            self._client.call_tool(tool.name, dict(arguments), progress_callback=tell), seconds
         )
         if result.is_error:
             text = " ".join(str(getattr(item, "text", "")) for item in result.content)
-            said = _cut(text.removeprefix(f"Error executing tool {tool.name}: "))
-            raise ServerError(_sentence(said or "the tool failed and says nothing"))
+            problem = _cut(text.removeprefix(f"Error executing tool {tool.name}: "))
+            raise ServerError(_sentence(problem or "the tool failed and says nothing"))
         return result
 
-    async def _answer(self, asked: Awaitable[Any], seconds: float) -> Any:
-        self._words.status = ""
+    async def _answer(self, request: Awaitable[Any], seconds: float) -> Any:
+        self._output.status = ""
         try:
             async with asyncio.timeout(seconds):
-                return await asked
+                return await request
         except Exception as error:
-            raise failed(error, self._words, seconds) from error
+            raise failed(error, self._output, seconds) from error
 
 
 @asynccontextmanager
@@ -188,8 +187,8 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
-    words = _Words()
     async with AsyncExitStack() as stack:
+        output = _Output(stack.enter_context(tempfile.TemporaryFile()))  # noqa: SIM115
         if address.kind == "url":
             import httpx2
 
@@ -197,7 +196,7 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
             http = await stack.enter_async_context(
                 httpx2.AsyncClient(
                     headers=dict(address.headers), timeout=limits,
-                    event_hooks={"response": [words.answered]},
+                    event_hooks={"response": [output.note_status]},
                 )
             )  # fmt: skip
             transport = streamable_http_client(
@@ -210,35 +209,30 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
                     command=program, args=arguments, env={**os.environ, **address.env},
                     encoding_error_handler="replace",
                 ),
-                errlog=stack.enter_context(words.file()),
+                errlog=cast(TextIO, output.file),
             )  # fmt: skip
         try:
             async with asyncio.timeout(address.start_timeout):
                 client = await stack.enter_async_context(
-                    Client(transport, mode="legacy", message_handler=words.heard)
+                    Client(transport, mode="legacy", message_handler=output.note_stray)
                 )
         except (Exception, BaseExceptionGroup) as error:
-            raise failed(error, words, address.start_timeout) from error
-        server = McpServer(address, client, words)
-        await server.look()
+            raise failed(error, output, address.start_timeout) from error
+        server = McpServer(address, client, output)
+        await server.read_tools()
         yield server
 
 
-class _Words:
-    """What a server said beside its messages: on standard error, on standard output, which is the
-    protocol's, or by a status of HTTP."""
+class _Output:
+    """What a server sends beside its messages: to standard error, to standard output, which is for
+    the protocol, or as a status of HTTP."""
 
-    def __init__(self) -> None:
-        self._file: IO[bytes] = io.BytesIO()
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file  # where standard error goes
         self._stray = ""
         self.status = ""
 
-    def file(self) -> TextIO:
-        """Where standard error goes."""
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        return cast(TextIO, self._file)
-
-    async def heard(self, message: object) -> None:
+    async def note_stray(self, message: object) -> None:
         """Notes a line of standard output that is no message.
 
         Args:
@@ -248,40 +242,40 @@ class _Words:
             errors: list[Any] = getattr(message, "errors", list)()
             self._stray = str(errors[0].get("input") if errors else message)
 
-    async def answered(self, response: Any) -> None:
+    async def note_status(self, response: Any) -> None:
         """Notes a status that refuses a message.
 
         Args:
             response: of HTTP.
         """
         if response.request.method == "POST" and response.status_code >= 400:
-            said = _cut((await response.aread()).decode(errors="replace"))
+            text = _cut((await response.aread()).decode(errors="replace"))
             self.status = f"it answers {response.status_code} {response.reason_phrase}" + (
-                f": {said!r}" if said else ""
+                f": {text!r}" if text else ""
             )
 
-    def told(self) -> str:
-        """What was printed, in sentences."""
-        told = []
-        if not self._file.closed:
-            self._file.seek(max(0, self._file.seek(0, os.SEEK_END) - _TAIL))
-            lines = self._file.read().decode(errors="replace").splitlines()
+    def printed(self, problem: str) -> str:
+        """The sentence about a problem, and after it sentences with what the server printed."""
+        sentences = [problem]
+        if not self.file.closed:
+            self.file.seek(max(0, self.file.seek(0, os.SEEK_END) - _TAIL))
+            lines = self.file.read().decode(errors="replace").splitlines()
             if last := next((line for line in reversed(lines) if re.search(r"\w", line)), ""):
-                told.append(f"Its last words: {_cut(last)!r}.")
+                sentences.append(f"Its last words: {_cut(last)!r}.")
         if self._stray:
-            told.append(
+            sentences.append(
                 "It prints to standard output, which belongs to the protocol: "
                 f"{_cut(self._stray)!r}. Print to standard error."
             )
-        return " ".join(told)
+        return " ".join(sentences)
 
 
-def failed(error: BaseException, words: _Words, seconds: float) -> ServerError:
+def failed(error: BaseException, output: _Output, seconds: float) -> ServerError:
     """The sentence about a server that failed.
 
     Args:
         error: what was raised.
-        words: what the server printed.
+        output: what the server printed.
         seconds: that it had to answer.
     """
     from mcp import MCPError
@@ -291,23 +285,23 @@ def failed(error: BaseException, words: _Words, seconds: float) -> ServerError:
     error = first_of(error)
     if isinstance(error, ServerError):
         return error
-    if words.status:
-        return ServerError(_sentence(words.status))
+    if output.status:
+        return ServerError(_sentence(output.status))
     refusal = error if isinstance(error, MCPError) else None
     if isinstance(error, TimeoutError):
         end = f"no answer within {seconds:g} {either(seconds == 1, 'second', 'seconds')}"
-        return ServerError(" ".join(filter(None, (f"{end}.", words.told()))))
+        return ServerError(output.printed(f"{end}."))
     if refusal and refusal.code == CONNECTION_CLOSED and refusal.message == "Connection closed":
-        return ServerError(" ".join(filter(None, ("the server ended.", words.told()))))
+        return ServerError(output.printed("the server ended."))
     if isinstance(error, ValidationError):
-        what = "what it answers is no result of MCP"
+        problem = "what it answers is no result of MCP"
     elif refusal is None:
-        what = _cut(str(error)) or type(error).__name__
+        problem = _cut(str(error)) or type(error).__name__
     elif refusal.code == PARSE_ERROR:
-        what = "what it answers is no message of MCP"
+        problem = "what it answers is no message of MCP"
     else:
-        what = _cut(refusal.message) or f"it refuses with code {refusal.code}"
-    return ServerError(_sentence(what))
+        problem = _cut(refusal.message) or f"it refuses with code {refusal.code}"
+    return ServerError(_sentence(problem))
 
 
 def first_of(error: BaseException) -> BaseException:

@@ -28,18 +28,16 @@ class Built:
         path: of the parameter file.
         is_new: whether it was not there before.
         added: parameters that were added, as ``server.name``.
-        unused: parameters that the pipeline does not use, which stay.
         notes: what a person should know.
     """
 
     path: Path
     is_new: bool
     added: tuple[str, ...]
-    unused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def found(pipeline: Path) -> Path | None:
+def existing(pipeline: Path) -> Path | None:
     """The parameter file of a pipeline; ``None`` where there is none."""
     paths = [path(pipeline, folder) for folder in FOLDERS]
     return next((one for one in paths if one.is_file()), None)
@@ -71,14 +69,12 @@ def _values(content: Marked) -> Values:
     body = {} if content.value is None else content.value
     if not isinstance(body, dict):
         raise content.wrong((), "is not a mapping of servers")
-    values = {str(server): {} if one is None else one for server, one in body.items()}
-    for server, parameters in values.items():
-        if not isinstance(parameters, dict):
-            raise content.wrong((server,), "is not a mapping of parameters")
-    return {
-        server: {str(name): value for name, value in parameters.items()}
-        for server, parameters in values.items()
-    }
+    values: dict[str, dict[str, Any]] = {}
+    for server, parameters in body.items():
+        if not isinstance(parameters, dict | None):
+            raise content.wrong((str(server),), "is not a mapping of parameters")
+        values[str(server)] = {str(name): value for name, value in (parameters or {}).items()}
+    return values
 
 
 def write(file: Path, needed: Values) -> Built:
@@ -91,27 +87,24 @@ def write(file: Path, needed: Values) -> Built:
     Raises:
         InputError: the file there is not a parameter file.
     """
-    used = {server: parameters for server, parameters in needed.items() if parameters}
-    if not file.is_file():
-        write_text(file, _block(used))
-        return Built(file, True, _names(used))
-    values, content = read(file)
-    lines = _LINE.findall(file.read_bytes().decode())
+    values, content = read(file) if file.is_file() else ({}, None)
     missing = {
-        server: {n: value for n, value in parameters.items() if n not in values.get(server, {})}
-        for server, parameters in used.items()
+        server: lacking
+        for server, parameters in needed.items()
+        if (lacking := {n: v for n, v in parameters.items() if n not in values.get(server, {})})
     }
-    # From the end to the beginning: the line numbers above stay true.
-    known = [server for server, parameters in missing.items() if parameters and server in values]
-    for server in sorted(known, key=lambda one: content.line((one,)) or 0, reverse=True):
-        at = content.lines[(server,)]
-        lines.insert(at, _indented(_block(missing[server]), _indent(lines[at:])))
-    new = {
-        server: missing[server] for server in missing if missing[server] and server not in values
-    }
-    if new:
-        lines.append(_block(new))
-    if added := _names(missing):
+    added = _names(missing)
+    if content is None:
+        write_text(file, _block(missing))
+    elif added:
+        lines = _LINE.findall(file.read_bytes().decode())
+        # From the end to the beginning: the line numbers above stay true.
+        listed = [server for server in missing if server in values]
+        for server in sorted(listed, key=lambda one: content.lines[(one,)], reverse=True):
+            at = content.lines[(server,)]
+            lines.insert(at, _indented(_block(missing[server]), _indent(lines[at:])))
+        if new := {server: missing[server] for server in missing if server not in values}:
+            lines.append(_block(new))
         # What is added begins a line of its own.
         text = "".join(
             line if line[-1] in _BREAKS or at == len(lines) else f"{line}\n"
@@ -119,7 +112,7 @@ def write(file: Path, needed: Values) -> Built:
         )
         _check_merged(file, text, values, missing)
         write_text(file, text)
-    return Built(file, False, added)
+    return Built(file, content is None, added)
 
 
 _BREAKS = "\n\r\x85\u2028\u2029"
@@ -131,13 +124,13 @@ def _check_merged(file: Path, text: str, values: Values, missing: Values) -> Non
     """Refuses a merged text that does not hold the old values and the missing ones."""
     wanted = {
         server: {**values.get(server, {}), **missing.get(server, {})}
-        for server in (*values, *(server for server in missing if missing[server]))
+        for server in {**values, **missing}
     }
     try:
         merged = _values(marked(text, file, later_wins=True))
     except InputError:
         merged = {}
-    if _written(merged) != _written(wanted):
+    if _comparable(merged) != _comparable(wanted):
         raise InputError(
             f"lacks {', '.join(_names(missing))}, which cannot be added to a file of this form",
             path=file,
@@ -145,11 +138,11 @@ def _check_merged(file: Path, text: str, values: Values, missing: Values) -> Non
         )
 
 
-def _written(value: Any) -> Any:
+def _comparable(value: Any) -> Any:
     """A value in a form that can be compared: no NaN equals another, and a tuple no list."""
     if isinstance(value, Mapping):
-        return sorted((repr(key), _written(one)) for key, one in value.items())
-    return list(map(_written, value)) if isinstance(value, list | tuple) else repr(value)
+        return sorted((repr(key), _comparable(one)) for key, one in value.items())
+    return list(map(_comparable, value)) if isinstance(value, list | tuple) else repr(value)
 
 
 def _names(values: Values) -> tuple[str, ...]:
@@ -158,10 +151,8 @@ def _names(values: Values) -> tuple[str, ...]:
 
 def _indent(lines: list[str]) -> str:
     """How far the parameters of a server are indented."""
-    written = next(
-        (line for line in lines if line.strip() and not line.lstrip().startswith("#")), ""
-    )
-    return written[: len(written) - len(written.lstrip())] or "  "
+    first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
+    return first[: len(first) - len(first.lstrip())] or "  "
 
 
 def _indented(block: str, indent: str) -> str:

@@ -105,10 +105,10 @@ def is_pipeline(path: Path) -> bool:
     if path.suffix.casefold() not in (".yaml", ".yml") or not path.is_file():
         return False
     try:
-        found = marked(text_of(path), path, later_wins=True).value
+        body = marked(text_of(path), path, later_wins=True).value
     except InputError:
         return False
-    return isinstance(found, dict) and PIPELINE in found
+    return isinstance(body, dict) and PIPELINE in body
 
 
 def read(path: Path) -> Pipeline:
@@ -117,34 +117,36 @@ def read(path: Path) -> Pipeline:
     Raises:
         InputError: no YAML, or not the form of a pipeline; with line and field.
     """
-    found = marked(text_of(path), path, later_wins=True)
-    body = found.value
+    content = marked(text_of(path), path, later_wins=True)
+    body = content.value
     if not isinstance(body, dict) or PIPELINE not in body:
-        raise found.wrong((), "is not a pipeline", "Begin with 'servers:' and 'pipeline:'.")
-    _refuse_unknown(body, _KEYS, (), found)
+        raise content.wrong((), "is not a pipeline", "Begin with 'servers:' and 'pipeline:'.")
+    _refuse_unknown(body, _KEYS, (), content)
     servers = body.get("servers")
     if not isinstance(servers, dict) or not servers:
-        raise found.wrong(
+        raise content.wrong(
             ("servers",),
             "names no server",
             "Write a line a server, as in evaluation: servers/evaluation.",
         )
-    named = {str(name): address for name, address in servers.items()}
-    return Pipeline(path, named, _steps(body[PIPELINE], (PIPELINE,), found, named), found)
+    servers = {str(name): address for name, address in servers.items()}
+    return Pipeline(path, servers, _steps(body[PIPELINE], (PIPELINE,), content, servers), content)
 
 
-def _steps(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) -> tuple[Step, ...]:
+def _steps(
+    body: Any, place: Place, content: Marked, servers: Mapping[str, Any]
+) -> tuple[Step, ...]:
     if not isinstance(body, list) or not body:
         problem = "holds no step" if body == [] else "is not a list of steps"
-        raise found.wrong(place, problem, "Write '- server.tool', a line a step.")
-    return tuple(_step(one, (*place, str(at)), found, servers) for at, one in enumerate(body))
+        raise content.wrong(place, problem, "Write '- server.tool', a line a step.")
+    return tuple(_step(one, (*place, str(at)), content, servers) for at, one in enumerate(body))
 
 
-def _step(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) -> Step:
+def _step(body: Any, place: Place, content: Marked, servers: Mapping[str, Any]) -> Step:
     if isinstance(body, str):
-        return _tool_step(body, {}, place, found, servers)
+        return _tool_step(body, {}, place, content, servers)
     if not isinstance(body, dict) or len(body) != 1:
-        raise found.wrong(
+        raise content.wrong(
             place,
             "is not a step",
             "Write 'server.tool', or one of: loop, branch, server.tool with input and output.",
@@ -152,69 +154,71 @@ def _step(body: Any, place: Place, found: Marked, servers: Mapping[str, Any]) ->
     [(name, inside)] = body.items()
     at = (*place, str(name))
     if name == "loop":
-        _check_keys(inside, ("times", "steps"), at, found)
+        _check_keys(inside, ("times", "steps"), at, content)
         times = inside["times"]
         if not isinstance(times, int) or isinstance(times, bool) or times < 1:
-            raise found.wrong(
+            raise content.wrong(
                 (*at, "times"), f"is {shown_value(times)}", "Write how often, 1 or more."
             )
-        return Loop(times, _steps(inside["steps"], (*at, "steps"), found, servers), at)
+        return Loop(times, _steps(inside["steps"], (*at, "steps"), content, servers), at)
     if name == "branch":
-        _check_keys(inside, ("router", "branches"), at, found)
+        _check_keys(inside, ("router", "branches"), at, content)
         branches = inside["branches"]
         if not isinstance(branches, dict) or not branches:
-            raise found.wrong((*at, "branches"), "names no state", "Write a list of steps a state.")
+            raise content.wrong(
+                (*at, "branches"), "names no state", "Write a list of steps a state."
+            )
         return Branch(
-            _steps(inside["router"], (*at, "router"), found, servers),
+            _steps(inside["router"], (*at, "router"), content, servers),
             {
-                str(state): _steps(steps, (*at, "branches", str(state)), found, servers)
+                str(state): _steps(steps, (*at, "branches", str(state)), content, servers)
                 if steps
                 else ()  # rows of this state stay as they are
                 for state, steps in branches.items()
             },
             at,
         )
-    return _tool_step(str(name), {} if inside is None else inside, at, found, servers)
+    return _tool_step(str(name), {} if inside is None else inside, at, content, servers)
 
 
 def _tool_step(
-    name: str, renamed: Any, place: Place, found: Marked, servers: Mapping[str, Any]
+    name: str, renamed: Any, place: Place, content: Marked, servers: Mapping[str, Any]
 ) -> ToolStep:
     server, point, tool = name.partition(".")
     if not point or not tool:
-        raise found.wrong(place, f"the step {name!r} is not 'server.tool'")
+        raise content.wrong(place, f"the step {name!r} is not 'server.tool'")
     if server not in servers:
         problem = f"the step {name!r} names a server that 'servers' lacks"
-        raise found.wrong(place, problem, meant_or_all(server, servers))
+        raise content.wrong(place, problem, meant_or_all(server, servers))
     if not isinstance(renamed, dict):
-        raise found.wrong(place, "is not a mapping", "It takes 'input' and 'output'.")
+        raise content.wrong(place, "is not a mapping", "It takes 'input' and 'output'.")
     for key, names in renamed.items():
-        _refuse_unknown([key], ("input", "output"), place, found)
+        _refuse_unknown([key], ("input", "output"), place, content)
         if not isinstance(names, dict) or not all(
             isinstance(one, str) and one.removeprefix("$") for pair in names.items() for one in pair
         ):
-            raise found.wrong(
+            raise content.wrong(
                 (*place, str(key)), "is not a mapping of names", "Write 'name: variable'."
             )
     return ToolStep(server, tool, renamed.get("input") or {}, renamed.get("output") or {}, place)
 
 
-def _check_keys(body: Any, keys: tuple[str, ...], place: Place, found: Marked) -> None:
+def _check_keys(body: Any, keys: tuple[str, ...], place: Place, content: Marked) -> None:
     if not isinstance(body, dict):
-        raise found.wrong(place, "is not a mapping", f"It takes {' and '.join(keys)}.")
+        raise content.wrong(place, "is not a mapping", f"It takes {' and '.join(keys)}.")
     for key in keys:
         if key not in body:
-            raise found.wrong((*place, key), "is missing")
-    _refuse_unknown(body, keys, place, found)
+            raise content.wrong((*place, key), "is missing")
+    _refuse_unknown(body, keys, place, content)
 
 
 def _refuse_unknown(
-    given: Iterable[Any], known: tuple[str, ...], place: Place, found: Marked
+    keys: Iterable[Any], known: tuple[str, ...], place: Place, content: Marked
 ) -> None:
-    for key in given:
+    for key in keys:
         if key not in known:
             hint = f"There are: {', '.join(known)}."
-            raise found.wrong((*place, str(key)), "is not a key that is known", hint)
+            raise content.wrong((*place, str(key)), "is not a key that is known", hint)
 
 
 def _tools(steps: tuple[Step, ...]) -> Iterator[ToolStep]:

@@ -11,7 +11,7 @@ from typing import Any
 from ragassay.counts import plural
 from ragassay.errors import RagassayError
 from ragassay.pipelines.binding import Bound, Call
-from ragassay.pipelines.kept_steps import KeptSteps, Variables, only_changes_server
+from ragassay.pipelines.kept_steps import KeptSteps, Variables
 from ragassay.pipelines.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
 from ragassay.pipelines.pipeline_tools import Server, ServerError
 
@@ -24,7 +24,7 @@ class StepError(RagassayError):
 
 
 class Observer:
-    """Is told how far a pipeline is; this one tells nobody."""
+    """Is called as a pipeline goes on; this one does nothing."""
 
     def begins(self, number: int, of: int, name: str) -> None:
         """A step begins.
@@ -39,7 +39,7 @@ class Observer:
         """The step says how far it is."""
 
     def ended(
-        self, number: int, of: int, name: str, seconds: float, given: Mapping[str, Any]
+        self, number: int, of: int, name: str, seconds: float, changed: Mapping[str, Any]
     ) -> None:
         """A step has ended.
 
@@ -48,7 +48,7 @@ class Observer:
             of: how many there are.
             name: of the step.
             seconds: that it took.
-            given: the variables that it made or changed.
+            changed: the variables that it made or changed.
         """
 
 
@@ -91,7 +91,6 @@ class StepRunner:
         pipeline: as written.
         bound: what its steps need.
         servers: by name, started.
-        values: of parameters, by server.
         kept: where outputs are kept.
         observer: is told how far it is.
         notes: what a person should know of the steps that ran.
@@ -100,7 +99,6 @@ class StepRunner:
     pipeline: Pipeline
     bound: Bound
     servers: Mapping[str, Server]
-    values: Mapping[str, Mapping[str, Any]]
     kept: KeptSteps
     observer: Observer = field(default_factory=Observer)
     notes: list[str] = field(default_factory=list)
@@ -115,13 +113,15 @@ class StepRunner:
         self.kept.begin(begin)
         later = {step.server for step in self.pipeline.tools() if int(step.place[1]) >= begin - 1}
         for number, step in enumerate(self.pipeline.steps, start=1):
-            is_again = number < begin
-            if is_again and not (
-                only_changes_server(step, self.bound) and getattr(step, "server", None) in later
+            if number >= begin or (
+                isinstance(step, ToolStep) and step.server in later and self._only_changes(step)
             ):
-                continue
-            await self._top_step(number, step, variables)
+                await self._top_step(number, step, variables)
         return variables
+
+    def _only_changes(self, step: ToolStep) -> bool:
+        """Whether a step gives nothing, so that it was run for what it does to its server."""
+        return not (self.bound.calls[step.place].outputs or step.outputs)
 
     async def _top_step(self, number: int, step: Step, variables: Variables) -> None:
         of = len(self.pipeline.steps)
@@ -129,18 +129,14 @@ class StepRunner:
         began = time.monotonic()
         before = dict(variables)
         await self._step(number, step, variables)
-        given = {
-            name: value
-            for name, value in variables.items()
-            if name not in before or before[name] is not value
-        }
+        changed = _changed(before, variables)
         try:
-            self.kept.keep(number, given)
+            self.kept.keep(number, changed)
         except TypeError as error:
             raise self._failed(
                 number, step, f"what it gave cannot be kept as JSON ({error})."
             ) from error
-        self.observer.ended(number, of, step.name, time.monotonic() - began, given)
+        self.observer.ended(number, of, step.name, time.monotonic() - began, changed)
 
     async def _step(self, number: int, step: Step, variables: Variables) -> None:
         if isinstance(step, Loop):
@@ -155,7 +151,7 @@ class StepRunner:
     async def _call(self, number: int, call: Call, variables: Variables) -> None:
         step, server = call.step, call.step.server
         arguments = {
-            argument: self.values.get(server, {}).get(name)
+            argument: self.bound.parameters[server][name]
             for argument, name in call.parameters.items()
         }
         for argument, name in call.variables.items():
@@ -166,16 +162,19 @@ class StepRunner:
                 )
             arguments[argument] = variables[name]
         try:
-            result = await self.servers[server].call(call.tool, arguments, self._said)
+            result = await self.servers[server].call(call.tool, arguments, self._tell_progress)
         except ServerError as error:
-            words = str(error)
+            sentence = str(error)
             # A sentence about a file begins with its path: say which parameter names it.
-            about = [
-                f"{server}.{name}: "
-                for argument, name in call.parameters.items()
-                if arguments[argument] and words.startswith(f"{arguments[argument]}:")
-            ]
-            raise self._failed(number, step, "".join([*about[:1], words])) from error
+            parameter = next(
+                (
+                    f"{server}.{name}: "
+                    for argument, name in call.parameters.items()
+                    if arguments[argument] and sentence.startswith(f"{arguments[argument]}:")
+                ),
+                "",
+            )
+            raise self._failed(number, step, f"{parameter}{sentence}") from error
         outputs = call.outputs
         if outputs is None:
             outputs = {key: step.outputs.get(key, key) for key in result}
@@ -187,14 +186,14 @@ class StepRunner:
         self._note_lengths(number, step, arguments, {key: result[key] for key in outputs})
 
     def _note_lengths(
-        self, number: int, step: ToolStep, arguments: Variables, given: Variables
+        self, number: int, step: ToolStep, arguments: Variables, outputs: Variables
     ) -> None:
         """Notes an output with another number of rows than the inputs: rows may have been lost."""
-        rows = {len(value) for value in arguments.values() if isinstance(value, list)}
-        if len(rows) != 1:
+        lengths = {len(value) for value in arguments.values() if isinstance(value, list)}
+        if len(lengths) != 1:
             return
-        (n,) = rows
-        for name, value in given.items():
+        (n,) = lengths
+        for name, value in outputs.items():
             if isinstance(value, list) and len(value) != n:
                 sentence = (
                     f"step {number} ({step.name}) gives {name!r} with {plural(len(value), 'row')}, "
@@ -204,21 +203,18 @@ class StepRunner:
                     self.notes.append(sentence)
 
     async def _branch(self, number: int, branch: Branch, variables: Variables) -> None:
-        """Each row goes the way of its state; the rows of all states meet again afterwards."""
+        """Runs for the rows of each state the steps of its branch, and merges the rows again."""
         before = dict(variables)
         for step in branch.router:
             await self._step(number, step, variables)
         states = None
-        for name, value in variables.items():
-            if before.get(name) is not value and _is_routed(value):
-                given = [str(item["state"]) for item in value]
-                if states is not None and given != states:
-                    raise self._failed(
-                        number,
-                        branch,
-                        f"{name!r} has other states than another list of the router.",
-                    )
-                states = given
+        for name, value in _changed(before, variables).items():
+            if _is_routed(value):
+                states_of_list = [str(item["state"]) for item in value]
+                if states not in (None, states_of_list):
+                    problem = f"{name!r} has other states than another list of the router."
+                    raise self._failed(number, branch, problem)
+                states = states_of_list
                 variables[name] = [item["data"] for item in value]
         if states is None:
             raise self._failed(
@@ -232,21 +228,19 @@ class StepRunner:
                 f"{unknown[0]!r}, and 'branches' has: {', '.join(branch.branches)}.",
             )  # fmt: skip
         n = len(states)
-        whole = dict(variables)
+        after_router = dict(variables)
         for state, steps in branch.branches.items():
             rows = [row for row, one in enumerate(states) if one == state]
-            if not rows or not steps:
+            if not rows:
                 continue
-            own = {
+            own_before = {
                 name: [value[row] for row in rows] if _has_rows(value, n) else value
-                for name, value in whole.items()
+                for name, value in after_router.items()
             }
-            began = dict(own)
+            own = dict(own_before)
             for step in steps:
                 await self._step(number, step, own)
-            for name, value in own.items():
-                if name in began and began[name] is value:
-                    continue
+            for name, value in _changed(own_before, own).items():
                 if not isinstance(value, list):
                     variables[name] = value
                     continue
@@ -263,19 +257,28 @@ class StepRunner:
                     merged[row] = item
                 variables[name] = merged
 
-    def _said(self, done: float, of: float | None, sentence: str) -> None:
-        much = f"{done:g} of {of:g}" if of else ""
-        if told := " ".join(filter(None, (much, sentence))):
-            self.observer.says(told)
+    def _tell_progress(self, done: float, of: float | None, sentence: str) -> None:
+        share = f"{done:g} of {of:g}" if of else ""
+        if text := " ".join(filter(None, (share, sentence))):
+            self.observer.says(text)
 
-    def _failed(self, number: int, step: Step, words: str) -> StepError:
+    def _failed(self, number: int, step: Step, problem: str) -> StepError:
         line = self.pipeline.marked.line(step.place)
         where = f", server {step.server!r}" if isinstance(step, ToolStep) else ""
         kept = f" What the steps before gave is kept: --from {number} goes on."
         return StepError(
             f"{self.pipeline.path}, line {line}: step {number} ({step.name}){where}: "
-            f"{words}{kept if number > 1 else ''}"
+            f"{problem}{kept if number > 1 else ''}"
         )
+
+
+def _changed(before: Variables, after: Variables) -> Variables:
+    """The variables that are new or hold another object than before."""
+    return {
+        name: value
+        for name, value in after.items()
+        if name not in before or before[name] is not value
+    }
 
 
 def _is_routed(value: Any) -> bool:

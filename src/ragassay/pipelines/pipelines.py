@@ -1,4 +1,4 @@
-"""``build`` and ``run``: starts the servers of a pipeline, and does what is asked of it."""
+"""``build``, ``run`` and ``steps``: each starts the servers of a pipeline and ends them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ragassay.counts import plural
 from ragassay.errors import RagassayError
 from ragassay.pipelines import mcp_servers, parameter_file, pipeline_file
-from ragassay.pipelines.binding import Binder, Bound, check, refuse_unknown
+from ragassay.pipelines.binding import Binder, Bound
 from ragassay.pipelines.builtin_servers import BuiltinServer
 from ragassay.pipelines.kept_steps import KeptSteps, number_of
 from ragassay.pipelines.mcp_servers import first_of, needs_mcp
@@ -26,41 +27,29 @@ from ragassay.pipelines.pipeline_run import Finished, Observer, Options, StepRun
 from ragassay.pipelines.pipeline_tools import Server, ServerError
 from ragassay.pipelines.server_address import ServerAddress, address
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def build(path: Path) -> Built:
-    """Writes the parameter file of a pipeline, or adds to it what is missing.
+def _blocking(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """The function that runs a coroutine to its end, as ``asyncio.run``. A signal that interrupts
+    the program raises ``KeyboardInterrupt`` once the servers have ended."""
 
-    Args:
-        path: of the pipeline. The file is ``parameters/NAME_parameter.yaml`` beside it, or the one
-            in ``parameter/`` where that is there.
+    @wraps(work)
+    def run_to_end(*arguments: P.args, **options: P.kwargs) -> T:
+        async def interruptible() -> T:
+            with _cancelling():
+                try:
+                    return await work(*arguments, **options)
+                except KeyboardInterrupt as interrupt:
+                    raise asyncio.CancelledError from interrupt
 
-    Raises:
-        InputError: a mistake in the pipeline, with line and field.
-        ServerError: a server that does not start.
-    """
-    return _done(_build(pipeline_file.read(path)))
+        try:
+            return asyncio.run(interruptible())
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
 
-
-def _done(work: Coroutine[Any, Any, T]) -> T:
-    """What the work returns, as by ``asyncio.run``.
-
-    Raises:
-        KeyboardInterrupt: a signal ended it.
-    """
-
-    async def ended() -> T:
-        with _cancelling():
-            try:
-                return await work
-            except KeyboardInterrupt as interrupt:
-                raise asyncio.CancelledError from interrupt
-
-    try:
-        return asyncio.run(ended())
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
+    return run_to_end
 
 
 @contextmanager
@@ -94,26 +83,40 @@ def _cancelling() -> Iterator[None]:
             signal.signal(caught, handler)
 
 
-async def _build(pipeline: Pipeline) -> Built:
-    file = parameter_file.found(pipeline.path)
+@_blocking
+async def build(path: Path) -> Built:
+    """Writes the parameter file of a pipeline, or adds to it what is missing.
+
+    Args:
+        path: of the pipeline. The file is ``parameters/NAME_parameter.yaml`` beside it, or the one
+            in ``parameter/`` where that is there.
+
+    Raises:
+        InputError: a mistake in the pipeline, with line and field.
+        ServerError: a server that does not start.
+    """
+    pipeline = pipeline_file.read(path)
+    file = parameter_file.existing(path) or parameter_file.path(path)
     async with _started(pipeline) as servers:
         needed = Binder(pipeline, servers).bind()
-        built = parameter_file.write(file or parameter_file.path(pipeline.path), needed.parameters)
-        without = dict.fromkeys(f"{step.server}.{name}" for step, name in needed.unset)
+        built = parameter_file.write(file, needed.parameters)
+        unset = dict.fromkeys(f"{step.server}.{name}" for step, name in needed.unset)
         notes = [
-            f"{built.path}: {name} has no default. Write its value."
-            for name in without
+            f"{file}: {name} has no default. Write its value."
+            for name in unset
             if name in built.added
         ]
-        unused: tuple[str, ...] = ()
         try:
-            _, unused = _bound(pipeline, servers, built.path)
+            notes += Binder(pipeline, servers, file).bind_checked()[1]
         except RagassayError as error:  # what a run would say
             notes.append(str(error))
-    return replace(built, unused=unused, notes=tuple(notes))
+    return replace(built, notes=tuple(notes))
 
 
-def run(path: Path, options: Options | None = None, observer: Observer | None = None) -> Finished:
+@_blocking
+async def run(
+    path: Path, options: Options | None = None, observer: Observer | None = None
+) -> Finished:
     """Runs a pipeline.
 
     Args:
@@ -126,10 +129,18 @@ def run(path: Path, options: Options | None = None, observer: Observer | None = 
         StepError: a step failed; what was computed before is kept.
         ServerError: a server that does not start.
     """
-    return _done(_run(pipeline_file.read(path), options or Options(), observer or Observer()))
+    pipeline, options = pipeline_file.read(path), options or Options()
+    begin = 1 if options.begin is None else number_of(pipeline, options.begin)
+    folder = options.folder or Path("output") / f"{path.stem}_steps"
+    async with _ready(pipeline, options) as (servers, bound, notes):
+        kept = KeptSteps(folder, pipeline, bound)
+        runner = StepRunner(pipeline, bound, servers, kept, observer or Observer())
+        variables = await runner.run(begin)
+    return Finished(variables, folder, (*notes, *runner.notes))
 
 
-def steps(path: Path, options: Options | None = None) -> list[str]:
+@_blocking
+async def steps(path: Path, options: Options | None = None) -> list[str]:
     """Checks a pipeline, and says of each step what it takes and gives.
 
     Args:
@@ -140,11 +151,8 @@ def steps(path: Path, options: Options | None = None) -> list[str]:
         InputError: a mistake in the pipeline or its parameters.
         ServerError: a server that does not start.
     """
-    return _done(_steps(pipeline_file.read(path), options or Options()))
-
-
-async def _steps(pipeline: Pipeline, options: Options) -> list[str]:
-    async with _ready(pipeline, options) as (_, bound, _):
+    pipeline = pipeline_file.read(path)
+    async with _ready(pipeline, options or Options()) as (_, bound, _):
         return [
             line
             for number, step in enumerate(pipeline.steps, start=1)
@@ -172,43 +180,20 @@ def _lines(step: Step, bound: Bound, before: str) -> Iterator[str]:
                 yield from _lines(inside, bound, f"{indent}  ")
 
 
-async def _run(pipeline: Pipeline, options: Options, observer: Observer) -> Finished:
-    begin = 1 if options.begin is None else number_of(pipeline, options.begin)
-    folder = options.folder or Path("output") / f"{pipeline.path.stem}_steps"
-    async with _ready(pipeline, options) as (servers, bound, notes):
-        kept = KeptSteps(folder, pipeline, bound, bound.parameters)
-        runner = StepRunner(pipeline, bound, servers, bound.parameters, kept, observer)
-        variables = await runner.run(begin)
-    return Finished(variables, folder, (*notes, *runner.notes))
-
-
 @asynccontextmanager
 async def _ready(
     pipeline: Pipeline, options: Options
-) -> AsyncIterator[tuple[Mapping[str, Server], Bound, tuple[str, ...]]]:
+) -> AsyncIterator[tuple[Mapping[str, Server], Bound, list[str]]]:
     """The servers of a pipeline, started; what its steps need, checked; and notes."""
-    file = options.parameters or parameter_file.found(pipeline.path)
+    file = options.parameters or parameter_file.existing(pipeline.path)
     async with _started(pipeline) as servers:
-        bound, unused = _bound(pipeline, servers, file)
-        notes = tuple(f"{file}: the pipeline does not use {name}." for name in unused)
-        yield servers, bound, notes
-
-
-def _bound(
-    pipeline: Pipeline, servers: Mapping[str, Server], file: Path | None
-) -> tuple[Bound, tuple[str, ...]]:
-    """What the steps need, and the parameters of the file that none of them uses."""
-    values, content = ({}, None) if file is None else parameter_file.read(file)
-    bound = Binder(pipeline, servers, values, content).bind()
-    unused = [] if content is None else refuse_unknown(values, servers, bound, content)
-    check(pipeline, bound, values, file)
-    return bound, tuple(unused)
+        yield servers, *Binder(pipeline, servers, file).bind_checked()
 
 
 @asynccontextmanager
 async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
-    """The servers that the steps use. What fails is told without the groups around it."""
-    used = list(dict.fromkeys(step.server for step in pipeline.tools()))
+    """The servers that the steps use. An error is raised without the exception groups around it."""
+    used = dict.fromkeys(step.server for step in pipeline.tools())
     places = {name: address(pipeline, name) for name in used}
     if any(place.kind != "builtin" for place in places.values()):
         needs_mcp()
@@ -225,7 +210,7 @@ async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
                     try:
                         servers[name] = await stack.enter_async_context(mcp_servers.started(place))
                     except (ServerError, BaseExceptionGroup) as error:
-                        raise _of_start(pipeline, name, place, error) from error
+                        raise _start_error(pipeline, name, place, error) from error
                 yield servers
             except RagassayError as error:
                 failure = error
@@ -255,14 +240,14 @@ def _interrupts() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
-def _of_start(
+def _start_error(
     pipeline: Pipeline, name: str, place: ServerAddress, error: BaseException
 ) -> RagassayError:
     first = first_of(error)
     if not isinstance(first, ServerError):
         raise first
     if place.kind == "url":  # which may hold a key
-        where, what = re.sub(r"//[^/]*@", "//", place.where.split("?")[0]), "cannot be used"
+        where, verb = re.sub(r"//[^/]*@", "//", place.where.split("?")[0]), "cannot be used"
     else:
-        where, what = place.where, "does not start"
-    return pipeline.wrong(("servers", name), f"the server {where!r} {what}: {first}")
+        where, verb = place.where, "does not start"
+    return pipeline.wrong(("servers", name), f"the server {where!r} {verb}: {first}")

@@ -81,11 +81,9 @@ def address(pipeline: Pipeline, name: str) -> ServerAddress:
     if not isinstance(body, dict):
         raise pipeline.wrong(place, "is neither a text nor a mapping", _FORMS)
     written = validated(pipeline.marked, body, _Written, place)
-    given = [key for key in ("folder", "command", "url") if getattr(written, key)]
-    if len(given) != 1:
-        raise pipeline.wrong(
-            place, f"has {len(given) or 'none'} of folder, command and url", "Write one."
-        )
+    n = sum(bool(one) for one in (written.folder, written.command, written.url))
+    if n != 1:
+        raise pipeline.wrong(place, f"has {n or 'none'} of folder, command and url", "Write one.")
     filled: dict[str, Any] = {
         "env": _filled(pipeline, place, "env", written.env),
         "headers": _filled(pipeline, place, "headers", written.headers),
@@ -107,6 +105,8 @@ def address(pipeline: Pipeline, name: str) -> ServerAddress:
     return _of_command(pipeline, (*place, "command"), written.command or [], **filled)
 
 
+_URL = ("http://", "https://")
+
 _FORMS = (
     "Write a folder with src/NAME.py and parameter.yaml, a command such as 'python server.py', a "
     "URL, or servers/benchmark or servers/evaluation for the built-in ones."
@@ -114,7 +114,7 @@ _FORMS = (
 
 
 def _of_text(pipeline: Pipeline, place: Place, text: str) -> ServerAddress:
-    if text.startswith(("http://", "https://")):
+    if text.startswith(_URL):
         return ServerAddress("url", text)
     if not text.strip():
         raise pipeline.wrong(place, "is empty", _FORMS)
@@ -135,12 +135,9 @@ def _folder(pipeline: Pipeline, text: str) -> Path | None:
 
 def _of_folder(pipeline: Pipeline, place: Place, folder: Path, **more: Any) -> ServerAddress:
     """A server of UltraRAG's layout: its program, or where its parameters say that it runs."""
-    parameters = folder / "parameter.yaml"
-    if parameters.is_file():
-        body = marked(text_of(parameters), parameters, later_wins=True).value
-        path = body.get("path") if isinstance(body, dict) else None
-        if isinstance(path, str) and path.startswith(("http://", "https://")):
-            return ServerAddress("url", path, folder=folder, **more)
+    path = _parameter_file(folder).get("path")
+    if isinstance(path, str) and path.startswith(_URL):
+        return ServerAddress("url", path, folder=folder, **more)
     name = folder.resolve().name
     program = folder / "src" / f"{name}.py"
     if not program.is_file():
@@ -199,13 +196,15 @@ def parameters_of(folder: Path) -> Mapping[str, Any]:
     Raises:
         InputError: the file is no mapping.
     """
+    return {name: value for name, value in _parameter_file(folder).items() if name != "path"}
+
+
+def _parameter_file(folder: Path) -> dict[str, Any]:
     path = folder / "parameter.yaml"
-    if not path.is_file():
-        return {}
-    body = marked(text_of(path), path, later_wins=True).value
-    if body is not None and not isinstance(body, dict):
+    body = marked(text_of(path), path, later_wins=True).value if path.is_file() else None
+    if not isinstance(body, dict | None):
         raise InputError("is not a mapping of parameters", path=path)
-    return {str(name): value for name, value in (body or {}).items() if name != "path"}
+    return {str(name): value for name, value in (body or {}).items()}
 
 
 def entries_of(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

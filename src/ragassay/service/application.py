@@ -137,16 +137,17 @@ async def _sweep(views: Views) -> None:
 
 def _document_problems(app: FastAPI) -> None:
     """Puts the form of a problem into the schemas, and takes out the one that is never used."""
-    made = app.openapi
+    describe = app.openapi
 
     def openapi() -> dict[str, Any]:
-        found = made()
-        schemas = found.setdefault("components", {}).setdefault("schemas", {})
+        description = describe()
+        components = description.setdefault("components", {})
+        schemas = components.setdefault("schemas", {})
         schemas["Problem"] = Problem.model_json_schema()
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
-        found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        found["security"] = [{"token": []}, {}]
-        return found
+        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        description["security"] = [{"token": []}, {}]
+        return description
 
     app.openapi = openapi  # type: ignore[method-assign]

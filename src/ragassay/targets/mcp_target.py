@@ -105,7 +105,7 @@ class McpTarget(Target):
         assert self._server is not None and self._tool is not None
         with self.named():
             try:
-                result = await self._server.asked(
+                result = await self._server.call_tool(
                     self._tool, self._arguments(request), self._timeout, None
                 )
             except ServerError as error:

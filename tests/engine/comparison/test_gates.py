@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.cli.show import exit_code
+from ragassay.cli.output.show import exit_code
 from ragassay.engine.comparison import GatedComparison, drops, gates
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.score_columns import ScoreColumns

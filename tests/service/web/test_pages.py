@@ -369,7 +369,8 @@ def test_a_page_says_that_the_store_is_away(tmp_path: Path) -> None:
 
 
 def test_a_row_that_no_report_can_have_is_no_defect(served: Served) -> None:
-    assert httpx2.get(f"{served.url}/reports/x/samples/{10**30}").status_code == 422
+    report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
+    assert httpx2.get(f"{served.url}/reports/{report}/samples/{10**30}").status_code == 422
 
 
 def test_the_view_of_a_deleted_report_is_dropped(served: Served) -> None:

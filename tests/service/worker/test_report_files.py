@@ -35,7 +35,7 @@ from ragassay.service.store import (
     write_report,
     write_report_comparison,
 )
-from ragassay.service.views import made_apart
+from ragassay.service.views import make_file
 from ragassay.service.web.page_routes import written_comparison_page
 from stored_records import a_task
 
@@ -166,22 +166,22 @@ def test_large_reports_are_written_and_compared_in_a_process_of_their_own(
     ragassay.evaluate([{"id": "x", "query": "?", "answer": "a"}], ["BLEU"], save=tmp_path / "o")
     other = keep_uploaded_run(store, task.id, "other", zipped(tmp_path / "o")).id
     here = [
-        made_apart(write_report, store, new, form="csv"),
-        made_apart(write_report_comparison, store, new, old, form="json"),
-        made_apart(written_comparison_page, store, new, old, force=False),
+        make_file(write_report, store, new, form="csv"),
+        make_file(write_report_comparison, store, new, old, form="json"),
+        make_file(written_comparison_page, store, new, old, force=False),
     ]
-    monkeypatch.setattr("ragassay.service.views.apart.LARGE", 0)
+    monkeypatch.setattr("ragassay.service.views.separate_process.LARGE", 0)
     processes: list[Any] = []
     begin = subprocess.run
     monkeypatch.setattr(subprocess, "run", lambda *a, **k: processes.append(a) or begin(*a, **k))
-    assert made_apart(write_report, store, new, form="csv") == here[0]
-    assert made_apart(write_report_comparison, store, new, old, form="json") == here[1]
-    assert made_apart(written_comparison_page, store, new, old, force=False) == here[2]
+    assert make_file(write_report, store, new, form="csv") == here[0]
+    assert make_file(write_report_comparison, store, new, old, form="json") == here[1]
+    assert make_file(written_comparison_page, store, new, old, force=False) == here[2]
     assert len(processes) == 3
     with pytest.raises(RagassayError, match="no metric in common"):
-        made_apart(write_report_comparison, store, new, other, form="json")
+        make_file(write_report_comparison, store, new, other, form="json")
     with pytest.raises(NotThere):
-        made_apart(write_report, store, "nothing", form="csv")
+        make_file(write_report, store, "nothing", form="csv")
 
 
 def test_reports_that_cannot_be_compared_say_why(store: Store, runs: Path, tmp_path: Path) -> None:

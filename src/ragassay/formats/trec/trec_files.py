@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragassay.counts import share
-from ragassay.errors import InputError, warn_user
-from ragassay.formats.sources import opened, placed, read_all, unpacking
+from ragassay.errors import InputError, called, warn_user
+from ragassay.formats.sources import opened, placed, read_all, standard_input, unpacking
 
 if TYPE_CHECKING:
     import polars as pl
@@ -91,8 +91,8 @@ def read_run(path: Path) -> TrecRun:
     if "_rank" in frame.columns:
         if n := _n_contradicted(frame):
             warn_user(
-                f"{path}: in {share(n, frame['query'].n_unique(), 'query')} the rank column "
-                "contradicts the scores. Ranks follow from the scores, as in trec_eval."
+                f"{called(path)}: in {share(n, frame['query'].n_unique(), 'query')} the rank "
+                "column contradicts the scores. Ranks follow from the scores, as in trec_eval."
             )
         frame = frame.drop("_rank")
     return TrecRun(tag, frame)
@@ -242,6 +242,7 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
     """The frame, or ``None`` where anything is unexpected."""
     import polars as pl
 
+    path = standard_input.on_disk(path)
     plain = _plain(path)
     source: str | bytes
     if plain is not None:

@@ -10,6 +10,7 @@ from . import (
 from .access import (
     LOOPBACK as LOOPBACK,
     SESSION as SESSION,
+    Access as Access,
     Guard as Guard,
     access_of as access_of,
     is_loopback as is_loopback,
@@ -21,10 +22,15 @@ from .problems import (
     Problem as Problem,
     answer_with_problems as answer_with_problems,
     problem as problem,
+    problem_of as problem_of,
 )
 from .route_parts import (
     Allowed as Allowed,
     InStore as InStore,
+    ProjectToRead as ProjectToRead,
+    ReportToRead as ReportToRead,
+    TaskToRead as TaskToRead,
+    TaskToWrite as TaskToWrite,
+    report_for as report_for,
     task_for as task_for,
-    task_of_report as task_of_report,
 )

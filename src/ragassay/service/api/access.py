@@ -11,7 +11,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragassay.service.api.problems import problem
-from ragassay.service.store import Store, Token, find_token, has_tokens
+from ragassay.service.store import Store, Token, TokenScope, find_token, has_tokens
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -50,7 +50,7 @@ class Access:
     def __init__(self, token: Token | None) -> None:
         self._token = token
 
-    def check(self, scope: str, project_id: str | None) -> None:
+    def check(self, scope: TokenScope, project_id: str | None) -> None:
         """Refuses what is not allowed.
 
         Args:
@@ -63,13 +63,13 @@ class Access:
         if not self.may(scope, project_id):
             raise HTTPException(403, f"This token does not allow to {scope} here")
 
-    def may(self, scope: str, project_id: str | None) -> bool:
+    def may(self, scope: TokenScope, project_id: str | None) -> bool:
         """Whether something is allowed.
 
         Args:
             scope, project_id: as of `check`.
         """
-        return self._token is None or self._token.may(scope, project_id)  # type: ignore[arg-type]
+        return self._token is None or self._token.may(scope, project_id)
 
 
 def access_of(request: Request) -> Access:
@@ -83,8 +83,9 @@ def access_of(request: Request) -> Access:
     token = find_token(store, value) if value else None
     if token is not None:
         return Access(token)
-    # A client that insists on sending something may, where nothing is needed.
-    if not has_tokens(store) and _comes_from_here(request):
+    # A client may send a token although none is needed.
+    is_local = request.client is None or is_loopback(request.client.host)
+    if is_local and not has_tokens(store):
         return Access(None)
     raise HTTPException(
         401,
@@ -99,10 +100,6 @@ def token_value(request: Request) -> str:
     if kind.casefold() == "bearer":
         return value.strip()
     return request.headers.get("x-api-key", "").strip() or request.cookies.get(SESSION, "")
-
-
-def _comes_from_here(request: Request) -> bool:
-    return request.client is None or is_loopback(request.client.host)
 
 
 class Guard:

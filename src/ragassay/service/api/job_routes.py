@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from ragassay.errors import RagassayError
-from ragassay.service.api.access import Access
 from ragassay.service.api.route_parts import READS, WRITES, Allowed, InStore
 from ragassay.service.store import (
     Job,
     NotThere,
     Status,
     Store,
+    TokenScope,
     cancel_job,
     get_job,
     list_jobs,
@@ -35,6 +36,22 @@ SILENCE_S = 15.0
 Key = Annotated[str | None, Query(max_length=100)]
 
 
+def job_for(scope: TokenScope, job_id: str, store: InStore, access: Allowed) -> Job:
+    """A job that a request may read or write.
+
+    Raises:
+        NotThere: there is none.
+        HTTPException: 403.
+    """
+    job = get_job(store, job_id)
+    access.check(scope, job.project_id)
+    return job
+
+
+JobToRead = Annotated[Job, Depends(partial(job_for, "read"))]
+JobToWrite = Annotated[Job, Depends(partial(job_for, "write"))]
+
+
 @router.get("/jobs", responses=READS)
 def get_jobs(
     store: InStore,
@@ -45,16 +62,16 @@ def get_jobs(
     status: Status | None = None,
 ) -> list[Job]:
     """The jobs that all conditions hold for and that the token may read, oldest first."""
-    found = list_jobs(
+    jobs = list_jobs(
         store, project_id=project_id, task_id=task_id, report_id=report_id, status=status
     )
-    return [job for job in found if access.may("read", job.project_id)]
+    return [job for job in jobs if access.may("read", job.project_id)]
 
 
 @router.get("/jobs/{job_id}", responses=READS)
-def get_one_job(job_id: str, store: InStore, access: Allowed) -> Job:
+def get_one_job(job: JobToRead) -> Job:
     """A job, and how far it is."""
-    return _job(store, access, "read", job_id)
+    return job
 
 
 @router.get(
@@ -65,12 +82,11 @@ def get_one_job(job_id: str, store: InStore, access: Allowed) -> Job:
         **READS,
     },
 )
-def get_events(job_id: str, store: InStore, access: Allowed) -> StreamingResponse:
+def get_events(job: JobToRead, store: InStore) -> StreamingResponse:
     """The progress of a job as server-sent events, until it ends: first an event `progress` with
     the job as it is (what `GET /jobs/ID` answers), then one at each change; the last one is `end`,
     or `gone` where the job was deleted."""
-    _job(store, access, "read", job_id)
-    return StreamingResponse(job_events(store, job_id), media_type="text/event-stream")
+    return StreamingResponse(job_events(store, job.id), media_type="text/event-stream")
 
 
 async def job_events(store: Store, key: str) -> AsyncIterator[str]:
@@ -80,7 +96,7 @@ async def job_events(store: Store, key: str) -> AsyncIterator[str]:
         store: where.
         key: of the job.
     """
-    told, last = "", time.monotonic()
+    sent, last = "", time.monotonic()
     while True:
         try:
             job = await run_in_threadpool(get_job, store, key)
@@ -94,9 +110,9 @@ async def job_events(store: Store, key: str) -> AsyncIterator[str]:
         if job.has_ended:
             yield f"event: end\ndata: {body}\n\n"
             return
-        if body != told:
+        if body != sent:
             yield f"event: progress\ndata: {body}\n\n"
-            told, last = body, time.monotonic()
+            sent, last = body, time.monotonic()
         elif time.monotonic() - last > SILENCE_S:
             yield ": the job goes on\n\n"
             last = time.monotonic()
@@ -104,20 +120,12 @@ async def job_events(store: Store, key: str) -> AsyncIterator[str]:
 
 
 @router.post("/jobs/{job_id}/cancel", responses=WRITES)
-def post_cancel(job_id: str, store: InStore, access: Allowed) -> Job:
+def post_cancel(job: JobToWrite, store: InStore) -> Job:
     """Ends a job. What judges answered until then is kept."""
-    _job(store, access, "write", job_id)
-    return cancel_job(store, job_id)
+    return cancel_job(store, job.id)
 
 
 @router.post("/jobs/{job_id}/retry", responses=WRITES)
-def post_retry(job_id: str, store: InStore, access: Allowed) -> Job:
+def post_retry(job: JobToWrite, store: InStore) -> Job:
     """Does a job that failed again. What judges answered is not asked again."""
-    _job(store, access, "write", job_id)
-    return retry_job(store, job_id)
-
-
-def _job(store: Store, access: Access, scope: str, key: str) -> Job:
-    job = get_job(store, key)
-    access.check(scope, job.project_id)
-    return job
+    return retry_job(store, job.id)

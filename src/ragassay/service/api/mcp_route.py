@@ -44,8 +44,7 @@ class _ForWriters:
             access = await run_in_threadpool(access_of, Request(scope))
             access.check("write", None)
         except HTTPException as error:
-            refused = problem(error.status_code, str(error.detail))
-            refused.headers.update(error.headers or {})
+            refused = problem(error.status_code, str(error.detail), headers=error.headers)
             await refused(scope, receive, send)
             return
         await self._app(scope, receive, send)

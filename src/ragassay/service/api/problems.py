@@ -94,50 +94,45 @@ def problem(
 
 def answer_with_problems(app: FastAPI) -> None:
     """Makes an application answer every error with a problem."""
+    for kind in (OSError, RagassayError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, problem_of)
 
-    @app.exception_handler(StoreUnavailable)
-    def unavailable(request: Request, error: StoreUnavailable) -> JSONResponse:
-        # Which database it is, and where, is the server's.
+
+def problem_of(request: Request, error: Exception) -> JSONResponse:
+    """The answer for an error.
+
+    Args:
+        request: that led to it.
+        error: of any kind. One of the server's own goes into the log, and a client sees that there
+            is one: its text may hold what is not the client's (where the database is, say).
+    """
+    if isinstance(error, StoreUnavailable):
         _log(request, error)
         return problem(503, UNAVAILABLE)
-
-    @app.exception_handler(OSError)
-    def disk(request: Request, error: OSError) -> JSONResponse:
-        _log(request, error)
-        if error.errno in _DISK:
-            return problem(503, f"The service cannot write to its disk: {system_problem(error)}.")
-        return problem(500, DEFECT)
-
-    @app.exception_handler(RagassayError)
-    def refused(request: Request, error: RagassayError) -> JSONResponse:
-        if isinstance(error, InputError):
-            return problem(422, str(error), field=error.field, line=error.line)
-        status = {NotThere: 404, Conflict: 409}.get(type(error), 422)
-        return problem(status, str(error))
-
-    @app.exception_handler(RequestValidationError)
-    def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        if first["type"] == "json_invalid":
-            character, reason = int(first["loc"][-1]) + 1, json_words(first["ctx"]["error"])
-            return problem(422, f"The body is not JSON: {reason}, at character {character}.")
-        found, said = mistakes(error)[0]
-        place = ".".join(one for one in found if one not in ("body", "query", "path"))
-        sentence = said.rstrip(".")
-        return problem(
-            422, f"{place}: {sentence}." if place else f"{sentence}.", field=place or None
-        )
-
-    @app.exception_handler(HTTPException)
-    def other(request: Request, error: HTTPException) -> JSONResponse:
+    if isinstance(error, InputError):
+        return problem(422, str(error), field=error.field, line=error.line)
+    if isinstance(error, RagassayError):
+        return problem({NotThere: 404, Conflict: 409}.get(type(error), 422), str(error))
+    if isinstance(error, RequestValidationError):
+        return _invalid(error)
+    if isinstance(error, HTTPException):
         detail = str(error.detail or TITLES.get(error.status_code, "Error")).rstrip(".")
         return problem(error.status_code, f"{detail}.", headers=error.headers)
+    _log(request, error)
+    if isinstance(error, OSError) and error.errno in _DISK:
+        return problem(503, f"The service cannot write to its disk: {system_problem(error)}.")
+    return problem(500, DEFECT)
 
-    @app.exception_handler(Exception)
-    def defect(request: Request, error: Exception) -> JSONResponse:
-        # What it is goes into the log, and not to a client: it may hold what is not theirs.
-        _log(request, error)
-        return problem(500, DEFECT)
+
+def _invalid(error: RequestValidationError) -> JSONResponse:
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        character, reason = int(first["loc"][-1]) + 1, json_words(first["ctx"]["error"])
+        return problem(422, f"The body is not JSON: {reason}, at character {character}.")
+    place, mistake = mistakes(error)[0]
+    field = ".".join(one for one in place if one not in ("body", "query", "path"))
+    sentence = f"{mistake.rstrip('.')}."
+    return problem(422, f"{field}: {sentence}" if field else sentence, field=field or None)
 
 
 def _log(request: Request, error: Exception) -> None:

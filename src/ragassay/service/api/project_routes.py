@@ -7,7 +7,18 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter
 from pydantic import BeforeValidator, Field
 
-from ragassay.service.api.route_parts import READS, WRITES, Allowed, Body, InStore, Name, task_for
+from ragassay.service.api.route_parts import (
+    READS,
+    WRITES,
+    Allowed,
+    Body,
+    InStore,
+    Name,
+    ProjectToRead,
+    ProjectToWrite,
+    TaskToRead,
+    TaskToWrite,
+)
 from ragassay.service.store import (
     Project,
     Task,
@@ -65,48 +76,42 @@ def post_project(new: NewProject, store: InStore, access: Allowed) -> Project:
 
 
 @router.get("/projects/{project_id}", responses=READS)
-def get_one_project(project_id: str, store: InStore, access: Allowed) -> Project:
+def get_one_project(project_id: ProjectToRead, store: InStore) -> Project:
     """A project."""
-    access.check("read", project_id)
     return get_project(store, project_id)
 
 
 @router.delete("/projects/{project_id}", status_code=204, responses=WRITES)
-def delete_one_project(project_id: str, store: InStore, access: Allowed) -> None:
+def delete_one_project(project_id: ProjectToWrite, store: InStore) -> None:
     """Deletes a project with its tasks, records and reports."""
-    access.check("write", project_id)
     delete_project(store, project_id)
 
 
 @router.get("/projects/{project_id}/tasks", responses=READS)
-def get_tasks(project_id: str, store: InStore, access: Allowed) -> list[Task]:
+def get_tasks(project_id: ProjectToRead, store: InStore) -> list[Task]:
     """The tasks of a project, oldest first."""
-    access.check("read", project_id)
     return list_tasks(store, project_id)
 
 
 @router.post("/projects/{project_id}/tasks", status_code=201, responses=WRITES)
-def post_task(project_id: str, new: NewTask, store: InStore, access: Allowed) -> Task:
+def post_task(project_id: ProjectToWrite, new: NewTask, store: InStore) -> Task:
     """Makes a task in a project."""
-    access.check("write", project_id)
     return create_task(store, project_id, new.name, new.options)
 
 
 @router.get("/tasks/{task_id}", responses=READS)
-def get_one_task(task_id: str, store: InStore, access: Allowed) -> Task:
+def get_one_task(task: TaskToRead) -> Task:
     """A task."""
-    return task_for(store, access, "read", task_id)
+    return task
 
 
 @router.put("/tasks/{task_id}/options", responses=WRITES)
-def put_task_options(task_id: str, options: TaskOptions, store: InStore, access: Allowed) -> Task:
+def put_task_options(task: TaskToWrite, options: TaskOptions, store: InStore) -> Task:
     """Gives a task other options. What is stored stays as it is."""
-    task_for(store, access, "write", task_id)
-    return change_task(store, task_id, options)
+    return change_task(store, task.id, options)
 
 
 @router.delete("/tasks/{task_id}", status_code=204, responses=WRITES)
-def delete_one_task(task_id: str, store: InStore, access: Allowed) -> None:
+def delete_one_task(task: TaskToWrite, store: InStore) -> None:
     """Deletes a task with its records and reports."""
-    task_for(store, access, "write", task_id)
-    delete_task(store, task_id)
+    delete_task(store, task.id)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from ragassay.service.api.paging import Cursor, Limit, Page, decoded, encoded
-from ragassay.service.api.route_parts import READS, WRITES, Allowed, Body, InStore, task_for
+from ragassay.service.api.route_parts import READS, WRITES, Body, InStore, TaskToRead, TaskToWrite
 from ragassay.service.store import (
     Ingested,
     StoredRecord,
@@ -65,18 +65,16 @@ class Deleted(BaseModel):
 
 
 @router.post("/tasks/{task_id}/records", responses=WRITES)
-def post_records(task_id: str, batch: Batch, store: InStore, access: Allowed) -> Ingested:
+def post_records(task: TaskToWrite, batch: Batch, store: InStore) -> Ingested:
     """Stores records. Sent again unchanged, a record changes nothing; changed, it becomes a new
     version."""
-    task = task_for(store, access, "write", task_id)
-    return add_records(store, task_id, read_batch(batch.records, task.options.separator))
+    return add_records(store, task.id, read_batch(batch.records, task.options.separator))
 
 
 @router.get("/tasks/{task_id}/records", responses=READS)
 def get_records(
-    task_id: str,
+    task: TaskToRead,
     store: InStore,
-    access: Allowed,
     cursor: Cursor = None,
     limit: Limit = 50,
     from_timestamp: Moment = None,
@@ -84,23 +82,20 @@ def get_records(
     text: Text = "",
 ) -> Page[StoredRecord]:
     """The records of a task, the youngest first."""
-    task_for(store, access, "read", task_id)
-    found, after = read_page(
-        store, task_id, after=decoded(cursor), limit=limit, start=from_timestamp,
+    records, after = read_page(
+        store, task.id, after=decoded(cursor), limit=limit, start=from_timestamp,
         end=to_timestamp, text=text,
     )  # fmt: skip
-    return Page(items=found, next=encoded(after))
+    return Page(items=records, next=encoded(after))
 
 
 @router.get("/tasks/{task_id}/records/{record_id:path}", responses=READS)
-def get_record(task_id: str, record_id: str, store: InStore, access: Allowed) -> list[StoredRecord]:
+def get_record(task: TaskToRead, record_id: str, store: InStore) -> list[StoredRecord]:
     """All versions of a record, the youngest first."""
-    task_for(store, access, "read", task_id)
-    return read_versions(store, task_id, record_id)
+    return read_versions(store, task.id, record_id)
 
 
 @router.delete("/tasks/{task_id}/records/{record_id:path}", responses=WRITES)
-def delete_record(task_id: str, record_id: str, store: InStore, access: Allowed) -> Deleted:
+def delete_record(task: TaskToWrite, record_id: str, store: InStore) -> Deleted:
     """Deletes a record with its versions."""
-    task_for(store, access, "write", task_id)
-    return Deleted(deleted=delete_records(store, task_id, [record_id]))
+    return Deleted(deleted=delete_records(store, task.id, [record_id]))

@@ -17,9 +17,12 @@ from ragassay.service.api.route_parts import (
     Body,
     InStore,
     Name,
+    ReportToRead,
+    ReportToWrite,
     SentFile,
-    task_for,
-    task_of_report,
+    TaskToRead,
+    TaskToWrite,
+    report_for,
 )
 from ragassay.service.store import (
     MEDIA_TYPES,
@@ -31,7 +34,6 @@ from ragassay.service.store import (
     WrittenFile,
     create_report,
     delete_report,
-    get_report,
     keep_uploaded_run,
     list_reports,
     preview_report,
@@ -39,7 +41,7 @@ from ragassay.service.store import (
     write_report,
     write_report_comparison,
 )
-from ragassay.service.views import made_apart
+from ragassay.service.views import make_file
 
 router = APIRouter(tags=["reports"])
 
@@ -53,14 +55,14 @@ def moment(value: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     try:
-        found = datetime.fromisoformat(value.strip())
+        time = datetime.fromisoformat(value.strip())
     except (AttributeError, ValueError) as error:
         raise ValueError(
             "give seconds since 1970, or ISO 8601 with a zone: 2026-01-31T09:30:00Z"
         ) from error
-    if found.tzinfo is None:
+    if time.tzinfo is None:
         raise ValueError("the time names no zone: end it with Z, or with +01:00")
-    return found.timestamp()
+    return time.timestamp()
 
 
 Time = Annotated[
@@ -97,90 +99,73 @@ class Started(BaseModel):
 
 
 @router.post("/tasks/{task_id}/reports", status_code=202, responses=WRITES)
-def post_report(task_id: str, new: NewReport, store: InStore, access: Allowed) -> Started:
+def post_report(task: TaskToWrite, new: NewReport, store: InStore) -> Started:
     """Asks for a report over the records of an interval; a worker computes it."""
-    task_for(store, access, "write", task_id)
     report, job = create_report(
-        store, task_id, new.name, new.from_timestamp, new.to_timestamp, new.options
+        store, task.id, new.name, new.from_timestamp, new.to_timestamp, new.options
     )
     return Started(report=report, job=job)
 
 
 @router.post("/tasks/{task_id}/reports/preview", responses=WRITES)
-def post_preview(task_id: str, asked: Asked, store: InStore, access: Allowed) -> ReportPreview:
+def post_preview(task: TaskToRead, asked: Asked, store: InStore) -> ReportPreview:
     """What a report would hold and cost: records, metrics that apply, calls, dollars. No judge is
     called, and nothing is stored."""
-    task_for(store, access, "read", task_id)
-    return preview_report(store, task_id, asked.from_timestamp, asked.to_timestamp, asked.options)
+    return preview_report(store, task.id, asked.from_timestamp, asked.to_timestamp, asked.options)
 
 
 @router.get("/tasks/{task_id}/reports", responses=READS)
-def get_reports(task_id: str, store: InStore, access: Allowed) -> list[Report]:
+def get_reports(task: TaskToRead, store: InStore) -> list[Report]:
     """The reports of a task, oldest first."""
-    task_for(store, access, "read", task_id)
-    return list_reports(store, task_id)
+    return list_reports(store, task.id)
 
 
 @router.get("/reports/{report_id}", responses=READS)
-def get_one_report(report_id: str, store: InStore, access: Allowed) -> Report:
+def get_one_report(report: ReportToRead) -> Report:
     """A report: its state, and its headline once it is there."""
-    task_of_report(store, access, "read", report_id)
-    return get_report(store, report_id)
+    return report
 
 
 @router.delete("/reports/{report_id}", status_code=204, responses=WRITES)
-def delete_one_report(report_id: str, store: InStore, access: Allowed) -> None:
+def delete_one_report(report: ReportToWrite, store: InStore) -> None:
     """Deletes a report with its run folder."""
-    task_of_report(store, access, "write", report_id)
-    delete_report(store, report_id)
+    delete_report(store, report.id)
 
 
-@router.get(
-    "/reports/{report_id}/run",
-    response_class=Response,
-    responses={
-        200: {"description": "the run folder", "content": {"application/zip": {}}},
-        **READS,
-        **documented(409),
-    },
-)
-def get_run(report_id: str, store: InStore, access: Allowed) -> Response:
+def _file_responses(description: str, *kinds: str) -> dict[int | str, dict[str, Any]]:
+    """What the documentation says of a route that answers with a file of one of these types."""
+    content = {"description": description, "content": {kind: {} for kind in kinds}}
+    return {200: content, **READS, **documented(409)}
+
+
+ARCHIVE = _file_responses("the run folder", "application/zip")
+FILES = _file_responses("the file", *dict.fromkeys(MEDIA_TYPES.values()))
+
+
+@router.get("/reports/{report_id}/run", response_class=Response, responses=ARCHIVE)
+def get_run(report: ReportToRead, store: InStore) -> Response:
     """The run folder of a report as a zip (docs/run-folder.md): unpacked, everything that the
     command line does with a run folder works on it."""
-    task_of_report(store, access, "read", report_id)
-    headers = {"Content-Disposition": f'attachment; filename="report-{report_id}.zip"'}
-    return Response(run_archive(store, report_id), 200, headers, "application/zip")
-
-
-FILES: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "the file",
-        "content": {kind: {} for kind in dict.fromkeys(MEDIA_TYPES.values())},
-    },
-    **READS,
-    **documented(409),
-}
+    headers = {"Content-Disposition": f'attachment; filename="report-{report.id}.zip"'}
+    return Response(run_archive(store, report.id), 200, headers, "application/zip")
 
 
 @router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES)
-def get_file(report_id: str, form: ReportForm, store: InStore, access: Allowed) -> Response:
+def get_file(report: ReportToRead, form: ReportForm, store: InStore) -> Response:
     """A report as a file, as `ragassay report --format` writes it."""
-    task_of_report(store, access, "read", report_id)
-    return _download(made_apart(write_report, store, report_id, form=form))
+    return _download(make_file(write_report, store, report.id, form=form))
 
 
 @router.post("/tasks/{task_id}/runs", status_code=201, responses=WRITES, openapi_extra=BINARY)
 def post_run(
-    task_id: str,
+    task: TaskToWrite,
     name: Annotated[Name, Query(description="of the report, for people")],
     store: InStore,
-    access: Allowed,
     file: SentFile,
 ) -> Report:
     """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip, a tar or
     a tar.gz of it, without links and with paths within the folder only."""
-    task_for(store, access, "write", task_id)
-    return keep_uploaded_run(store, task_id, name, file)
+    return keep_uploaded_run(store, task.id, name, file)
 
 
 @router.get("/comparisons", response_class=Response, responses=FILES)
@@ -196,9 +181,9 @@ def get_comparison(
     """Whether a report is better than another, query by query, as `ragassay compare` says it: by
     metric the difference, its interval, p-values and the verdict."""
     for key in (new, old):
-        task_of_report(store, access, "read", key)
+        report_for("read", key, store, access)
     return _download(
-        made_apart(
+        make_file(
             write_report_comparison,
             *(store, new, old),
             form=form,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import IO, Annotated, Any
 
 from fastapi import Depends, HTTPException, Query, Request
@@ -12,7 +13,7 @@ from starlette.requests import ClientDisconnect
 
 from ragassay.service.api.access import Access, access_of
 from ragassay.service.api.problems import documented
-from ragassay.service.store import Store, Task, get_report, get_task
+from ragassay.service.store import Report, Store, Task, TokenScope, get_report, get_task
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
@@ -31,8 +32,8 @@ WRITES = documented(400, 401, 403, 404, 409, 413, 422, 503)
 
 def store_of(request: Request) -> Store:
     """The store of the application."""
-    found: Store = request.app.state.store
-    return found
+    store: Store = request.app.state.store
+    return store
 
 
 InStore = Annotated[Store, Depends(store_of)]
@@ -68,22 +69,43 @@ async def sent_file(request: Request) -> AsyncIterator[IO[bytes]]:
 
 
 SentFile = Annotated[Any, Depends(sent_file)]
-"""The body of a request, as a binary file. Stands after `Allowed` in a signature: who may not send
-is refused first."""
+"""The body of a request, as a binary file. Stands after `TaskToWrite` in a signature: a client that
+may not send is refused before its file is read."""
 
 
-def task_for(store: Store, access: Access, scope: str, key: str) -> Task:
+def project_for(scope: TokenScope, project_id: str, access: Allowed) -> str:
+    """The id of a project that a request may read or write.
+
+    Raises:
+        HTTPException: 403.
+    """
+    access.check(scope, project_id)
+    return project_id
+
+
+def task_for(scope: TokenScope, task_id: str, store: InStore, access: Allowed) -> Task:
     """A task that a request may read or write.
 
     Raises:
         NotThere: there is none.
         HTTPException: 403.
     """
-    task = get_task(store, key)
+    task = get_task(store, task_id)
     access.check(scope, task.project_id)
     return task
 
 
-def task_of_report(store: Store, access: Access, scope: str, key: str) -> Task:
-    """The task of a report that a request may read or write; see `task_for`."""
-    return task_for(store, access, scope, get_report(store, key).task_id)
+def report_for(scope: TokenScope, report_id: str, store: InStore, access: Allowed) -> Report:
+    """A report that a request may read or write; see `task_for`."""
+    report = get_report(store, report_id)
+    task_for(scope, report.task_id, store, access)
+    return report
+
+
+# Parameters of routes: what a request names by its id, refused where its token does not allow it.
+ProjectToRead = Annotated[str, Depends(partial(project_for, "read"))]
+ProjectToWrite = Annotated[str, Depends(partial(project_for, "write"))]
+TaskToRead = Annotated[Task, Depends(partial(task_for, "read"))]
+TaskToWrite = Annotated[Task, Depends(partial(task_for, "write"))]
+ReportToRead = Annotated[Report, Depends(partial(report_for, "read"))]
+ReportToWrite = Annotated[Report, Depends(partial(report_for, "write"))]

@@ -50,15 +50,10 @@ def read_table(path: Path, file_type: str) -> list[dict[str, Any]]:
         elif file_type == "parquet":
             frame = pl.read_parquet(path)
         else:
-            found = orjson.loads(path.read_bytes())
-            rows = (
-                found
-                if isinstance(found, list)
-                else [
-                    dict(zip(found, values, strict=True))
-                    for values in zip(*(_listed(one) for one in found.values()), strict=True)
-                ]
-            )
+            rows = orjson.loads(path.read_bytes())
+            if not isinstance(rows, list):  # by column
+                cells = zip(*map(_listed, rows.values()), strict=True)
+                return [dict(zip(rows, values, strict=True)) for values in cells]
             return [dict(row) for row in rows]
     except (pl.exceptions.PolarsError, ValueError, TypeError, AttributeError) as error:
         raise InputError(
@@ -92,44 +87,42 @@ def samples_of(
             inputs, or there are two of one; predictions lack the column of their model.
     """
     key = next(str(one["name"]) for one in columns if one.get("role") == "id")
-    known = {_id_of(row, key) for row in inputs}
-    besides = _by_id("the metadata", metadata, key, known)
+    ids = {_id_of(row, key) for row in inputs}
+    by_id = _by_id("the metadata", metadata, key, ids)
     answers = {}
     for model, rows in predictions.items():
         if rows and not any(model in row for row in rows):
             raise InputError(f"the predictions have no column {model!r}", field=model)
-        found = _by_id(f"the predictions of {model}", rows, key, known)
-        answers[model] = {name: row.get(model) for name, row in found.items()}
-    return read_batch(
-        list(_records(columns, key, inputs, besides, answers)), task.options.separator
-    )
+        predicted = _by_id(f"the predictions of {model}", rows, key, ids)
+        answers[model] = {name: row.get(model) for name, row in predicted.items()}
+    return read_batch(list(_records(columns, key, inputs, by_id, answers)), task.options.separator)
 
 
 def _by_id(
-    what: str, rows: Sequence[Mapping[str, Any]], key: str, known: Set[str]
+    table: str, rows: Sequence[Mapping[str, Any]], key: str, ids: Set[str]
 ) -> dict[str, Mapping[str, Any]]:
-    """The rows by id. None is dropped: each belongs to one row of the inputs."""
-    found: dict[str, Mapping[str, Any]] = {}
+    """The rows of a table by id; each belongs to one row of the inputs, whose ids are ``ids``."""
+    by_id: dict[str, Mapping[str, Any]] = {}
     for row in rows:
         name = _id_of(row, key)
-        if name not in known:
-            raise InputError(f"{what} have a row {name!r}, and the inputs have none", field=key)
-        if name in found:
-            raise InputError(f"{what} have two rows {name!r}", field=key)
-        found[name] = row
-    return found
+        if name not in ids:
+            raise InputError(f"{table} have a row {name!r}, and the inputs have none", field=key)
+        if name in by_id:
+            raise InputError(f"{table} have two rows {name!r}", field=key)
+        by_id[name] = row
+    return by_id
 
 
 def _records(
     columns: Sequence[Mapping[str, Any]],
     key: str,
     inputs: Sequence[Mapping[str, Any]],
-    besides: Mapping[str, Mapping[str, Any]],
+    metadata: Mapping[str, Mapping[str, Any]],
     answers: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[dict[str, Any]]:
     for row in inputs:
         name = _id_of(row, key)
-        values = {**besides.get(name, {}), **row}
+        values = {**metadata.get(name, {}), **row}
         record: dict[str, Any] = {"metadata": {}}
         for column in columns:
             role = column.get("subrole") or column.get("role")
@@ -144,8 +137,8 @@ def _records(
         record["id"] = name
         if not answers:
             yield record
-        for model, given in answers.items():
-            yield {**record, "system": model, "response": given.get(name)}
+        for model, by_id in answers.items():
+            yield {**record, "system": model, "response": by_id.get(name)}
 
 
 def _id_of(row: Mapping[str, Any], key: str) -> str:

@@ -24,16 +24,15 @@ class WireRoute(APIRoute):
         """The route's own handler, its errors caught."""
         handle = super().get_route_handler()
 
-        async def caught(request: Request) -> Response:
+        async def answer(request: Request) -> Response:
             try:
                 return await handle(request)
             except HTTPException as error:
                 return refused(error.status_code, str(error.detail))
             except RequestValidationError as error:
-                (_, *place), said = mistakes(error)[0]
-                return wire_error(
-                    422, "INVALID", ": ".join([*filter(None, [".".join(place)]), said])
-                )
+                (_, *place), mistake = mistakes(error)[0]
+                field = f"{'.'.join(place)}: " if place else ""
+                return wire_error(422, "INVALID", f"{field}{mistake}")
             except StoreUnavailable as error:
                 sys.stderr.write(f"ragassay: {request.url.path}: {error!r}\n")
                 return wire_error(503, "UNAVAILABLE", "The store cannot be used now. Try again.")
@@ -43,7 +42,7 @@ class WireRoute(APIRoute):
                 sys.stderr.write(f"ragassay: {request.url.path}: {error!r}\n")
                 return wire_error(500, "DEFECT", "The service has a defect; its log says more.")
 
-        return caught
+        return answer
 
 
 def wire_error(status: int, code: str, message: str) -> JSONResponse:

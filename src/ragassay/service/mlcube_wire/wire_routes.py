@@ -8,11 +8,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter, Form, Request, Response, UploadFile
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from ragassay.errors import UsageError
-from ragassay.service.api import Allowed, InStore, task_for, task_of_report
+from ragassay.service.api import (
+    Allowed,
+    InStore,
+    ProjectToRead,
+    ReportToRead,
+    TaskToRead,
+    TaskToWrite,
+    task_for,
+)
 from ragassay.service.mlcube_wire.wire_data import TEMPLATE, read_table, samples_of
 from ragassay.service.mlcube_wire.wire_errors import WireRoute, wire_error
 from ragassay.service.store import (
@@ -43,7 +50,7 @@ from ragassay.service.store import (
     upload_on_disk,
     write_report,
 )
-from ragassay.service.views import made_apart
+from ragassay.service.views import make_file
 
 router = APIRouter(prefix="/sdk/v1", route_class=WireRoute, include_in_schema=False)
 
@@ -102,37 +109,31 @@ class _Evaluation(BaseModel):
     to_timestamp: float
 
 
-def _id(key: str) -> JSONResponse:
-    return JSONResponse(key)
-
-
 # --- projects and tasks -------------------------------------------------------------------------
 
 
 @router.post("/project")
-def post_project(new: _NewProject, store: InStore, access: Allowed) -> Response:
+def post_project(new: _NewProject, store: InStore, access: Allowed) -> str:
     """Makes a project; its id."""
     access.check("write", None)
-    return _id(create_project(store, new.name, new.description or "").id)
+    return create_project(store, new.name, new.description or "").id
 
 
 @router.get("/projects")
 def get_projects(store: InStore, access: Allowed) -> list[dict[str, Any]]:
     """The projects."""
-    found = [one for one in list_projects(store) if access.may("read", one.id)]
-    return [{"project_id": one.id, "name": one.name} for one in found]
+    projects = [one for one in list_projects(store) if access.may("read", one.id)]
+    return [{"project_id": one.id, "name": one.name} for one in projects]
 
 
 @router.get("/project/{project_id}")
-def get_one_project(project_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
+def get_one_project(project_id: ProjectToRead, store: InStore) -> dict[str, Any]:
     """A project."""
-    access.check("read", project_id)
-    one = get_project(store, project_id)
-    return {"project_id": one.id, "name": one.name}
+    return {"project_id": project_id, "name": get_project(store, project_id).name}
 
 
 @router.post("/task")
-def post_task(new: _NewTask, store: InStore, access: Allowed) -> Response:
+def post_task(new: _NewTask, store: InStore, access: Allowed) -> str:
     """Makes a task of kind RAG; its id."""
     access.check("write", new.project_id)
     if new.task_type.casefold() != "rag":
@@ -145,20 +146,19 @@ def post_task(new: _NewTask, store: InStore, access: Allowed) -> Response:
         multi_turn=bool(new.multi_turn),
         language=new.text_language,
     )
-    return _id(create_task(store, new.project_id, new.name, options).id)
+    return create_task(store, new.project_id, new.name, options).id
 
 
 @router.get("/tasks/{project_id}")
-def get_tasks(project_id: str, store: InStore, access: Allowed) -> list[dict[str, Any]]:
+def get_tasks(project_id: ProjectToRead, store: InStore) -> list[dict[str, Any]]:
     """The tasks of a project."""
-    access.check("read", project_id)
     return [_shown_task(one) for one in list_tasks(store, project_id)]
 
 
 @router.get("/task/{task_id}")
-def get_one_task(task_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
+def get_one_task(task: TaskToRead) -> dict[str, Any]:
     """A task."""
-    return _shown_task(task_for(store, access, "read", task_id))
+    return _shown_task(task)
 
 
 def _shown_task(task: Task) -> dict[str, Any]:
@@ -176,9 +176,9 @@ def _shown_task(task: Task) -> dict[str, Any]:
 
 
 @router.post("/data-schema")
-def post_schema(new: _Schema, store: InStore, access: Allowed) -> Response:
+def post_schema(new: _Schema, store: InStore, access: Allowed) -> None:
     """Says what the columns of a task's data are."""
-    task = task_for(store, access, "write", new.task_id)
+    task = task_for("write", new.task_id, store, access)
     columns = new.data_schema.get("columns")
     if not isinstance(columns, list) or not all(isinstance(one, dict) for one in columns):
         raise UsageError("The data schema has no list of columns.")
@@ -186,46 +186,41 @@ def post_schema(new: _Schema, store: InStore, access: Allowed) -> Response:
         raise UsageError("A column of the data schema has no name.")
     if not any(one.get("role") == "id" for one in columns):
         raise UsageError("The data schema has no column with the role 'id'.")
-    options = task.options.model_copy(update={"data_schema": columns})
-    change_task(store, task.id, options)
-    return JSONResponse(None)
+    change_task(store, task.id, task.options.model_copy(update={"data_schema": columns}))
 
 
 @router.get("/data-schema/{task_id}")
-def get_schema(task_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
+def get_schema(task: TaskToRead) -> dict[str, Any]:
     """The columns of a task's data."""
-    task = task_for(store, access, "read", task_id)
     if task.options.data_schema is None:
-        raise NotThere("data schema of the task", task_id)
+        raise NotThere("data schema of the task", task.id)
     return {"columns": task.options.data_schema}
 
 
 @router.get("/data-schema-template/{task_id}")
-def get_template(task_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
+def get_template(task: TaskToRead) -> dict[str, Any]:
     """The columns that a task's data need at least."""
-    task_for(store, access, "read", task_id)
     return {"columns": [{"is_nullable": False, **one} for one in TEMPLATE]}
 
 
 @router.post("/model")
-def post_model(new: _NewModel, store: InStore, access: Allowed) -> Response:
+def post_model(new: _NewModel, store: InStore, access: Allowed) -> str:
     """Makes a model of a task known; its id."""
-    task_for(store, access, "write", new.task_id)
-    return _id(create_model(store, new.task_id, new.name, new.version).id)
+    task_for("write", new.task_id, store, access)
+    return create_model(store, new.task_id, new.name, new.version).id
 
 
 @router.get("/models/{task_id}")
-def get_models(task_id: str, store: InStore, access: Allowed) -> list[dict[str, Any]]:
+def get_models(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
     """The models of a task."""
-    task_for(store, access, "read", task_id)
-    return [_shown_model(one) for one in list_models(store, task_id)]
+    return [_shown_model(one) for one in list_models(store, task.id)]
 
 
 @router.get("/model/{model_id}")
 def get_one_model(model_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
     """A model."""
     model = get_model(store, model_id)
-    task_for(store, access, "read", model.task_id)
+    task_for("read", model.task_id, store, access)
     return _shown_model(model)
 
 
@@ -247,22 +242,17 @@ def _shown_model(model: Any) -> dict[str, Any]:
 def get_place(
     request: Request,
     store: InStore,
-    access: Allowed,
-    task_id: str,
+    task: TaskToWrite,
     file_name: str,
     file_type: str,
-    data_category: str = "input",
-    storing_data_type: str = "production",
     file_checksum: str = "",
 ) -> dict[str, Any]:
     """A place to send a file to."""
-    task_for(store, access, "write", task_id)
     if file_type not in ("csv", "json", "parquet"):
         raise UsageError(f"A file is csv, json or parquet, not {file_type!r}.")
     secret = secrets.token_urlsafe(24)
-    options = {"file_type": file_type, "category": data_category, "secret": secret}
-    options["sha256"] = file_checksum
-    key = create_upload(store, task_id, file_name, options).id
+    options = {"file_type": file_type, "secret": secret, "sha256": file_checksum}
+    key = create_upload(store, task.id, file_name, options).id
     url = str(request.base_url).rstrip("/") + f"/sdk/v1/upload/{key}"
     return {
         "storing_process_id": key,
@@ -281,9 +271,9 @@ def post_file(upload_id: str, store: InStore, file: UploadFile, secret: str = Fo
 
 @router.post("/data/historical")
 @router.post("/data/production")
-def post_data(new: _Data, store: InStore, access: Allowed) -> Response:
+def post_data(new: _Data, store: InStore, access: Allowed) -> str:
     """Stores what was uploaded; the id of a job, which is done already."""
-    task = task_for(store, access, "write", new.task_id)
+    task = task_for("write", new.task_id, store, access)
     if new.inputs is None:
         raise UsageError("There are no inputs: upload the table with ids, queries and contexts.")
     if new.target is not None:
@@ -301,7 +291,7 @@ def post_data(new: _Data, store: InStore, access: Allowed) -> Response:
     for part in (new.inputs, new.metadata, *(one for _, one in new.predictions or [])):
         if part is not None:
             delete_upload(store, part.source.storing_process_id)
-    return _id(add_done_job(store, task.id, done.model_dump()))
+    return add_done_job(store, task.id, done.model_dump())
 
 
 def _rows(store: Store, task: Task, table: _Table) -> list[dict[str, Any]]:
@@ -325,8 +315,8 @@ def get_jobs(
     status: Status | None = None,
 ) -> list[dict[str, Any]]:
     """The jobs that all conditions hold for."""
-    found = list_jobs(store, key=job_id, task_id=task_id, project_id=project_id, status=status)
-    return [_shown_job(one) for one in found if access.may("read", one.project_id)]
+    jobs = list_jobs(store, key=job_id, task_id=task_id, project_id=project_id, status=status)
+    return [_shown_job(one) for one in jobs if access.may("read", one.project_id)]
 
 
 def _shown_job(job: Job) -> dict[str, Any]:
@@ -345,19 +335,18 @@ def _shown_job(job: Job) -> dict[str, Any]:
 
 
 @router.post("/rag-evaluation")
-def post_evaluation(new: _Evaluation, store: InStore, access: Allowed) -> Response:
+def post_evaluation(new: _Evaluation, store: InStore, access: Allowed) -> str:
     """Asks for a report by the six metrics; the id of its job."""
-    task_for(store, access, "write", new.task_id)
+    task_for("write", new.task_id, store, access)
     _, job = create_report(
         store, new.task_id, new.report_name, new.from_timestamp, new.to_timestamp
     )
-    return _id(job.id)
+    return job.id
 
 
 @router.get("/task/{task_id}/rag-evaluation")
-def get_evaluations(task_id: str, store: InStore, access: Allowed) -> list[dict[str, Any]]:
+def get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
     """The reports of a task, oldest first."""
-    task_for(store, access, "read", task_id)
     return [
         {
             "id": one.id,
@@ -367,16 +356,15 @@ def get_evaluations(task_id: str, store: InStore, access: Allowed) -> list[dict[
             "from_datetime": _iso(one.from_timestamp),
             "to_datetime": _iso(one.to_timestamp),
         }
-        for one in list_reports(store, task_id)
+        for one in list_reports(store, task.id)
         if one.from_timestamp is not None
     ]
 
 
 @router.get("/rag-evaluation/{report_id}/export")
-def get_export(report_id: str, store: InStore, access: Allowed) -> Response:
+def get_export(report: ReportToRead, store: InStore) -> Response:
     """A report as an Excel workbook."""
-    task_of_report(store, access, "read", report_id)
-    content = made_apart(write_report, store, report_id, form="xlsx").content
+    content = make_file(write_report, store, report.id, form="xlsx").content
     return Response(content, media_type="application/octet-stream")
 
 

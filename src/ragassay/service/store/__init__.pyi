@@ -88,8 +88,8 @@ from .store_errors import (
     StoreUnavailable as StoreUnavailable,
 )
 from .tokens import (
-    Scope as Scope,
     Token as Token,
+    TokenScope as TokenScope,
     create_token as create_token,
     find_token as find_token,
     has_tokens as has_tokens,

@@ -113,10 +113,10 @@ class Store:
         Raises:
             NotThere: there is none.
         """
-        found = self.rows(select(table).where(table.c.id == key))
-        if not found:
+        rows = self.rows(select(table).where(table.c.id == key))
+        if not rows:
             raise NotThere(kind, key)
-        return found[0]
+        return rows[0]
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -155,10 +155,10 @@ class Store:
         database. It may hold a password."""
         if self.folder is not None:
             return str(self.folder / "ledgers" / f"{project_id}.sqlite")
-        found = self.engine.url.set(drivername="postgresql").update_query_dict(
+        url = self.engine.url.set(drivername="postgresql").update_query_dict(
             {"options": f"-csearch_path=ledger_{project_id}"}
         )
-        return found.render_as_string(hide_password=False)
+        return url.render_as_string(hide_password=False)
 
     def drop_ledger(self, connection: Connection, project_id: str) -> None:
         """Deletes the paid answers of a project.

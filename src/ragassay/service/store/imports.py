@@ -84,22 +84,22 @@ def preview_upload(
         except InputError as error:
             problem = error
         problem = mapper.problem or problem
-        known = [one for one in samples if one.id not in mapper.unread_ids]
+        readable = [one for one in samples if one.id not in mapper.unread_ids]
         names = list(dict.fromkeys(name for row in mapper.rows for name in row))
-        told = None if problem is None else _told(problem, upload, path)
+        shown = None if problem is None else _without_path(problem, upload, path)
         return FilePreview(
             format=reader.name,
             columns=names,
             placed=mapper.placed,
             unplaced=[name for name in names if name not in mapper.placed.values()],
             rows=[{name: _cut(value) for name, value in row.items()} for row in mapper.rows],
-            samples=[to_record(sample) for sample in known],
+            samples=[to_record(sample) for sample in readable],
             lacks_ids=mapper.lacks_ids,
-            lacks_times=any(sample.timestamp is None for sample in known),
+            lacks_times=any(sample.timestamp is None for sample in readable),
             notes=list(mapper.notes),
-            problem=None if told is None else str(told),
-            line=None if told is None else told.line,
-            field=None if told is None else told.field,
+            problem=None if shown is None else str(shown),
+            line=None if shown is None else shown.line,
+            field=None if shown is None else shown.field,
         )
 
 
@@ -189,16 +189,16 @@ def _cut(value: Any) -> Any:
 def _opened(
     store: Store, key: str, kind: str | None
 ) -> Iterator[tuple[Upload, Path, formats.Format, str | None]]:
-    """An upload, its file, what reads that, and the separator of its task. Errors name the file as
-    its owner does; where it lies is the server's."""
+    """An upload, its file, the format that reads it, and the separator of its task. Errors name the
+    file as its owner does, without its path on the server."""
     with upload_on_disk(store, key) as (upload, path):
         try:
             reader = formats.get(kind) if kind is not None else formats.detect(path)
             yield upload, path, reader, get_task(store, upload.task_id).options.separator
         except InputError as error:
-            raise _told(error, upload, path) from error
+            raise _without_path(error, upload, path) from error
 
 
-def _told(error: InputError, upload: Upload, path: Path) -> InputError:
+def _without_path(error: InputError, upload: Upload, path: Path) -> InputError:
     problem = error.problem.replace(str(path), upload.file_name)
     return error.but(problem=problem, path=upload.file_name)

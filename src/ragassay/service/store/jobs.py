@@ -1,8 +1,8 @@
-"""Jobs and who does them: a queue with leases, on both stores.
+"""Jobs and their workers: a queue with leases, on both stores.
 
-A worker that takes a job counts its `beat` up while it lives. Another worker that has seen the same
-beat for `LEASE_S` seconds of its own steady clock takes the job over. Taking is one statement that
-names the beat which was seen, so two workers never have one job.
+A worker that takes a job increments its `beat` while it lives. Another worker takes the job over
+where it has seen the same beat for `LEASE_S` seconds of its own monotonic clock. Taking is one
+statement that names the beat which was seen, so two workers never have the same job.
 """
 
 from __future__ import annotations
@@ -53,9 +53,7 @@ class Job(BaseModel):
     created: float = Field(description="seconds since 1970")
     updated: float = Field(description="seconds since 1970")
     cancelled: bool
-    arguments: dict[str, Any] = Field(default_factory=dict, exclude=True)
     attempts: int = Field(0, exclude=True)
-    beat: int = Field(0, exclude=True)
 
     @property
     def has_ended(self) -> bool:
@@ -68,6 +66,7 @@ def add_job(
     kind: str,
     task_id: str,
     *,
+    status: Status = "idle",
     report_id: str | None = None,
     arguments: Mapping[str, Any] | None = None,
 ) -> str:
@@ -77,6 +76,7 @@ def add_job(
         connection: of the transaction.
         kind: ``report`` or ``ingest``.
         task_id: of the task that it belongs to.
+        status: ``completed`` for a job that was done at once.
         report_id: of the report that it makes.
         arguments: what it needs to know besides.
     """
@@ -87,7 +87,7 @@ def add_job(
             kind=kind,
             task_id=task_id,
             report_id=report_id,
-            status="idle",
+            status=status,
             arguments=dict(arguments or {}),
             progress=Progress().model_dump(),
             created=now,
@@ -98,7 +98,7 @@ def add_job(
 
 
 def add_done_job(store: Store, task_id: str, arguments: Mapping[str, Any]) -> str:
-    """Notes a job that was done at once; its id.
+    """Adds a job that was done at once; its id.
 
     Args:
         store: where.
@@ -106,9 +106,7 @@ def add_done_job(store: Store, task_id: str, arguments: Mapping[str, Any]) -> st
         arguments: what came of it.
     """
     with store.writing() as connection:
-        key = add_job(connection, "ingest", task_id, arguments=arguments)
-        connection.execute(update(jobs).where(jobs.c.id == key).values(status="completed"))
-    return key
+        return add_job(connection, "ingest", task_id, status="completed", arguments=arguments)
 
 
 def list_jobs(
@@ -139,8 +137,8 @@ def list_jobs(
         (jobs.c.report_id, report_id),
         (jobs.c.status, status),
     )
-    given = [column == value for column, value in conditions if value is not None]
-    return [Job(**row._mapping) for row in store.rows(chosen.where(*given))]
+    wanted = [column == value for column, value in conditions if value is not None]
+    return [Job(**row._mapping) for row in store.rows(chosen.where(*wanted))]
 
 
 def get_job(store: Store, key: str) -> Job:
@@ -149,10 +147,10 @@ def get_job(store: Store, key: str) -> Job:
     Raises:
         NotThere: there is none.
     """
-    found = list_jobs(store, key=key)
-    if not found:
+    matches = list_jobs(store, key=key)
+    if not matches:
         raise NotThere("job", key)
-    return found[0]
+    return matches[0]
 
 
 def cancel_job(store: Store, key: str) -> Job:
@@ -267,20 +265,19 @@ class Queue:
             .where(jobs.c.status.in_(("idle", "starting", "running")))
             .order_by(jobs.c.created, jobs.c.id)
         )
-        now, found = time.monotonic(), []
-        alive = {}
+        now, candidates, alive = time.monotonic(), [], {}
         for row in self._store.rows(chosen):
             if row.status == "idle" or row.worker == self._worker:
-                found.append((row.id, row.beat))
+                candidates.append((row.id, row.beat))
                 continue
             beat, since = self._seen.get(row.id, (row.beat, now))
             if beat != row.beat:
                 since = now
             alive[row.id] = row.beat, since
             if now - since >= self._lease:
-                found.append((row.id, row.beat))
+                candidates.append((row.id, row.beat))
         self._seen = alive
-        return found
+        return candidates
 
     def _claim(self, key: str, beat: int) -> bool:
         now = time.time()

@@ -94,9 +94,9 @@ def add_records(
                 hint="In an address it means another page.",
             )  # fmt: skip
         repeated += sample.identity in incoming
-        kept, empty = _without_empty_chunks(sample)
+        cleaned, empty = _without_empty_chunks(sample)
         dropped += empty
-        incoming[sample.identity] = _row(kept, now)
+        incoming[sample.identity] = _row(cleaned, now)
     get_task(store, task_id)
     done = Counter[str](empty_chunks=dropped, unchanged=repeated)
     with store.writing() as connection:
@@ -284,12 +284,12 @@ def _store(
         *(records.c[name] for name in ("number", "id", "system", "repeat", "version", "hash")),
         records.c.is_latest,
     ).where(records.c.task_id == task_id, records.c.id.in_([key for (key, *_), _ in batch]))
-    known = {
+    latest = {
         (row.id, row.system, row.repeat): row for row in connection.execute(chosen) if row.is_latest
     }
     rows, changed = [], []
     for identity, row in batch:
-        old = known.get(identity)
+        old = latest.get(identity)
         if old is not None and old.hash == row["hash"]:
             continue
         if old is not None:
@@ -309,9 +309,9 @@ def _store(
 def _without_empty_chunks(sample: Sample) -> tuple[Sample, int]:
     if sample.passages is None:
         return sample, 0
-    kept = tuple(one for one in sample.passages if one.text is None or one.text.strip())
-    dropped = len(sample.passages) - len(kept)
-    return (replace(sample, passages=kept), dropped) if dropped else (sample, 0)
+    passages = tuple(one for one in sample.passages if one.text is None or one.text.strip())
+    dropped = len(sample.passages) - len(passages)
+    return (replace(sample, passages=passages), dropped) if dropped else (sample, 0)
 
 
 def _row(sample: Sample, now: float) -> dict[str, Any]:

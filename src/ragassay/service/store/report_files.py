@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,21 +11,19 @@ from pathlib import Path
 from typing import IO, Annotated, Literal
 
 from pydantic import BeforeValidator
-from sqlalchemy import insert
 
 from ragassay.engine.comparison import compare
 from ragassay.engine.results import Result
 from ragassay.reports import folder as folder_reports, write_comparison
-from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
-from ragassay.service.store.reports import Report, get_report, keep_run, run_archive
+from ragassay.service.store.reports import Report, add_report, get_report, keep_run, run_archive
 from ragassay.service.store.run_archives import (
     as_report,
     headline_of,
     opened_archive,
     packed_folder,
 )
-from ragassay.service.store.schema import reports
 
 ReportForm = Annotated[
     Literal[
@@ -90,13 +87,8 @@ def keep_uploaded_run(store: Store, task_id: str, name: str, archive: IO[bytes])
     with opened_archive(archive) as result:
         assert result.folder is not None
         content, headline = packed_folder(result.folder), headline_of(result.summary)
-    key = new_id()
     with store.writing() as connection:
-        connection.execute(
-            insert(reports).values(
-                id=key, task_id=task_id, name=name, options={}, created=time.time()
-            )
-        )
+        key = add_report(connection, task_id, name)
         keep_run(connection, key, content, headline)
     return get_report(store, key)
 

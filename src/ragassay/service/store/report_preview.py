@@ -85,24 +85,24 @@ def preview_report(
     if not samples:
         return ReportPreview(
             n_records=0, n_looked_at=0, metrics={}, parts={}, lacking={}, absent={}, notes=[],
-            **_asked(None),
+            **_calls(None),
         )  # fmt: skip
     config = make_config(**{**chosen, "ledger": store.ledger(task.project_id)})
     n = count_records(store, task_id, start, end)
-    found = preview(prepare(config, samples, dry=True), walk=MOST_WALKED, of=n)
+    plan = preview(prepare(config, samples, dry=True), walk=MOST_WALKED, of=n)
     return ReportPreview(
         n_records=n,
         n_looked_at=len(samples),
-        metrics=found.applicable,
-        parts=found.parts,
-        lacking={name: dict(lacks) for name, lacks in found.lacking.items()},
-        absent=dict(found.extras),
-        notes=[*found.warnings, *(found.calls.notes if found.calls else ())],
-        **_asked(found.calls),
+        metrics=plan.applicable,
+        parts=plan.parts,
+        lacking={name: dict(lacks) for name, lacks in plan.lacking.items()},
+        absent=dict(plan.extras),
+        notes=[*plan.warnings, *(plan.calls.notes if plan.calls else ())],
+        **_calls(plan.calls),
     )
 
 
-def _asked(plan: CallPlan | None) -> dict[str, Any]:
+def _calls(plan: CallPlan | None) -> dict[str, Any]:
     if plan is None:
         names = ("judge", "calls", "held", "cost", "seconds", "budget")
         return dict.fromkeys(names)

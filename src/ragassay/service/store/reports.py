@@ -91,16 +91,27 @@ def create_report(
         )
     # Says at once that there is no such suite, metric or judge.
     prepare(make_config(**run_options(task, chosen)), [first], dry=True)
-    key = new_id()
     with store.writing() as connection:
-        connection.execute(
-            insert(reports).values(
-                id=key, task_id=task_id, name=name, from_timestamp=start, to_timestamp=end,
-                options=chosen, created=time.time(),
-            )
-        )  # fmt: skip
+        key = add_report(
+            connection, task_id, name, from_timestamp=start, to_timestamp=end, options=chosen
+        )
         job = add_job(connection, "report", task_id, report_id=key)
     return get_report(store, key), get_job(store, job)
+
+
+def add_report(connection: Connection, task_id: str, name: str, **values: Any) -> str:
+    """Makes the row of a report, within a transaction; its id.
+
+    Args:
+        connection: of the transaction.
+        task_id: of the task.
+        name: for people.
+        values: of further columns.
+    """
+    key = new_id()
+    values = {"options": {}, "created": time.time(), **values}
+    connection.execute(insert(reports).values(id=key, task_id=task_id, name=name, **values))
+    return key
 
 
 def list_reports(store: Store, task_id: str) -> list[Report]:
@@ -122,8 +133,8 @@ def get_report(store: Store, key: str) -> Report:
     Raises:
         NotThere: there is none.
     """
-    row, done = store.row(reports, "report", key), list_jobs(store, report_id=key)
-    return _report(row, done[-1] if done else None)
+    row, jobs = store.row(reports, "report", key), list_jobs(store, report_id=key)
+    return _report(row, jobs[-1] if jobs else None)
 
 
 def delete_report(store: Store, key: str) -> None:
@@ -159,10 +170,10 @@ def run_archive(store: Store, key: str) -> bytes:
     """
     report = get_report(store, key)
     chosen = select(report_files.c.archive).where(report_files.c.report_id == key)
-    found = store.rows(chosen)
-    if not found:
+    archives = store.rows(chosen)
+    if not archives:
         raise Conflict(f"The report {report.name!r} is not finished ({report.status}).")
-    return bytes(found[0][0])
+    return bytes(archives[0][0])
 
 
 def checked_interval(start: float, end: float) -> None:

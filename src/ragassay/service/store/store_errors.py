@@ -17,4 +17,4 @@ class Conflict(UsageError):  # noqa: N818
 
 
 class StoreUnavailable(UsageError):  # noqa: N818
-    """The database or its disk does not do what is asked: it is away, full or read-only."""
+    """The database or its disk cannot be used: it is not reachable, full or read-only."""

@@ -14,7 +14,7 @@ from ragassay.service.store.database import Store, new_id, remove
 from ragassay.service.store.projects import get_project
 from ragassay.service.store.schema import tokens
 
-Scope = Literal["read", "write"]
+TokenScope = Literal["read", "write"]
 
 PREFIX = "ragassay_"
 
@@ -24,11 +24,11 @@ class Token(BaseModel):
 
     id: str
     name: str
-    scope: Scope
+    scope: TokenScope
     project_id: str | None = None
     created: float
 
-    def may(self, scope: Scope, project_id: str | None) -> bool:
+    def may(self, scope: TokenScope, project_id: str | None) -> bool:
         """Whether it allows something.
 
         Args:
@@ -41,7 +41,7 @@ class Token(BaseModel):
 
 
 def create_token(
-    store: Store, name: str, scope: Scope, project_id: str | None = None
+    store: Store, name: str, scope: TokenScope, project_id: str | None = None
 ) -> tuple[Token, str]:
     """Makes a token; it and what is kept of it. It is shown once.
 

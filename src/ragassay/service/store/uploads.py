@@ -1,4 +1,4 @@
-"""Files on their way into a task: announced, sent, looked at, then imported or left.
+"""Files that are uploaded for a task: announced, sent, previewed, then imported or deleted.
 
 A file is kept in parts, in the store: any process that shares it can read the file. Its name as the
 client gives it is never a path.
@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -83,8 +84,8 @@ def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None
             still counts as not sent.
     """
     upload = get_upload(store, key)
-    known = str(upload.options.get("secret", "")).encode()
-    if secret is not None and not (known and hmac.compare_digest(known, secret.encode())):
+    expected = str(upload.options.get("secret", "")).encode()
+    if secret is not None and not (expected and hmac.compare_digest(expected, secret.encode())):
         raise NotThere("upload", key)
     of_upload = update(uploads).where(uploads.c.id == key)
     older = delete(upload_parts).where(upload_parts.c.upload_id == key)
@@ -145,8 +146,7 @@ def upload_on_disk(store: Store, key: str) -> Iterator[tuple[Upload, Path]]:
 
 
 def _parts(store: Store, key: str) -> Iterator[bytes]:
-    number = 0
-    while True:
+    for number in count():
         chosen = select(upload_parts.c.content).where(
             upload_parts.c.upload_id == key, upload_parts.c.number == number
         )
@@ -154,11 +154,10 @@ def _parts(store: Store, key: str) -> Iterator[bytes]:
         if not part:
             return
         yield bytes(part[0][0])
-        number += 1
 
 
 def _suffixes(file_name: str) -> str:
-    """The endings of a client's name that a reader knows: all that reaches the disk of it."""
-    known = {".gz", *(suffix for one in formats.known().values() for suffix in one.suffixes)}
+    """The endings of a client's name that a reader knows. Only these become part of a path."""
+    readable = {".gz", *(suffix for one in formats.known().values() for suffix in one.suffixes)}
     endings = [one.casefold() for one in PurePosixPath(file_name).suffixes[-2:]]
-    return "".join(one for one in endings if one in known)
+    return "".join(one for one in endings if one in readable)

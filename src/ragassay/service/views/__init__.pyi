@@ -1,4 +1,3 @@
-from .apart import made_apart as made_apart
 from .report_view import (
     RUN as RUN,
     TEXT_OF_ONE as TEXT_OF_ONE,
@@ -6,4 +5,5 @@ from .report_view import (
     RowQuery as RowQuery,
     build_view as build_view,
 )
+from .separate_process import make_file as make_file
 from .view_folders import Views as Views

@@ -15,6 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -122,43 +123,30 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
         rows.commit()
     write_texts(folder, _texts(folder / RUN, len(names)))
     template = environment(_TEMPLATES, served="/assets").get_template("run.html.j2")
-    browser = _ServedBrowser(result, f"/reports/{report}/samples")
+    browser = _served_browser(result, f"/reports/{report}/samples")
     parts = report_parts(as_report(result, facts))
     # No text of a report holds this mark: all is escaped.
     pieces = template.render(**parts, browser=browser).split("<!--piece-->")
     files.write_bytes(folder / PIECES, dumps(dict(zip(BLOCKS, pieces, strict=True))))
 
 
-class _ServedBrowser:
-    """What the list of samples on a served page begins with; its rows come from the server."""
-
-    def __init__(self, result: Result, address: str) -> None:
-        self._result, self._address = result, address
-        self.n_rows = self.n_total = len(result.columns)
-
-    def chunks(self) -> Iterator[tuple[str, str]]:
-        """None: details are served, too."""
-        return iter(())
-
-    def table(self) -> str:
-        """Where the rows are, and what can be asked of them."""
-        columns, metrics = self._result.columns, self._result.summary.metrics
-        return script_json(
-            {
-                "kind": "run",
-                "served": self._address,
-                "total": self.n_total,
-                "runs": [self._result.name],
-                "metrics": [metric_entry(metric) for metric in metrics.values()],
-                "scored": [metric.n_scored > 0 for metric in metrics.values()],
-                "slices": {
-                    printable.escaped(name): sorted(
-                        {value for value in values if value is not None}
-                    )
-                    for name, values in columns.slices.items()
-                },
-            }
-        )
+def _served_browser(result: Result, address: str) -> SimpleNamespace:
+    """What a template takes for the list of samples: their number, and for the page's script where
+    their rows are and what can be asked of them. Rows and details come from the server."""
+    n, metrics = len(result.columns), result.summary.metrics.values()
+    table = {
+        "kind": "run",
+        "served": address,
+        "total": n,
+        "runs": [result.name],
+        "metrics": [metric_entry(metric) for metric in metrics],
+        "scored": [metric.n_scored > 0 for metric in metrics],
+        "slices": {
+            printable.escaped(name): sorted({value for value in values if value is not None})
+            for name, values in result.columns.slices.items()
+        },
+    }
+    return SimpleNamespace(n_rows=n, n_total=n, chunks=lambda: (), table=lambda: script_json(table))
 
 
 def _columns(kind: str, n: int) -> str:
@@ -184,19 +172,19 @@ def _indexed(folder: Path, result: Result, several: bool) -> Iterator[tuple[Any,
 
 
 def _texts(folder: Path, n_metrics: int) -> Iterator[Iterator[str]]:
-    """What a search looks at, by sample."""
+    """The texts that a search goes through, by sample."""
     scores = (line for _, line in _lines(folder / SCORES))
     for _, line in _lines(folder / SAMPLES):
         if line.strip():
             record = orjson.loads(line)
             record.pop("given", None)  # what other tools measured, and vectors
-            told = (orjson.loads(one) for one in islice(scores, n_metrics))
-            said = [[one.get("reason"), one.get("explanation")] for one in told]
-            yield texts_in([record, said])
+            rows = (orjson.loads(one) for one in islice(scores, n_metrics))
+            explanations = [[one.get("reason"), one.get("explanation")] for one in rows]
+            yield texts_in([record, explanations])
 
 
 def _natural(key: str) -> str:
-    """A text by which ids are in the order in which people have them: numbers by their value."""
+    """A key that sorts ids as people do: numbers by their value."""
     return re.sub(r"[0-9]+", lambda digits: digits[0].zfill(20), key.casefold())
 
 
@@ -222,8 +210,8 @@ class ReportView:
     @property
     def pieces(self) -> dict[str, str]:
         """The parts of the page: HTML by the name of the block."""
-        found: dict[str, str] = json.loads((self._folder / PIECES).read_bytes())
-        return {name: printable.escaped(text) for name, text in found.items()}
+        pieces: dict[str, str] = json.loads((self._folder / PIECES).read_bytes())
+        return {name: printable.escaped(text) for name, text in pieces.items()}
 
     @property
     def run(self) -> Path:
@@ -246,21 +234,21 @@ class ReportView:
         with self._index() as index:
             names, n_metrics = _columns_of(index)
             slices = dict(index.execute("SELECT * FROM slices"))
-            held = rows_with(self._folder, wanted.words) if wanted.words else None
-            where, given = _conditions(wanted, names, slices, held)
-            (n,) = index.execute(f"SELECT count(*) FROM samples{where}", given).fetchone()
-            kept = _columns("value", n_metrics) + _columns("reason", n_metrics)
-            found = index.execute(
-                f"SELECT row, id, tag, query{kept} FROM samples"
+            with_words = rows_with(self._folder, wanted.words) if wanted.words else None
+            where, values = _conditions(wanted, names, slices, with_words)
+            (n,) = index.execute(f"SELECT count(*) FROM samples{where}", values).fetchone()
+            columns = _columns("value", n_metrics) + _columns("reason", n_metrics)
+            selected = index.execute(
+                f"SELECT row, id, tag, query{columns} FROM samples"
                 f"{where} ORDER BY {_order(wanted, names)} LIMIT ? OFFSET ?",
-                [*given, wanted.size, wanted.first],
+                [*values, wanted.size, wanted.first],
             )
             rows = [
                 {
                     "row": row, "id": key, "tag": shown, "query": query,
                     "values": more[:n_metrics], "reasons": more[n_metrics:],
                 }
-                for row, key, shown, query, *more in found
+                for row, key, shown, query, *more in selected
             ]  # fmt: skip
         return {"n": n, "rows": rows}
 
@@ -268,12 +256,12 @@ class ReportView:
         """A sample with its scores and verdicts, as the page's script shows it; ``None`` where
         there is no such row."""
         with self._index() as index:
-            found = index.execute(
+            places = index.execute(
                 "SELECT id, sample_at, scores_at FROM samples WHERE row = ?", [row]
             ).fetchone()
-            if found is None:
+            if places is None:
                 return None
-            key, sample_at, scores_at = found
+            key, sample_at, scores_at = places
             _, n_metrics = _columns_of(index)
             (line,) = self._read(SAMPLES, sample_at, 1)
             (sample,) = from_records([json.loads(line)])
@@ -281,7 +269,7 @@ class ReportView:
                 ScoreRow.from_record(json.loads(line))
                 for line in self._read(SCORES, scores_at, n_metrics)
             ]
-            places = dict(
+            verdicts = dict(
                 index.execute(
                     "SELECT id, at FROM verdicts WHERE id IN (SELECT value FROM json_each(?))",
                     [json.dumps([key for one in rows for key in one.evidence])],
@@ -289,7 +277,7 @@ class ReportView:
             )
         details = details_of(
             sample.identity, sample, {one.metric: one for one in rows},
-            VerdictFile(self.run / VERDICTS, places), Limits.share(TEXT_OF_ONE, 1),
+            VerdictFile(self.run / VERDICTS, verdicts), Limits.share(TEXT_OF_ONE, 1),
         )  # fmt: skip
         return {"id": key, **details}
 
@@ -310,42 +298,42 @@ def _columns_of(index: sqlite3.Connection) -> tuple[list[str], int]:
 
 
 def _conditions(
-    wanted: RowQuery, names: Sequence[str], slices: dict[str, int], held: list[int] | None
+    wanted: RowQuery, names: Sequence[str], slices: dict[str, int], with_words: list[int] | None
 ) -> tuple[str, list[Any]]:
-    """What stands after WHERE, and its values. ``held`` are the rows with the wanted words."""
+    """The WHERE clause and its values. ``with_words`` are the rows that hold the wanted words."""
     conditions: list[str] = []
-    given: list[Any] = []
-    if held is not None:
+    values: list[Any] = []
+    if with_words is not None:
         conditions.append("row IN (SELECT value FROM json_each(?))")
-        given.append(json.dumps(held))
+        values.append(json.dumps(with_words))
     if wanted.unscored == "any":
         conditions.append("n_unscored > 0")
     elif wanted.unscored:
-        conditions.append(f"{_named('value', wanted.unscored, names)} IS NULL")
+        conditions.append(f"{_metric_column(wanted.unscored, names)} IS NULL")
     for name, value in wanted.slices.items():
         if name not in slices:
             raise UsageError(f"The report has no slices by {name!r}.")
         conditions.append(f"slice{slices[name]} = ?")
-        given.append(value)
-    return (f" WHERE {' AND '.join(conditions)}" if conditions else ""), given
+        values.append(value)
+    return (f" WHERE {' AND '.join(conditions)}" if conditions else ""), values
 
 
 def _order(wanted: RowQuery, names: Sequence[str]) -> str:
-    """What stands after ORDER BY: unscored samples last, equal ones in their order."""
-    turn = " DESC" if wanted.down else ""
+    """The terms of ORDER BY: unscored samples last, equal ones in their order."""
+    direction = " DESC" if wanted.down else ""
     if wanted.sort == "order":
-        return f"row{turn}"
+        return f"row{direction}"
     if wanted.sort == "id":
-        return f"natural_id{turn}, row"
+        return f"natural_id{direction}, row"
     if wanted.sort == "query":
-        return f"lower(query){turn}, row"
-    column = _named("value", wanted.sort.removeprefix("m"), names)
-    return f"{column} IS NULL, {column}{turn}, row"
+        return f"lower(query){direction}, row"
+    column = _metric_column(wanted.sort.removeprefix("m"), names)
+    return f"{column} IS NULL, {column}{direction}, row"
 
 
-def _named(kind: str, number: str, names: Sequence[str]) -> str:
-    """The column of a metric. What comes from a request never stands in a statement unchecked."""
-    column = f"{kind}{number}"
+def _metric_column(number: str, names: Sequence[str]) -> str:
+    """The column of a metric's values. No text of a request goes into a statement unchecked."""
+    column = f"value{number}"
     if column not in names:
         raise UsageError(f"The report has no metric number {number!r}.")
     return column

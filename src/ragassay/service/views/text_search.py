@@ -93,11 +93,11 @@ def rows_with(folder: Path, words: Sequence[str]) -> list[int]:
             for word, hit in zip(wanted, hits, strict=True):
                 hit[_holding(block, places, first, word)] = True
             first = end
-    found = np.unique(rows)
+    matches = np.unique(rows)
     for hit in hits:
-        found = np.intersect1d(found, rows[hit[texts]])
-    kept: list[int] = found.tolist()
-    return kept
+        matches = np.intersect1d(matches, rows[hit[texts]])
+    numbers: list[int] = matches.tolist()
+    return numbers
 
 
 def _holding(block: bytes, places: Sequence[int], first: int, word: bytes) -> list[int]:

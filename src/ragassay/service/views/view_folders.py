@@ -1,4 +1,4 @@
-"""The views on this machine: made where they are first asked for, dropped with their reports."""
+"""The views on this machine: each is made when it is first opened, and deleted with its report."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ragassay.service.store import (
     run_archive,
     unpack_folder,
 )
-from ragassay.service.views.apart import run_apart
 from ragassay.service.views.report_view import PIECES, RUN, ReportView, build_view
+from ragassay.service.views.separate_process import run_in_process
 from ragassay.service.views.text_search import PLACES
 
 HALF_MADE_S = 3_600.0
-"""Seconds after which nobody goes on with a view that is half made."""
+"""Seconds after which an unfinished view is taken to be abandoned."""
 
 
 class Views:
@@ -58,7 +58,7 @@ class Views:
         return ReportView(target)
 
     def keep(self, report: str, folder: Path) -> None:
-        """Takes in a view that a worker made.
+        """Moves a view that a worker made to its place.
 
         Args:
             report: its id.
@@ -70,7 +70,7 @@ class Views:
         folder.rename(target)
 
     def sweep(self) -> None:
-        """Drops the views whose reports are gone, and what was left half made."""
+        """Deletes the views of deleted reports, and views that a process did not finish."""
         for path in self._folder.glob("*"):
             if path.name.count("-") and time.time() - path.stat().st_mtime < HALF_MADE_S:
                 continue  # it may be in the making
@@ -88,7 +88,9 @@ class Views:
             unpack_folder(archive, made / RUN)
             del archive
             try:
-                run_apart(build_view, str(made), report, facts, died="the process died (memory?)")
+                run_in_process(
+                    build_view, str(made), report, facts, died="the process died (memory?)"
+                )
             except RagassayError as error:
                 problem = str(error).replace(f"{made / RUN}", "its run folder")
                 raise RagassayError(f"The report cannot be shown: {problem}") from error

@@ -31,17 +31,23 @@ from ragassay.reports.html import (
 )
 from ragassay.service.api import (
     SESSION,
+    Access,
     Allowed,
     InStore,
+    ProjectToRead,
+    ReportToRead,
+    TaskToRead,
+    TaskToWrite,
     decoded,
     encoded,
-    task_for,
-    task_of_report,
+    problem_of,
+    report_for,
 )
 from ragassay.service.store import (
     DEFAULT_SUITE,
     NotThere,
     Store,
+    Task,
     WrittenFile,
     count_records,
     find_token,
@@ -58,7 +64,7 @@ from ragassay.service.store import (
     shown_time,
     time_span,
 )
-from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views, made_apart
+from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views, make_file
 from ragassay.suites import known
 
 _HERE = FilePath(__file__).parent
@@ -82,9 +88,7 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except Exception as error:
-                answers = request.app.exception_handlers
-                answer = next(answers[kind] for kind in type(error).__mro__ if kind in answers)
-                problem: Response = answer(request, error)
+                problem = problem_of(request, error)
             if _wants_json(request):
                 return problem
             if problem.status_code == 401:
@@ -121,6 +125,14 @@ def _page(template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
     return HTMLResponse(_rendered(template, **context), status)
 
 
+def _task_page(
+    template: str, store: Store, access: Access, task: Task, **context: Any
+) -> HTMLResponse:
+    """A page of a task, with its crumbs, for one who may write or only read."""
+    context.setdefault("crumbs", _crumbs(store, task.project_id, task))
+    return _page(template, task=task, may_write=access.may("write", task.project_id), **context)
+
+
 def _rendered(template: str, **context: Any) -> bytes:
     text = _PAGES.get_template(template).render(**context)
     return printable.escaped(text).encode("utf-8", "replace")
@@ -136,9 +148,8 @@ def projects_page(store: InStore, access: Allowed) -> Response:
 
 
 @router.get("/projects/{project_id}")
-def project_page(project_id: str, store: InStore, access: Allowed) -> Response:
+def project_page(project_id: ProjectToRead, store: InStore, access: Allowed) -> Response:
     """A project with its tasks."""
-    access.check("read", project_id)
     project = get_project(store, project_id)
     rows = [
         (task, count_records(store, task.id), list_reports(store, task.id))
@@ -154,107 +165,89 @@ def project_page(project_id: str, store: InStore, access: Allowed) -> Response:
 
 
 @router.get("/tasks/{task_id}")
-def task_page(task_id: str, store: InStore, access: Allowed) -> Response:
+def task_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
     """A task: its reports, and a form for the next one."""
-    task = task_for(store, access, "read", task_id)
-    return _page(
+    return _task_page(
         "task.html.j2",
-        task=task,
-        n_records=count_records(store, task_id),
-        span=time_span(store, task_id),
-        reports=list_reports(store, task_id)[::-1],
+        *(store, access, task),
+        n_records=count_records(store, task.id),
+        span=time_span(store, task.id),
+        reports=list_reports(store, task.id)[::-1],
         suites=known(),
         default_suite=DEFAULT_SUITE,
-        may_write=access.may("write", task.project_id),
         crumbs=_crumbs(store, task.project_id),
     )
 
 
 @router.get("/tasks/{task_id}/upload")
-def upload_page(task_id: str, store: InStore, access: Allowed) -> Response:
+def upload_page(task: TaskToWrite, store: InStore) -> Response:
     """A form that uploads a file of records."""
-    task = task_for(store, access, "write", task_id)
     return _page("upload.html.j2", task=task, crumbs=_crumbs(store, task.project_id, task))
 
 
 @router.get("/tasks/{task_id}/records")
 def records_page(
-    task_id: str,
+    task: TaskToRead,
     store: InStore,
     access: Allowed,
     text: Annotated[str, Query(max_length=1_000)] = "",
     cursor: str | None = None,
 ) -> Response:
     """The records of a task, the youngest first."""
-    task = task_for(store, access, "read", task_id)
-    found, after = read_page(
-        store, task_id, after=decoded(cursor), limit=RECORDS_OF_A_PAGE, text=text
+    records, after = read_page(
+        store, task.id, after=decoded(cursor), limit=RECORDS_OF_A_PAGE, text=text
     )
-    return _page(
+    return _task_page(
         "records.html.j2",
-        task=task,
-        records=found,
+        *(store, access, task),
+        records=records,
         text=text,
         is_first=cursor is None,
         next=encoded(after),
-        n_records=count_records(store, task_id),
-        may_write=access.may("write", task.project_id),
-        crumbs=_crumbs(store, task.project_id, task),
+        n_records=count_records(store, task.id),
     )
 
 
 @router.get("/tasks/{task_id}/records/{record_id:path}")
 def record_page(
-    task_id: str,
+    task: TaskToRead,
     record_id: str,
     store: InStore,
     access: Allowed,
     at: Annotated[int, Query(ge=0)] = 0,
 ) -> Response:
     """A record, and its versions: the youngest first, those of all systems."""
-    task = task_for(store, access, "read", task_id)
-    versions = read_versions(store, task_id, record_id)
+    versions = read_versions(store, task.id, record_id)
     chosen = versions[min(at, len(versions) - 1)]
     (sample,) = from_records([chosen.record])
     details = details_of(sample.identity, sample, {}, KeptVerdicts(), Limits.share(TEXT_OF_ONE, 1))
-    return _page(
+    return _task_page(
         "record.html.j2",
+        *(store, access, task),
         record=chosen,
         versions=versions,
         details=script_json(details),
-        task=task,
-        may_write=access.may("write", task.project_id),
-        crumbs=[
-            *_crumbs(store, task.project_id, task),
-            ("Records", f"/tasks/{task_id}/records"),
-        ],
+        crumbs=[*_crumbs(store, task.project_id, task), ("Records", f"/tasks/{task.id}/records")],
     )
 
 
 @router.get("/reports/{report_id}")
-def report_page(report_id: str, request: Request, store: InStore, access: Allowed) -> Response:
+def report_page(
+    report: ReportToRead, request: Request, store: InStore, access: Allowed
+) -> Response:
     """A report, or how far it is."""
-    task = task_of_report(store, access, "read", report_id)
-    report = get_report(store, report_id)
-    shown: dict[str, Any] = {
-        "report": report,
-        "task": task,
-        "may_write": access.may("write", task.project_id),
-        "crumbs": _crumbs(store, task.project_id, task),
-    }
+    parts = (store, access, get_task(store, report.task_id))
     if report.status != "completed":
         job = get_job(store, str(report.job_id))
-        return _page("running.html.j2", job=job, **shown)
-    view = _views(request).open(report_id)
-    return _page("report.html.j2", pieces=view.pieces, **shown)
+        return _task_page("running.html.j2", *parts, report=report, job=job)
+    pieces = _views(request).open(report.id).pieces
+    return _task_page("report.html.j2", *parts, report=report, pieces=pieces)
 
 
 @router.get("/reports/{report_id}/samples")
 def report_rows(
-    report_id: str,
+    report: ReportToRead,
     request: Request,
-    store: InStore,
-    access: Allowed,
     text: Annotated[str, Query(max_length=1_000)] = "",
     unscored: Annotated[str, Query(max_length=10)] = "",
     sort: Annotated[str, Query(max_length=10)] = "order",
@@ -264,36 +257,33 @@ def report_rows(
     slice: Annotated[list[str] | None, Query(max_length=50)] = None,  # noqa: A002
 ) -> dict[str, Any]:
     """A page of a report's samples, for the script of its page."""
-    task_of_report(store, access, "read", report_id)
     wanted = RowQuery(text.split(), unscored, _slices(slice or ()), sort, down, first, size)
-    return _views(request).open(report_id).find(wanted)
+    return _views(request).open(report.id).find(wanted)
 
 
-def _slices(given: Iterable[str]) -> dict[str, str]:
+def _slices(pairs: Iterable[str]) -> dict[str, str]:
     """The wanted value by slicing column, of JSON lists of both."""
     try:
-        return {str(name): str(value) for name, value in map(json.loads, given)}
+        return {str(name): str(value) for name, value in map(json.loads, pairs)}
     except (TypeError, ValueError) as error:
         raise UsageError("A slice is a JSON list of its column and its value.") from error
 
 
 @router.get("/reports/{report_id}/samples/{row}", response_model=None)
 def report_row(
-    report_id: str,
+    report: ReportToRead,
     row: Annotated[int, Path(ge=0, le=10**9)],
     request: Request,
     store: InStore,
-    access: Allowed,
 ) -> Response | dict[str, Any]:
     """A sample of a report: its details for a script, or its page for a person."""
-    task = task_of_report(store, access, "read", report_id)
-    view = _views(request).open(report_id)
+    view = _views(request).open(report.id)
     details = view.details(row)
     if details is None:
         raise NotThere("sample", str(row))
     if _wants_json(request):
         return details
-    report = get_report(store, report_id)
+    task = get_task(store, report.task_id)
     return _page(
         "sample.html.j2",
         report=report,
@@ -301,7 +291,7 @@ def report_row(
         n_rows=view.n_rows,
         sample=details["id"],
         details=script_json(details),
-        crumbs=[*_crumbs(store, task.project_id, task), (report.name, f"/reports/{report_id}")],
+        crumbs=[*_crumbs(store, task.project_id, task), (report.name, f"/reports/{report.id}")],
     )
 
 
@@ -315,8 +305,8 @@ def compare_page(
 ) -> Response:
     """Whether report A is better than report B."""
     for key in (a, b):
-        task_of_report(store, access, "read", key)
-    return HTMLResponse(made_apart(written_comparison_page, store, a, b, force=force).content)
+        report_for("read", key, store, access)
+    return HTMLResponse(make_file(written_comparison_page, store, a, b, force=force).content)
 
 
 def written_comparison_page(store: Store, new: str, old: str, *, force: bool) -> WrittenFile:
@@ -364,11 +354,11 @@ def post_logout() -> Response:
 
 
 def _views(request: Request) -> Views:
-    found: Views = request.app.state.views
-    return found
+    views: Views = request.app.state.views
+    return views
 
 
-def _crumbs(store: Any, project_id: str, task: Any = None) -> list[tuple[str, str]]:
+def _crumbs(store: Store, project_id: str, task: Task | None = None) -> list[tuple[str, str]]:
     crumbs = [("Projects", "/"), (get_project(store, project_id).name, f"/projects/{project_id}")]
     return crumbs if task is None else [*crumbs, (task.name, f"/tasks/{task.id}")]
 

@@ -1,4 +1,4 @@
-"""A worker: takes one job after the other, says that it lives, and keeps what comes of a job."""
+"""A worker: takes one job after the other, reports that it lives, and stores the results."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ POLL_S = 1.0
 """Seconds between two looks into an empty queue."""
 
 GRACE_S = 120.0
-"""Seconds that a report process has to end: what is in flight is paid, and kept."""
+"""Seconds that a report process has to end: answers in flight are paid, and it stores them."""
 
 
 DISK = (
     "The worker cannot write to its disk: {}. Make room (or allow it to write), and retry the job."
 )
 
-LAST = ("headline", "error", "disk")
-"""What a report process says at its end: one of these."""
+FINAL_KEYS = ("headline", "error", "disk")
+"""The last message of a report process has one of these."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,9 @@ class WorkerOptions:
 
     Attributes:
         folder: for what a job needs while it runs.
-        views: where pages of this machine look for what they show of a report; left out where no
-            pages are served from here.
+        views: folder of the views of reports, where pages are served from this machine.
         beat: seconds between two signs of life.
-        lease: seconds after which it takes over what another worker does not say it lives for.
+        lease: seconds without a sign of life after which it takes over the job of another worker.
         poll: seconds between two looks into an empty queue.
     """
 
@@ -200,7 +199,7 @@ class _ReportJob:
         task = get_task(self._store, self._job.task_id)
         data, output = self._folder / "data.jsonl", self._folder / "run"
         samples = read_samples(self._store, task.id, report.from_timestamp, report.to_timestamp)
-        self._progress = Progress(total=write(self._alive(samples), data))
+        self._progress = Progress(total=write(self._with_beats(samples), data))
         if not self._beat():
             return None
         options = {
@@ -211,21 +210,21 @@ class _ReportJob:
         }
         if self._options.views is not None:
             options["view"] = [report.id, report_facts(self._store, report.id)]
-        ended = self._supervise(options, stopped)
-        if ended is None:
+        final = self._supervise(options, stopped)
+        if final is None:
             return None
-        if "disk" in ended:
-            raise RagassayError(DISK.format(ended["disk"]))
-        if "error" in ended or not (output / SUMMARY).is_file():
-            problem = str(ended.get("error") or "The process that computed it died (memory?).")
+        if "disk" in final:
+            raise RagassayError(DISK.format(final["disk"]))
+        if "error" in final or not (output / SUMMARY).is_file():
+            problem = str(final.get("error") or "The process that computed it died (memory?).")
             # The paths are the server's, and say nothing to a client.
             raise RagassayError(problem.replace(str(data), "the records"))
         data.unlink()
         detach_run(output)
-        return packed_folder(output), ended["headline"]
+        return packed_folder(output), final["headline"]
 
-    def _alive(self, samples: Iterable[Sample]) -> Iterator[Sample]:
-        """The samples, with a sign of life now and then: there may be many."""
+    def _with_beats(self, samples: Iterable[Sample]) -> Iterator[Sample]:
+        """The samples; between them the worker reports now and then that it lives."""
         last = time.monotonic()
         for sample in samples:
             if time.monotonic() - last > self._options.beat:
@@ -236,7 +235,7 @@ class _ReportJob:
     def _supervise(
         self, options: dict[str, Any], stopped: threading.Event
     ) -> dict[str, Any] | None:
-        """Runs the process; its last words, or ``None`` where it was interrupted."""
+        """Runs the process; its last message, or ``None`` where it was interrupted."""
         process = subprocess.Popen(
             [sys.executable, "-m", "ragassay.service.worker.report_process"],
             stdin=subprocess.PIPE,
@@ -247,8 +246,8 @@ class _ReportJob:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(json.dumps(options) + "\n")
         process.stdin.flush()
-        words: dict[str, Any] = {}
-        reader = threading.Thread(target=self._listen, args=(process.stdout, words), daemon=True)
+        final: dict[str, Any] = {}
+        reader = threading.Thread(target=self._listen, args=(process.stdout, final), daemon=True)
         reader.start()
         goes_on = True
         try:
@@ -268,7 +267,7 @@ class _ReportJob:
         if not goes_on:
             return None
         self._beat()
-        return words
+        return final
 
     def _beat(self) -> bool:
         """Says how far it is, and whether to go on. While the store is away, it goes on: if another
@@ -279,16 +278,15 @@ class _ReportJob:
             _log(f"job {self._job.id} goes on: {error}")
             return True
 
-    def _listen(self, lines: Any, words: dict[str, Any]) -> None:
+    def _listen(self, lines: Any, final: dict[str, Any]) -> None:
         for line in lines:
             with suppress(json.JSONDecodeError):
-                told = json.loads(line)
-                words |= {name: told[name] for name in LAST if name in told}
-                if "done" in told:
-                    self._progress = Progress(**told, total=self._progress.total)
-                if "headline" in told:
-                    everything = {"done": self._progress.total}
-                    self._progress = self._progress.model_copy(update=everything)
+                message = json.loads(line)
+                final |= {name: message[name] for name in FINAL_KEYS if name in message}
+                if "done" in message:
+                    self._progress = Progress(**message, total=self._progress.total)
+                if "headline" in message:
+                    self._progress.done = self._progress.total
 
 
 def _log(sentence: str) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragassay.cli import show
+from ragassay.cli.output import show
 
 if TYPE_CHECKING:
-    from ragassay.engine.results import Comparison, GateResult, Result
+    from ragassay.engine.results import Comparison, GateResult, Result, Summary
 
 
 def tell_of_run(shown: Result, *, as_json: bool) -> None:
@@ -20,14 +20,11 @@ def tell_of_run(shown: Result, *, as_json: bool) -> None:
         shown: the run.
         as_json: annotations go to standard error, since standard output is JSON.
     """
-    from ragassay.reports.ci import github_workflow
     from ragassay.reports.text import markdown
 
     summaries = show.summaries(shown)
-    _annotate(github_workflow.commands(shown.gates, summaries), as_json=as_json)
     tables = [markdown.summary(one) for one in summaries if one.metrics]
-    text = "\n".join([github_workflow.gate_list(shown.gates), *tables])
-    github_workflow.add_to_step_summary(text, os.environ)
+    _tell(shown.gates, summaries, tables, as_json=as_json)
 
 
 def tell_of_comparisons(
@@ -40,16 +37,18 @@ def tell_of_comparisons(
         results: what their gates found.
         as_json: annotations go to standard error.
     """
-    from ragassay.reports.ci import github_workflow
     from ragassay.reports.text import markdown
 
-    _annotate(github_workflow.commands(results), as_json=as_json)
-    tables = [markdown.comparison(one) for one in comparisons]
-    text = "\n".join([github_workflow.gate_list(results), *tables])
-    github_workflow.add_to_step_summary(text, os.environ)
+    _tell(results, (), [markdown.comparison(one) for one in comparisons], as_json=as_json)
 
 
-def _annotate(commands: Iterable[str], *, as_json: bool) -> None:
+def _tell(
+    gates: Sequence[GateResult], summaries: Sequence[Summary], tables: list[str], *, as_json: bool
+) -> None:
+    from ragassay.reports.ci import github_workflow
+
     sys.stdout.flush()
     stream = sys.stderr if as_json else sys.stdout
-    stream.writelines(f"{command}\n" for command in commands)
+    stream.writelines(f"{one}\n" for one in github_workflow.commands(gates, summaries))
+    text = "\n".join([github_workflow.gate_list(gates), *tables])
+    github_workflow.add_to_step_summary(text, os.environ)

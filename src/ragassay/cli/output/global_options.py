@@ -26,8 +26,8 @@ HELP = (
 
 
 @dataclass(frozen=True)
-class Manners:
-    """How a command speaks.
+class GlobalOptions:
+    """What a command prints, shows and logs.
 
     Attributes:
         quiet: whether only errors and gates that did not pass are printed, and data.
@@ -42,12 +42,12 @@ class Manners:
     log_file: str | None = None
 
 
-MANNERS: ContextVar[Manners] = ContextVar("manners", default=Manners())  # noqa: B039
+GLOBAL_OPTIONS: ContextVar[GlobalOptions] = ContextVar("global_options", default=GlobalOptions())  # noqa: B039
 
 
-def read(argv: list[str]) -> tuple[Manners, list[str]]:
-    """The manners that words ask for, and the other words. Words after ``--`` stay, and so does
-    ``-q`` where the command has it for another option (``trec``).
+def read(argv: list[str]) -> tuple[GlobalOptions, list[str]]:
+    """The global options in a command line, and its other words. Words after ``--`` stay, and so
+    does ``-q`` where the command has it for another option (``trec``).
 
     Args:
         argv: words of the command line.
@@ -56,7 +56,7 @@ def read(argv: list[str]) -> tuple[Manners, list[str]]:
         UsageError: ``--log-file`` without a file.
     """
     end = argv.index("--") if "--" in argv else len(argv)
-    given, rest = set(), []
+    switches, rest = set(), []
     log_file: str | None = None
     command = next((word for word in argv[:end] if not word.startswith("-")), "")
     short = {} if command in OWN_Q else {"-q": "--quiet"}
@@ -65,38 +65,38 @@ def read(argv: list[str]) -> tuple[Manners, list[str]]:
         word = short.get(written, written)
         name, sep, value = word.partition("=")
         if word in ("--quiet", "--no-progress", "--debug"):
-            given.add(word)
+            switches.add(word)
         elif name == "--log-file":
             log_file = value if sep else next(words, "")
             if not log_file or log_file.startswith("-"):
                 raise UsageError("--log-file: name a file, as in --log-file ragassay.log.")
         else:
             rest.append(word)
-    manners = Manners(
-        "--quiet" in given, "--no-progress" not in given, "--debug" in given, log_file
+    options = GlobalOptions(
+        "--quiet" in switches, "--no-progress" not in switches, "--debug" in switches, log_file
     )
-    return manners, rest + argv[end:]
+    return options, rest + argv[end:]
 
 
 @contextmanager
-def kept(manners: Manners) -> Iterator[None]:
-    """Lets a command speak so, and logs where a file is named.
+def applied(options: GlobalOptions) -> Iterator[None]:
+    """Applies the options within the block, and logs where a file is named.
 
     Args:
-        manners: for the command.
+        options: of the command.
 
     Raises:
         UsageError: the log cannot be written.
     """
     with ExitStack() as stack:
-        stack.callback(MANNERS.reset, MANNERS.set(manners))
-        if manners.log_file is not None:
+        stack.callback(GLOBAL_OPTIONS.reset, GLOBAL_OPTIONS.set(options))
+        if options.log_file is not None:
             try:
-                Path(manners.log_file).parent.mkdir(parents=True, exist_ok=True)
-                handler = logging.FileHandler(manners.log_file, encoding="utf-8")
+                Path(options.log_file).parent.mkdir(parents=True, exist_ok=True)
+                handler = logging.FileHandler(options.log_file, encoding="utf-8")
             except OSError as error:
                 why = system_problem(error)
-                raise UsageError(f"--log-file {manners.log_file}: {why}.") from error
+                raise UsageError(f"--log-file {options.log_file}: {why}.") from error
             stack.callback(handler.close)
             handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
             LOG.addHandler(handler)

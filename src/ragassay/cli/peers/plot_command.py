@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch, listed
+from ragassay.cli.output import show
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 
@@ -67,9 +67,8 @@ def plot(
     from ragassay.reports.plots import picture, sources
 
     drawing.renderer()  # before any work
-    extra = added("plots")
+    extra, wanted = added("plots"), listed("--metrics-to-plot", metrics_to_plot)
     if evaluator is not None and evaluator in extra:
-        wanted = listed("--metrics-to-plot", metrics_to_plot)
         with show.status("drawing"):
             drawing.save(extra[evaluator](files, wanted), output_file)
         show.lines(f"plot: {output_file}")
@@ -79,8 +78,7 @@ def plot(
         every = [*sources.EVALUATORS, *extra]
         problem = "--evaluator is missing: say which evaluator wrote the files."
         if evaluator is not None:
-            hint = did_you_mean(evaluator, every)
-            problem = f"No evaluator is called {evaluator!r}. {hint}"
+            problem = f"No evaluator is called {evaluator!r}. {did_you_mean(evaluator, every)}"
         raise UsageError(f"{problem} There are: {', '.join(every)}.")
     if statistic is not None and kind != "consistency":
         raise UsageError(
@@ -90,7 +88,6 @@ def plot(
     if force and not compare:
         raise UsageError("--force goes with --compare only.")
     drawing.check_suffix(output_file)
-    wanted = listed("--metrics-to-plot", metrics_to_plot)
     if metrics_to_plot is not None and not wanted:
         raise UsageError("--metrics-to-plot names no metric. Leave it out to draw the main ones.")
     with show.status("reading results"):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.cli import interrupt, show
+from ragassay.cli.output import interrupt, show
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,13 +44,12 @@ def build(pipeline: Path, /) -> None:
     else:
         done = f"added: {', '.join(built.added)}" if built.added else "nothing to add"
     show.lines(f"parameters: {built.path} ({done})")
-    unused = (f"{built.path}: the pipeline does not use {name}." for name in built.unused)
-    show.warn([*built.notes, *unused])
+    show.warn(built.notes)
 
 
 def run_pipeline(
     path: Path,
-    given: Mapping[str, Any],
+    run_options: Mapping[str, Any],
     *,
     param: Path | None,
     dry_run: bool,
@@ -60,7 +59,7 @@ def run_pipeline(
 
     Args:
         path: of the pipeline.
-        given: options of a run that were given. Of a pipeline ``from_timestamp`` (``--from``) is
+        run_options: those on the command line. Of a pipeline ``from_timestamp`` (``--from``) is
             the step to begin with, and ``output`` the folder for what its steps give.
         param: its parameter file.
         dry_run: check it and list its steps, but run none.
@@ -71,14 +70,13 @@ def run_pipeline(
     """
     from ragassay import pipelines
 
-    taken = ("output", "from_timestamp")
-    if more := [f"--{name.replace('_', '-')}" for name in given if name not in taken]:
+    allowed = ("output", "from_timestamp")
+    if more := [f"--{name.replace('_', '-')}" for name in run_options if name not in allowed]:
         raise UsageError(
             f"{path} is a pipeline, which takes --param, --from, -o, --dry-run and --json: "
             f"{', '.join(more)} would change nothing. Its parameter file says what its steps do."
         )
-    output = given.get("output")
-    begin = given.get("from_timestamp")
+    output, begin = map(run_options.get, allowed)
     options = pipelines.Options(param, begin, None if output is None else Path(output))
     if dry_run:
         with show.status("asking the servers"):
@@ -112,28 +110,26 @@ def _progress() -> Iterator[Observer]:
     from ragassay.pipelines import Observer
 
     out = show.console(stderr=True)
-    spinner = out.status("starting the servers") if out.is_terminal else None
+    spinner = out.status("starting the servers")  # which only a terminal shows
 
     class Shown(Observer):
         def begins(self, number: int, of: int, name: str) -> None:
             interrupt.check()
             self._label = f"{number}/{of} {name}"
-            if spinner is not None:
-                spinner.update(self._label)
+            spinner.update(self._label)
 
         def says(self, sentence: str) -> None:
-            if spinner is not None:
-                spinner.update(f"{self._label}: {sentence}")
+            spinner.update(f"{self._label}: {sentence}")
 
         def ended(
-            self, number: int, of: int, name: str, seconds: float, given: Mapping[str, Any]
+            self, number: int, of: int, name: str, seconds: float, changed: Mapping[str, Any]
         ) -> None:
-            gave = ", ".join(_size(key, value) for key, value in given.items()) or "nothing"
+            gave = ", ".join(_size(key, value) for key, value in changed.items()) or "nothing"
             out.print(
                 f"{number}/{of} {name}: {gave} ({seconds:.2f} s)", markup=False, soft_wrap=True
             )
 
-    with nullcontext() if spinner is None else spinner:
+    with spinner:
         yield Shown()
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_pressed = threading.Event()
+_received = threading.Event()
 
 _ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -27,31 +27,32 @@ _DEFAULT = (signal.default_int_handler, signal.SIG_DFL)
 
 
 @contextmanager
-def heard() -> Iterator[None]:
+def remembered() -> Iterator[None]:
     """Remembers these signals while the block runs. A signal that another program handles or
     ignores (``nohup``) is left alone.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    _pressed.clear()
-    before = {number: signal.getsignal(number) for number in _ENDING}
-    ours = {number: one for number, one in before.items() if one in _DEFAULT}
-    for number in ours:
-        signal.signal(number, _press)
+    _received.clear()
+    before = {
+        number: handler for number in _ENDING if (handler := signal.getsignal(number)) in _DEFAULT
+    }
+    for number in before:
+        signal.signal(number, _receive)
     unraisable, sys.unraisablehook = sys.unraisablehook, _drop
     try:
         yield
     finally:
         sys.unraisablehook = unraisable
-        for number, one in ours.items():
-            signal.signal(number, one)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def check() -> None:
     """Raises ``KeyboardInterrupt`` after such a signal, if it was dropped then; on the main thread
     only."""
-    if _pressed.is_set() and threading.current_thread() is threading.main_thread():
+    if _received.is_set() and threading.current_thread() is threading.main_thread():
         raise KeyboardInterrupt
 
 
@@ -70,6 +71,6 @@ def _drop(lost: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
 
 
-def _press(number: int, frame: FrameType | None) -> None:
-    _pressed.set()
+def _receive(number: int, frame: FrameType | None) -> None:
+    _received.set()
     signal.default_int_handler(number, frame)

@@ -10,7 +10,7 @@ from ragassay.errors import UsageError
 
 
 @takes_options("Judging", "Neural models", without=("data", "replay", "nuggets", "rubric"))
-def mcp(folders: list[Path] | None = None, /, **given: Any) -> None:
+def mcp(folders: list[Path] | None = None, /, **run_options: Any) -> None:
     """Serve ragassay's tools to an agent, by MCP over standard input and output.
 
     The tools validate a file, run a suite, compare runs, explain a score and list metrics;
@@ -34,4 +34,4 @@ def mcp(folders: list[Path] | None = None, /, **given: Any) -> None:
             raise UsageError(f"There is no folder {folder}.")
     from ragassay.mcp import McpOptions, create_server
 
-    create_server(McpOptions(tuple(folders or [Path.cwd()]), given)).run("stdio")
+    create_server(McpOptions(tuple(folders or [Path.cwd()]), run_options)).run("stdio")

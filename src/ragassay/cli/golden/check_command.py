@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from cyclopts import Parameter
-
-from ragassay.cli import show
-from ragassay.cli.flags import Switch
-from ragassay.counts import either, few, plural
+from ragassay.cli.flags import Metrics, Switch
+from ragassay.cli.output import show
+from ragassay.counts import FEW, either, few, grouped, plural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 """Findings of one check that are shown."""
-_FEW = 5
-"""Queries of a log that are shown."""
 
 
 def check(
@@ -31,7 +27,7 @@ def check(
     *,
     judge: str | None = None,
     budget: str | None = None,
-    metrics: Annotated[str | None, Parameter(name=["--metrics", "-m"])] = None,
+    metrics: Metrics | None = None,
     max_age: int | None = None,
     log: Path | None = None,
     fail_on: Literal["error", "look", "never"] = "error",
@@ -66,24 +62,24 @@ def check(
     if metrics is not None:
         options = replace(options, metrics=metrics.split(","))
     with show.status("checking"):
-        found = carry_out(opened, options)
+        checked = carry_out(opened, options)
     if json:
-        show.json(found.to_json())
+        show.json(checked.to_json())
     else:
-        _show(folder, found)
-    severities = {one.severity for one in found.findings}
+        _show(folder, checked)
+    severities = {one.severity for one in checked.findings}
     failing = {"error": {"error"}, "look": {"error", "look"}, "never": set[str]()}[fail_on]
     return show.GATE_FAILED if severities & failing else show.OK
 
 
-def _show(folder: Path, found: Checked) -> None:
-    counts = Counter(one.severity for one in found.findings)
+def _show(folder: Path, checked: Checked) -> None:
+    counts = Counter(one.severity for one in checked.findings)
     show.lines(
-        f"{folder}: {plural(found.n_items, 'item')}, {plural(counts['error'], 'error')}, "
+        f"{folder}: {plural(checked.n_items, 'item')}, {plural(counts['error'], 'error')}, "
         f"{counts['look']} to look at"
     )
-    for name in dict.fromkeys(one.check for one in found.findings):
-        ones = [one for one in found.findings if one.check == name]
+    for name in dict.fromkeys(one.check for one in checked.findings):
+        ones = [one for one in checked.findings if one.check == name]
         show.lines("", f"{name} ({len(ones)})")
         for one in ones[:_SHOWN]:
             about = f"{one.item}: " if one.item else ""
@@ -91,62 +87,51 @@ def _show(folder: Path, found: Checked) -> None:
         if len(ones) > _SHOWN:
             show.lines(f"  and {len(ones) - _SHOWN} more (--json has all)")
     out = show.console()
-    if found.blindness:
-        out.print(_blindness(found))
-        if found.by_gold:
-            have = either(found.by_gold, "has", "have")
+    if checked.blindness:
+        out.print(_blindness(checked))
+        if checked.by_gold:
+            have = either(checked.by_gold, "has", "have")
             show.wrapped(
-                f"{plural(found.by_gold, 'item')} {have} no second wording of the reference: the "
+                f"{plural(checked.by_gold, 'item')} {have} no second wording of the reference: the "
                 "right answer is the text of the gold spans there, which metrics of short answers "
-                f"give little ({few(found.by_gold_items)})."
+                f"give little ({few(checked.by_gold_items)})."
             )
-        for ids, keys in _by_items(found).items():
+        by_items = grouped((tuple(ids), key) for key, ids in checked.blind_items.items() if ids)
+        for ids, keys in by_items.items():
             names = few([f"{metric} ({kind})" for metric, kind in keys])
             show.wrapped(f"Blind by {names}: {few(list(ids))}.")
-    out.print(_coverage(found))
-    if found.uncovered is not None:
-        are = either(len(found.uncovered), "is", "are")
-        show.lines(f"{plural(len(found.uncovered), 'query')} of the log {are} like no item:")
-        show.lines(*(f"  {query}" for query in found.uncovered[:_FEW]))
-    show.warn(f"{name} was not checked throughout: {why}." for name, why in found.skipped.items())
+    out.print(_coverage(checked))
+    if checked.uncovered is not None:
+        are = either(len(checked.uncovered), "is", "are")
+        show.lines(f"{plural(len(checked.uncovered), 'query')} of the log {are} like no item:")
+        show.lines(*(f"  {query}" for query in checked.uncovered[:FEW]))
+    show.warn(f"{name} was not checked throughout: {why}." for name, why in checked.skipped.items())
 
 
-def _blindness(found: Checked) -> Table:
+def _blindness(checked: Checked) -> Table:
     rows = show.table(
         "wrong answers that score as high as the best right one",
         words=("metric", "kind"),
         numbers=("blind", "of"),
     )
-    for (metric, kind), (blind, of) in found.blindness.items():
+    for (metric, kind), (blind, of) in checked.blindness.items():
         rows.add_row(metric, kind, str(blind), str(of), style="yellow" if blind else "")
     return rows
 
 
-def _by_items(found: Checked) -> dict[tuple[str, ...], list[tuple[str, str]]]:
-    """The metrics and kinds of mistakes by the items that they are blind in."""
-    grouped: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-    for key, ids in found.blind_items.items():
-        if ids:
-            grouped.setdefault(tuple(ids), []).append(key)
-    return grouped
-
-
-def _coverage(found: Checked) -> Table:
+def _coverage(checked: Checked) -> Table:
     rows = show.table("coverage", words=("by", "items"))
-    for name, counts in found.coverage.items():
-        told = ", ".join(f"{value} {n}" for value, n in counts.items())
-        rows.add_row(name, _without(counts) if name == "section" else told)
+    for name, counts in checked.coverage.items():
+        numbers = ", ".join(f"{value} {n}" for value, n in counts.items())
+        rows.add_row(name, _sections(counts) if name == "section" else numbers)
     return rows
 
 
-def _without(counts: Mapping[str, int]) -> str:
-    """How many have an item, and the first ones that have none."""
+def _sections(counts: Mapping[str, int]) -> str:
+    """How many sections have an item, and the first ones that have none."""
     lacking = [name for name, n in counts.items() if not n]
-    told = f"{len(counts) - len(lacking)} of {len(counts)} have items"
-    if lacking:
-        more = f" and {len(lacking) - _FEW} more" if len(lacking) > _FEW else ""
-        told += f"; none: {', '.join(lacking[:_FEW])}{more}"
-    return told
+    having = f"{len(counts) - len(lacking)} of {len(counts)} have items"
+    return f"{having}; none: {few(lacking)}" if lacking else having
 
 
 def _queries(log: Path | None) -> list[str]:

@@ -1,21 +1,19 @@
-"""What every command needs to talk to a person or to a machine; its exit codes."""
+"""What commands print for people and for programs, and their exit codes."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 import textwrap
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ragassay import printable
-from ragassay.cli import interrupt
-from ragassay.cli.manners import LOG, MANNERS
+from ragassay.cli.output.command_progress import ProgressBar
+from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
 from ragassay.counts import plural
 
 if TYPE_CHECKING:
@@ -25,12 +23,6 @@ if TYPE_CHECKING:
     from ragassay.engine.results import GateResult, Result, Summary
     from ragassay.engine.run import PreparedRun
     from ragassay.formats import Placement
-
-PATIENCE_S = 2.0
-"""Work that takes longer than this shows how far it is."""
-
-EVERY_S = 30.0
-"""Between two lines about long work, where there is no terminal."""
 
 MAX_WARNINGS = 12
 
@@ -48,10 +40,10 @@ ended, so that it is never taken for a failed gate."""
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Where to print; see `ragassay.cli.console`, which loads rich."""
-    from ragassay.cli.console import console as made
+    """Where to print; see `ragassay.cli.output.console`, which loads rich."""
+    from ragassay.cli.output.console import console as new_console
 
-    return made(stderr=stderr)
+    return new_console(stderr=stderr)
 
 
 def lines(*texts: object) -> None:
@@ -91,12 +83,12 @@ def table(title: str = "", *, words: Sequence[str], numbers: Sequence[str] = ())
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    made = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    empty = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     for head in words:
-        made.add_column(head, overflow="fold")
+        empty.add_column(head, overflow="fold")
     for head in numbers:
-        made.add_column(head, justify="right")
-    return made
+        empty.add_column(head, justify="right")
+    return empty
 
 
 def result(shown: Result, *, every: bool = False) -> None:
@@ -118,9 +110,9 @@ def result(shown: Result, *, every: bool = False) -> None:
         beside = [] if every else headline.left_out(shown.summary, used)
         out.print(terminal.summary_table(headline.without(shown.summary, beside)))
         if beside:
-            names = ", ".join(beside)
-            said = f" {plural(len(beside), 'further metric')}, by '--metrics all': {names}."
-            out.print(f"{said}\n", style="dim", markup=False)
+            further = plural(len(beside), "further metric")
+            line = f" {further}, by '--metrics all': {', '.join(beside)}.\n"
+            out.print(line, style="dim", markup=False)
     elif shown.summary.warnings:
         warn(shown.summary.warnings)
     if inner is not None:
@@ -153,20 +145,20 @@ def preview(
     from ragassay.engine.plan import preview as previewed
     from ragassay.reports.text import can_score, preview_table
 
-    with progress("reading", job.source.count) as done:
-        found = previewed(job, done, every_suite=every_suite)
+    with ProgressBar("reading", job.source.count) as progress:
+        plan = previewed(job, progress, every_suite=every_suite)
     if as_json:
-        placed = {} if placement is None else {"columns": asdict(placement)}
-        json({**found.to_json(), **placed})
+        columns = {} if placement is None else {"columns": asdict(placement)}
+        json({**plan.to_json(), **columns})
     else:
-        console().print(preview_table(found))
+        console().print(preview_table(plan))
         if placement is not None and placement.unplaced:
-            named = (name or "'' (without a name)" for name in placement.unplaced)
-            lines("", f"columns that hold no field: {', '.join(named)}")
+            names = (name or "'' (without a name)" for name in placement.unplaced)
+            lines("", f"columns that hold no field: {', '.join(names)}")
         if placement is not None and (perhaps := suggestions(placement)):
             lines(f"perhaps: {perhaps}")
-    warn(found.warnings)
-    return can_score(found)
+    warn(plan.warnings)
+    return can_score(plan)
 
 
 def suggestions(placement: Placement) -> str:
@@ -215,7 +207,7 @@ _GATE_STYLE = {True: "green", False: "bold red", None: "yellow"}
 
 def gates(results: Iterable[GateResult]) -> None:
     """Prints what each gate found, one a line."""
-    out, quiet = console(), MANNERS.get().quiet
+    out, quiet = console(), GLOBAL_OPTIONS.get().quiet
     for gate in results:
         LOG.info("%s", gate.sentence)
         if quiet and not gate.passed:
@@ -238,146 +230,32 @@ def warn(sentences: Iterable[str]) -> None:
         out.print(f"[yellow]note:[/yellow] and {len(listed) - MAX_WARNINGS} more of these.")
 
 
-class Shown(Protocol):
-    """A bar: called with the number of samples done."""
-
-    def __call__(self, n: int, /) -> None:
-        """So many are done."""
-
-    def compared(self, n: int, of: int, /) -> None:
-        """Restarts the bar for the queries whose repeated runs are compared, and counts those."""
-
-
-@contextmanager
-def progress(
-    label: str,
-    total: Callable[[], int | None] = lambda: None,
-    doing: Callable[[], str] | None = None,
-) -> Iterator[Shown]:
-    """A callback that shows a live bar on standard error once the work takes a while. The bar stays
-    one line: text that does not fit is cropped.
-
-    Args:
-        label: before the bar.
-        total: gives the number of all samples; without it the bar is a count. It is called only
-            when the bar is shown.
-        doing: says in words what goes on between two samples, for work that waits for others. It is
-            shown from the start, and from time to time as a line where there is no terminal.
-    """
-    from rich.progress import (
-        BarColumn,
-        Progress as Bar,
-        ProgressColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.table import Column
-    from rich.text import Text
-
-    class Doing(ProgressColumn):
-        def render(self, task: object) -> Text:
-            return Text("" if doing is None else doing())
-
-    out = console(stderr=True)
-    live = out.is_terminal and MANNERS.get().progress and not MANNERS.get().quiet
-    # The words take what is left of the line, so the rest is short where there are any.
-    rate = ", {task.fields[rate]:,.0f}/s" if doing is None else ""
-    bar = Bar(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=40 if doing is None else 10),
-        TextColumn("{task.completed:,.0f} {task.fields[noun]}" + rate),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-        Doing(table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
-        expand=doing is not None,
-        console=out,
-        transient=True,
-        disable=not live,
-    )
-    task = bar.add_task(label, total=None, rate=0.0, noun="samples")
-    begun = logged = time.monotonic()
-
-    starting, ended = threading.Lock(), threading.Event()
-
-    def show() -> None:
-        with starting:
-            if not bar.live.is_started and not ended.is_set():
-                bar.update(task, total=total())
-                bar.start()
-
-    class Live:
-        def __call__(self, n: int) -> None:
-            nonlocal logged
-            interrupt.check()
-            now = time.monotonic()
-            elapsed = now - begun
-            if now - logged > EVERY_S:
-                logged = now
-                LOG.info("%s: %s %s", label, f"{n:,}", bar.tasks[0].fields["noun"])
-            if live and (elapsed > PATIENCE_S or bar.live.is_started):
-                show()
-                bar.update(task, completed=n, rate=n / max(elapsed, 1e-3))
-
-        def compared(self, n: int, of: int) -> None:
-            nonlocal begun, total
-            if bar.tasks[0].fields["noun"] != "queries":
-                begun, total = time.monotonic(), lambda: of
-                bar.reset(task, description="comparing runs", total=of, noun="queries", rate=0.0)
-            self(n)
-
-    # The first samples may take long, and whoever waits wants to see that work goes on.
-    patient = threading.Timer(PATIENCE_S, show)
-    patient.daemon = True
-    if doing is not None and live:
-        show()
-    elif live:
-        patient.start()
-    elif doing is not None and not out.is_terminal and MANNERS.get().progress:
-        threading.Thread(target=_say, args=(doing, ended), daemon=True).start()
-    try:
-        yield Live()
-    finally:
-        patient.cancel()
-        with starting:
-            ended.set()
-        if bar.live.is_started:  # else rich before 14 prints an empty line
-            bar.stop()
-
-
-def _say(doing: Callable[[], str], ended: threading.Event) -> None:
-    """A line now and then, for a log that somebody watches."""
-    while not ended.wait(EVERY_S):
-        LOG.info("%s", doing())
-        console(stderr=True).print(f"note: {doing()}", markup=False)
-
-
 @contextmanager
 def status(label: str) -> Iterator[None]:
     """A spinner on standard error while something without a count goes on."""
     out = console(stderr=True)
-    if not out.is_terminal or not MANNERS.get().progress:
+    if not out.is_terminal or not GLOBAL_OPTIONS.get().progress:
         yield
         return
     with out.status(label):
         yield
 
 
-def exit_code(gates: Sequence[GateResult], *summaries: Summary) -> int:
+def exit_code(gates: Sequence[GateResult], *summaries: Summary, is_incomplete: bool = False) -> int:
     """1 when a gate failed, 3 when something went unscored that should not have, else 0.
 
-    ``summaries`` are that of the run and, where there is one, that of its consistency.
+    Args:
+        gates: what they found.
+        summaries: that of the run and, where there is one, that of its consistency.
+        is_incomplete: whether something is missing that neither of them says.
     """
     if any(gate.passed is False for gate in gates):
         return GATE_FAILED
-    nothing = not any(m.n_scored for summary in summaries for m in summary.metrics.values())
-    incomplete = any(summary.incomplete for summary in summaries)
-    if incomplete or nothing or any(gate.passed is None for gate in gates):
-        return INCOMPLETE
-    return OK
+    metrics = [one for summary in summaries for one in summary.metrics.values()]
+    is_empty = bool(summaries) and not any(one.n_scored for one in metrics)
+    is_undecided = any(gate.passed is None for gate in gates)
+    is_incomplete |= is_empty or is_undecided or any(one.incomplete for one in summaries)
+    return INCOMPLETE if is_incomplete else OK
 
 
 def numbered(path: Path, at: int, of: int) -> Path:
@@ -400,13 +278,13 @@ def summaries(shown: Result) -> list[Summary]:
 def exit_code_of(shown: Result) -> int:
     """The exit code for a run and its gates. With ``--quiet``, standard error says why a run is
     incomplete."""
-    found = summaries(shown)
-    code = exit_code(shown.gates, *found)
-    if code == INCOMPLETE and MANNERS.get().quiet:
+    of_run = summaries(shown)
+    code = exit_code(shown.gates, *of_run)
+    if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
         from ragassay.engine.results import missing_by_accident
 
-        missing = missing_by_accident(*found)
-        lost = [f"{missing}: the run is incomplete."] * bool(missing)
-        for sentence in [*lost, *shown.summary.warnings]:
+        missing = missing_by_accident(*of_run)
+        reasons = [f"{missing}: the run is incomplete."] if missing else []
+        for sentence in [*reasons, *shown.summary.warnings]:
             sys.stderr.write(f"ragassay: {printable.lines(sentence)}\n")
     return code

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
-from ragassay.cli.flags import Switch
+from ragassay.cli.flags import Repeated, Switch
+from ragassay.cli.output import show
 from ragassay.errors import OptionError, UsageError
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from ragassay.mcp import McpOptions
     from ragassay.service.store import Store
+    from ragassay.service.worker import WorkerOptions
 
 FOLDER = Path("ragassay-service")
 _LAST_PORT = 65_535
@@ -34,7 +33,7 @@ def serve(
     store: str | None = None,
     host: str = "127.0.0.1",
     port: int = 8765,
-    name: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)] = None,
+    name: Repeated | None = None,
     mcp: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=False)] = None,
     mcp_judge: str | None = None,
     mcp_budget: str | None = None,
@@ -68,12 +67,10 @@ def serve(
         no_worker: Compute no reports here: 'ragassay worker' does, elsewhere.
         sample: Begin with a project of bundled data and two finished reports (once).
     """
-    needs_service()
+    opened, working = _opened(folder, store)
     from ragassay.service import ServiceOptions, create_app, create_sample
-    from ragassay.service.worker import Worker, WorkerOptions
+    from ragassay.service.worker import Worker
 
-    opened, work = _opened(folder, store)
-    working = WorkerOptions(work, work.parent / "views")
     options = ServiceOptions(
         address=host,
         hosts=tuple(name or ()),
@@ -86,8 +83,8 @@ def serve(
         if sample and create_sample(opened):
             with show.status("computing the reports of the sample"):
                 Worker(opened, working).run(until_idle=True)
-        named = f"[{host}]" if ":" in host else host
-        url = f"http://{named}:{open_socket.getsockname()[1]}"
+        shown_host = f"[{host}]" if ":" in host else host
+        url = f"http://{shown_host}:{open_socket.getsockname()[1]}"
         show.lines(f"ragassay serves {url} from {opened.where}. Ctrl-C ends it.")
         if options.mcp is not None:
             show.lines(f"Agents use {url}/mcp.")
@@ -115,21 +112,15 @@ def worker(
         store: The database of 'ragassay serve --store'.
         until_idle: End where there is nothing to do.
     """
-    needs_service()
-    from ragassay.service.worker import Worker, WorkerOptions
+    opened, options = _opened(folder, store, must_exist=True)
+    from ragassay.service.worker import Worker
 
-    existing_store(store or folder or FOLDER)
-    opened, work = _opened(folder, store)
-    made = Worker(opened, WorkerOptions(work, work.parent / "views"))
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        made.stop()
-
+    job_worker = Worker(opened, options)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-    show.lines(f"{made.name} works for {opened.where}. Ctrl-C ends it.")
+        signal.signal(number, lambda *_: job_worker.stop())
+    show.lines(f"{job_worker.name} works for {opened.where}. Ctrl-C ends it.")
     with closing(opened):
-        made.run(until_idle=until_idle)
+        job_worker.run(until_idle=until_idle)
 
 
 def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOptions | None:
@@ -145,8 +136,8 @@ def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOpt
     from ragassay.pipelines import needs_mcp
 
     needs_mcp()
-    given = {"judge": None if judge is None else [judge], "budget": budget}
-    return McpOptions(tuple(folders), {key: one for key, one in given.items() if one is not None})
+    options = {"judge": judge and [judge], "budget": budget}
+    return McpOptions(tuple(folders), {key: one for key, one in options.items() if one is not None})
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -188,34 +179,39 @@ def run_server(app: Any, open_socket: socket.socket) -> None:
         uvicorn.Server(config).run([open_socket])
 
 
-def _opened(folder: Path | None, store: str | None) -> tuple[Store, Path]:
-    """The store, and the folder for what workers need."""
-    from ragassay.service.store import Store
-
+def _opened(
+    folder: Path | None, store: str | None, *, must_exist: bool = False
+) -> tuple[Store, WorkerOptions]:
+    """The store, and the folders of its workers."""
     if folder is not None and store is not None:
         raise UsageError("A folder and --store both name a store. Keep one of them.")
-    opened = Store(store or folder or FOLDER)
+    opened = open_store(store or folder, must_exist=must_exist)
+    from ragassay.service.worker import WorkerOptions
+
     # Beside a database, each store has a folder of its user's own: what it holds is nobody else's.
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragassay"
     name = hashlib.sha256(opened.where.encode()).hexdigest()[:16]
-    return opened, (opened.folder or cache / f"service-{name}") / "work"
+    base = opened.folder or cache / f"service-{name}"
+    return opened, WorkerOptions(base / "work", base / "views")
 
 
-def existing_store(address: str | Path) -> None:
-    """Refuses a folder that holds no store.
+def open_store(address: str | Path | None, *, must_exist: bool = False) -> Store:
+    """The store of a service.
 
     Args:
-        address: a folder or the URL of a database.
+        address: a folder or the URL of a database; the default folder where left out.
+        must_exist: refuse a folder that holds no store, in place of making one.
 
     Raises:
-        UsageError: there is no store in the folder.
+        UsageError: there is no store in the folder; the packages of the service are not installed.
     """
-    from ragassay.service.store import has_store
+    needs_service()
+    from ragassay.service.store import Store, has_store
 
-    if not has_store(address):
-        raise UsageError(
-            f"There is no service in {address}. Start it once: ragassay serve {address}."
-        )
+    place = address or FOLDER
+    if must_exist and not has_store(place):
+        raise UsageError(f"There is no service in {place}. Start it once: ragassay serve {place}.")
+    return Store(place)
 
 
 def needs_service() -> None:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
-from ragassay.cli.flags import Switch, takes_options
+from ragassay.cli.flags import Output, Switch, takes_options
+from ragassay.cli.output import ProgressBar, show
 from ragassay.errors import UsageError
 
 SUITE = "mtrag"
@@ -35,14 +35,14 @@ def mtrag(
     /,
     *,
     input: Annotated[Path | None, Parameter(name=["--input", "-i"])] = None,  # noqa: A002
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
     evaluators: Annotated[Path | None, Parameter(name=["--evaluators", "-e"])] = None,
     provider: str | None = None,
     judge_model: Annotated[str | None, Parameter(name=["--judge-model", "--judge_model"])] = None,
     openai_key: Annotated[str | None, Hidden("--openai-key", "--openai_key")] = None,
     azure_host: Annotated[str | None, Hidden("--azure-host", "--azure_host")] = None,
     json: Switch = False,
-    **given: Any,
+    **run_options: Any,
 ) -> int:
     """Run one of MT-RAG's five steps, or all: add its fields to each record, and print their means.
 
@@ -83,10 +83,10 @@ def mtrag(
 
     words = judge_words(provider, judge_model, openai_key, azure_host)
     if words is not None:
-        if "judge" in given:
+        if "judge" in run_options:
             raise UsageError("--provider and --judge both name a judge. Keep one of them.")
-        given["judge"] = [words]
-    config = make_config(**given)
+        run_options["judge"] = [words]
+    config = make_config(**run_options)
     records = input or data
     if records is None:
         raise UsageError("No file is named. Give the one with predictions: -i FILE.jsonl.")
@@ -114,7 +114,7 @@ def mtrag(
             stack.callback(session.close)
             asker = stack.enter_context(session.asker())
             doing = session.doing if session.costs else None
-        progress = stack.enter_context(show.progress(f"step {step}", doing=doing))
+        progress = stack.enter_context(ProgressBar(f"step {step}", doing=doing))
         summary = run_steps(chosen, asker, progress)
     if json:
         show.json(summary.to_json())

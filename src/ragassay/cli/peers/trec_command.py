@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from ragassay import printable
-from ragassay.cli import show
 from ragassay.cli.flags import Switch, numbers
-from ragassay.errors import InputError, UsageError
+from ragassay.cli.output import show
+from ragassay.errors import UsageError, called
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,6 +107,7 @@ def trec(
         seed: Seed of the sign patterns.
         json: Print JSON.
     """
+    from ragassay.formats import standard_input
     from ragassay.metrics.retrieval import trec_names
 
     del results, old_format
@@ -132,6 +129,9 @@ def trec(
             )
     if runs.count(STANDARD_INPUT) > 1:
         raise UsageError("Only one run can be read from standard input ('-').")
+    if STANDARD_INPUT in runs:
+        standard_input.keep(sys.stdin.buffer)
+        runs[runs.index(STANDARD_INPUT)] = Path(standard_input.NAME)
     if more:
         if per_query or no_summary or format == "trec_eval":
             raise UsageError("-q, -n and --format trec_eval take one run; a comparison is a table.")
@@ -153,15 +153,14 @@ def trec(
             list(map(str, suites.get("retrieval").resolve(ks=cutoffs))), rel=level
         )
 
-    def scored(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
+    def score(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
         from ragassay.compat.trec_eval import trec_evaluation
         from ragassay.engine.run import ranked_runs
         from ragassay.formats import read_scales
 
-        with show.console(stderr=True).status(f"evaluating {run.name}"), ExitStack() as stack:
-            file = stack.enter_context(seekable(run))
+        with show.console(stderr=True).status(f"evaluating {_name(run)}"):
             scales = None if z_scores is None else read_scales(z_scores)
-            judged, tag = ranked_runs.read_judged(qrels, file, judgements)
+            judged, tag = ranked_runs.read_judged(qrels, run, judgements)
             return trec_evaluation.score(
                 judged,
                 tag,
@@ -174,18 +173,12 @@ def trec(
             )
 
     if more:
-        _compare(
-            runs,
-            chosen,
-            scored,
-            {"correction": correction, "n_resamples": n_resamples, "seed": seed},
-            json=json,
-            ultrarag=ultrarag,
-        )
+        test = {"correction": correction, "n_resamples": n_resamples, "seed": seed}
+        _compare(runs, chosen, score, test, json=json, ultrarag=ultrarag)
         return
     from ragassay.compat.trec_eval import trec_printing as shown
 
-    scores = scored(run, chosen, complete=complete)
+    scores = score(runs[0], chosen, complete=complete)
     if ultrarag:
         show.json(shown.ultrarag_summary(scores))
     elif json:
@@ -196,9 +189,9 @@ def trec(
         lines = scores.lines(per_query=per_query, summary=not no_summary)
         sys.stdout.writelines(f"{printable.lines(line)}\n" for line in lines)
     else:
-        show.lines(f"{_name(run)}: {shown.averaged_over(scores)}")
+        show.lines(f"{_name(runs[0])}: {shown.averaged_over(scores)}")
         show.console().print(shown.table(scores, per_query=per_query, summary=not no_summary))
-    show.warn(shown.warnings(scores, _path(run)))
+    show.warn(shown.warnings(scores, called(runs[0])))
 
 
 def _only_query(debug_level: str) -> str | None:
@@ -216,8 +209,8 @@ def _only_query(debug_level: str) -> str | None:
 def _compare(
     runs: list[Path],
     run_measures: list[TrecMeasure],
-    scored: Callable[..., TrecScores],
-    options: dict[str, Any],
+    score: Callable[..., TrecScores],
+    test: dict[str, Any],
     *,
     json: bool,
     ultrarag: bool,
@@ -236,7 +229,7 @@ def _compare(
     ]
     if not measures:
         raise UsageError("None of these measures has a mean that could be compared.")
-    results = [scored(run, measures, complete=True) for run in runs]
+    results = [score(run, measures, complete=True) for run in runs]
     matrices = [np.array(scores.columns, np.float64) for scores in results]
     names = _names(runs, [scores.tag for scores in results])
     conversations = conversations_of_ids(results[-1].queries)
@@ -254,7 +247,7 @@ def _compare(
             spans=[(m.metric.low, m.metric.high) for m in measures if m.metric],
             clusters=clusters,
             clustered_by=CONVERSATION_KEYS[1],
-            **options,
+            **test,
         )
         for name, matrix in zip(names[:-1], matrices[:-1], strict=True)
     ]
@@ -271,46 +264,20 @@ def _compare(
     show.warn(
         sentence
         for scores, run in zip(results, runs, strict=True)
-        for sentence in shown.warnings(scores, _path(run))
+        for sentence in shown.warnings(scores, called(run))
     )
 
 
 def _name(run: Path) -> str:
-    return NAME if run == STANDARD_INPUT else run.name
-
-
-def _path(run: Path) -> str:
-    return NAME if run == STANDARD_INPUT else str(run)
+    return run.name if called(run) == str(run) else called(run)
 
 
 def _names(runs: list[Path], tags: list[str]) -> list[str]:
     """Names of the runs: their tags where these are different, else their files."""
-    for names in (tags, [_name(run) for run in runs]):
+    for names in (tags, list(map(_name, runs))):
         if len(set(names)) == len(names):
             return names
-    return [_path(run) for run in runs]
+    return list(map(called, runs))
 
 
 STANDARD_INPUT = Path("-")
-NAME = "standard input"
-
-
-@contextmanager
-def seekable(path: Path) -> Iterator[Path]:
-    """The file itself; for ``-`` a copy of standard input, which exists inside the block.
-
-    Formats are told by the first bytes and read again where a line is at fault, so a pipe does not
-    do. Errors that name the copy name standard input instead.
-    """
-    if path != STANDARD_INPUT:
-        yield path
-        return
-    with tempfile.NamedTemporaryFile(prefix="ragassay-") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        copy.flush()
-        try:
-            yield Path(copy.name)
-        except InputError as error:
-            if str(error.path) != copy.name:
-                raise
-            raise error.but(path=NAME) from None

@@ -7,15 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from ragassay.cli import show
-from ragassay.cli.flags import Switch, is_config, takes_options
-from ragassay.cli.golden import golden, tell_left_out
-from ragassay.counts import few, plural
-from ragassay.errors import InputError, UsageError, system_problem
+from ragassay.cli.flags import Output, Repeated, Switch, is_config, takes_options
+from ragassay.cli.golden.import_command import warn_of_left_out
+from ragassay.cli.output import ProgressBar, show
+from ragassay.counts import few, grouped, plural
+from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.golden import Document
@@ -35,11 +33,11 @@ def synthesize(
     documents: Path,
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output | None = None,
     n: int | None = None,
     generator: str | None = None,
     checker: str = "offline",
-    mix: Annotated[list[str] | None, Parameter(negative=())] = None,
+    mix: Repeated | None = None,
     seed: int = 0,
     style_guide: Path | None = None,
     like: Path | None = None,
@@ -51,7 +49,7 @@ def synthesize(
     skip_unreadable: Switch = False,
     dry_run: Switch = False,
     json: Switch = False,
-    **given: Any,
+    **run_options: Any,
 ) -> int:
     """Write queries with references, wrong answers and gold spans from DOCUMENTS.
 
@@ -96,26 +94,27 @@ def synthesize(
     import ragassay
     from ragassay.engine.config import make_config
     from ragassay.synthesis import Mix, Synthesis, Wish, read_query_generation
+    from ragassay.yaml_files import text_of
 
     published = read_query_generation(documents) if is_config(documents) else None
-    wanted: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if published is not None:
         show.warn(published.notes)
-        made = published.generation
+        generation = published.generation
         output = output or Path(published.output.base_filename)
-        wanted = {
-            "n": made.n_questions,
+        settings = {
+            "n": generation.n_questions,
             "generator": published.generator or OFFLINE,
-            "words": (made.min_words, made.max_words),
+            "words": (generation.min_words, generation.max_words),
             "mix": published.mix,
         }
         if generator is None:
-            given.setdefault("key_variable", published.key_variable)
+            run_options.setdefault("key_variable", published.key_variable)
     if output is None:
         raise UsageError("No folder is named for the golden set: -o DIR.")
     flags = {"n": n, "generator": generator, "mix": None if mix is None else Mix.parse(mix)}
-    wanted |= {name: value for name, value in flags.items() if value is not None}
-    if published is not None and wanted["generator"] != OFFLINE:
+    settings |= {name: value for name, value in flags.items() if value is not None}
+    if published is not None and settings["generator"] != OFFLINE:
         no_answers = no_answers or not published.generation.generate_expected_answers
     with ExitStack() as stack:
         folder = documents
@@ -126,7 +125,7 @@ def synthesize(
             output=output,
             checker=checker,
             seed=seed,
-            guide="" if style_guide is None else _text(style_guide),
+            guide="" if style_guide is None else text_of(style_guide).strip(),
             like=like,
             real=[] if real is None else [one.query_text for one in ragassay.load(real)],
             given=[] if queries is None else list(ragassay.load(queries)),
@@ -134,10 +133,10 @@ def synthesize(
             same_model=same_model,
             pilot=pilot,
             skip_unreadable=skip_unreadable,
-            **wanted,
+            **settings,
         )
-        synthesis = Synthesis(wish, make_config(**given), dry=dry_run)
-        tell_left_out(synthesis.golden.left_out)
+        synthesis = Synthesis(wish, make_config(**run_options), dry=dry_run)
+        warn_of_left_out(synthesis.golden.left_out)
         show.warn(
             f"{plural(n, 'document')} in {code} left out: the offline generator reads and writes "
             "English only. Name a model with --generator."
@@ -147,14 +146,11 @@ def synthesize(
         if dry_run:
             _show_plan(synthesis.plan(), as_json=json)
             return show.OK
-        with show.progress("synthesizing") as done:
-            outcome = synthesis.run(done)
+        with ProgressBar("synthesizing") as progress:
+            outcome = synthesis.run(progress)
     if published is not None:
         published.save_queries(synthesis.made)
     return _show(outcome, output, wish, json)
-
-
-golden.command(synthesize, help_format="markdown")
 
 
 def _warn_of_alike(documents: Mapping[str, Document]) -> None:
@@ -198,10 +194,11 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
     else:
         lines = plural(outcome.n_lines, "line")
         file = f" (rejected.jsonl: {lines}, equal ones once)" if outcome.n_lines else ""
+        not_asked = f"{len(outcome.unasked)} not asked, " if outcome.unasked else ""
         show.lines(
             f"{output}: {plural(len(outcome.items), 'item')} added as drafts, {outcome.total} of "
             f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected, "
-            f"{_not_asked(outcome)}{outcome.n_not_chosen:,} not chosen{file}"
+            f"{not_asked}{outcome.n_not_chosen:,} not chosen{file}"
         )
         if usage.calls or usage.cached:
             show.lines(
@@ -213,7 +210,11 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
         show.warn([_not_finished(outcome)])
     if outcome.total < target:
         to_do = "" if outcome.stopped else _to_do(outcome, wish)
-        show.warn([*_told(outcome), f"{_shortfall(outcome, target)}{to_do}"])
+        reasons = (
+            f"{plural(n, 'draft')}, {one.why}: {one.detail.rstrip('.')}."
+            for one, n in _frequent(outcome)
+        )
+        show.warn([*reasons, f"{_shortfall(outcome, target)}{to_do}"])
     return show.INCOMPLETE if outcome.stopped or outcome.total < target else show.OK
 
 
@@ -225,23 +226,9 @@ def _reasons(outcome: Outcome) -> Sequence[tuple[str, int]]:
 def _frequent(outcome: Outcome) -> Sequence[tuple[Rejection, int]]:
     """The most frequent reasons, each by the first draft that has it. Reasons that differ only in
     numbers and quotations are one."""
-    groups: dict[tuple[str, str], list[Rejection]] = {}
-    for one in outcome.rejections:
-        groups.setdefault((one.why, _QUOTED.sub("", one.detail)), []).append(one)
+    groups = grouped(((one.why, _QUOTED.sub("", one.detail)), one) for one in outcome.rejections)
     ranked = sorted(groups.values(), key=len, reverse=True)
     return [(group[0], len(group)) for group in ranked[:_REASONS]]
-
-
-def _told(outcome: Outcome) -> Sequence[str]:
-    """A line for each of the most frequent reasons."""
-    return [
-        f"{plural(n, 'draft')}, {one.why}: {one.detail.rstrip('.')}."
-        for one, n in _frequent(outcome)
-    ]
-
-
-def _not_asked(outcome: Outcome) -> str:
-    return f"{len(outcome.unasked)} not asked, " if outcome.unasked else ""
 
 
 def _not_finished(outcome: Outcome) -> str:
@@ -252,14 +239,14 @@ def _not_finished(outcome: Outcome) -> str:
         reason = f"{plural(len(outcome.unasked), 'draft')} not asked: {reason}"
     else:
         reason = min(one.detail for one in outcome.rejections if one.passing)
-    is_told = _AGAIN.casefold() in reason.casefold()
-    return f"Not finished: {reason.rstrip('.')}.{'' if is_told else f' {_AGAIN}.'}"
+    hint = "" if _AGAIN.casefold() in reason.casefold() else f" {_AGAIN}."
+    return f"Not finished: {reason.rstrip('.')}.{hint}"
 
 
 def _shortfall(outcome: Outcome, target: int) -> str:
     """Why there are fewer items than were wanted."""
-    told = ", ".join(f"{why} {n}" for why, n in _reasons(outcome))
-    rejected = f"{len(outcome.rejections)} rejected ({told})" if told else "none rejected"
+    counts = ", ".join(f"{why} {n}" for why, n in _reasons(outcome))
+    rejected = f"{len(outcome.rejections)} rejected ({counts})" if counts else "none rejected"
     return (
         f"{plural(target, 'item')} wanted, {outcome.total} there: "
         f"{plural(outcome.n_drafts, 'draft')} written, {rejected}."
@@ -302,10 +289,3 @@ def _show_plan(plan: Planned, *, as_json: bool) -> None:
         f"({plan.input_tokens:,} tokens in, {plan.output_tokens:,} out{cost}), "
         f"{plan.held} from the ledger; with what answers lead to, at most {plan.most_calls} calls"
     )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({system_problem(error)})", path=path) from error

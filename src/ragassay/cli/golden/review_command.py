@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from ragassay.cli import show
-from ragassay.cli.flags import Switch
-from ragassay.cli.golden import golden
-from ragassay.cli.serve import listening, needs_service, run_server
+from ragassay.cli.flags import Metrics, Switch
+from ragassay.cli.output import show
+from ragassay.cli.serving import listening, needs_service, run_server
 from ragassay.counts import plural
 from ragassay.errors import InputError, UsageError
 
@@ -19,7 +16,6 @@ if TYPE_CHECKING:
     from ragassay.review import Agreement, AnswerLabels, ReviewStore
 
 
-@golden.command
 def review(
     folder: Path,
     /,
@@ -34,7 +30,7 @@ def review(
     read: Path | None = None,
     overwrite: Switch = False,
     answers: Path | None = None,
-    metrics: Annotated[str | None, Parameter(name=["--metrics", "-m"])] = None,
+    metrics: Metrics | None = None,
     suite: str | None = None,
     nuggets: str | None = None,
 ) -> int:
@@ -93,17 +89,17 @@ def review(
         from ragassay.engine.golden import AnswersToLabel
         from ragassay.review import AnswerLabels
 
-        found = AnswersToLabel.of(
+        questions = AnswersToLabel.of(
             answers,
             folder,
             metrics=metrics.split(",") if metrics else (),
             suite=suite.split(",") if suite else (),
             nuggets=nuggets or "own",
         )
-        labels = AnswerLabels(store, found)
+        labels = AnswerLabels(store, questions)
     elif metrics or suite or nuggets:
         raise UsageError("--metrics, --suite and --nuggets go with --answers FILE.")
-    given: dict[str, object] = {"overlap": overlap, "people": people}
+    settings: dict[str, object] = {"overlap": overlap, "people": people}
     if calibration is not None:
         known = GoldenSet.open(calibration)
         if not known.with_status("accepted", "rejected") and not (calibration / LABELS).is_file():
@@ -112,9 +108,9 @@ def review(
                 "answers",
                 path=calibration,
             )
-        given["calibration"] = relative_folder(calibration, folder)
-    if given := {name: value for name, value in given.items() if value is not None}:
-        store.change_settings(**given)
+        settings["calibration"] = relative_folder(calibration, folder)
+    if settings := {name: value for name, value in settings.items() if value is not None}:
+        store.change_settings(**settings)
     sheets = [path for path in (xlsx, csv) if path is not None]
     for path, suffix in ((xlsx, ".xlsx"), (csv, ".csv")):
         if path is not None and path.suffix.casefold() != suffix:
@@ -130,18 +126,17 @@ def review(
         if not reviewer:
             raise UsageError("--read needs --reviewer NAME: whose decisions they are.")
         if labels is None:
-            taken, troubles = read_sheet(store, read, reviewer)
+            n, problems = read_sheet(store, read, reviewer)
         else:
-            taken, troubles = read_label_sheet(labels, read, reviewer)
-        what = "review" if labels is None else "label"
-        show.lines(f"{read}: {plural(taken, what)} taken, {len(troubles)} not", *troubles)
-        return show.INCOMPLETE if troubles else show.OK
+            n, problems = read_label_sheet(labels, read, reviewer)
+        decisions = plural(n, "review" if labels is None else "label")
+        show.lines(f"{read}: {decisions} taken, {len(problems)} not", *problems)
+        return show.INCOMPLETE if problems else show.OK
     if not sheets:
         _serve(store, reviewer or "", port, labels)
     return show.OK
 
 
-@golden.command
 def agreement(folder: Path, /, *, json: Switch = False) -> int:
     """Say how far the reviewers agree, and list what they do not agree on.
 
@@ -173,15 +168,15 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
     )
 
     store = ReviewStore(folder)
-    found, differ = measured(store), disagreements(store)
+    measures, differ = measured(store), disagreements(store)
     log = LabelLog.read(folder / LABELS)
     labels, labels_differ = label_agreement(log), label_disagreements(log)
     path = save_adjudication(store, [*differ, *labels_differ])
-    if found:
-        tell_card(store, f"{_in_words(found[0])}.")
+    if measures:
+        tell_card(store, f"{_in_words(measures[0])}.")
     known = {
-        name: (sum(bool(one.right) for one in given.values()), len(given))
-        for name, given in sorted(store.standing().calibration.items())
+        name: (sum(bool(one.right) for one in answers.values()), len(answers))
+        for name, answers in sorted(store.standing().calibration.items())
     }
     spent = {"reviews": store.standing().seconds, "labels": log.seconds}
     labels_known = LabelLog.read(folder / CALIBRATION).right()
@@ -192,7 +187,7 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
         )
         show.json(
             {
-                "agreement": [asdict(one) for one in found],
+                "agreement": [asdict(one) for one in measures],
                 "labels": {kind: [asdict(one) for one in ones] for kind, ones in labels.items()},
                 "calibration": right,
                 "labels_calibration": labels_right,
@@ -204,20 +199,17 @@ def agreement(folder: Path, /, *, json: Switch = False) -> int:
                 "labels_disagreements": labels_differ,
             }
         )
-        return show.OK if found or labels else show.INCOMPLETE
-    show.lines(*map(_in_words, found))
+        return show.OK if measures or labels else show.INCOMPLETE
+    show.lines(*map(_in_words, measures))
     for kind, ones in labels.items():
         show.lines(*(f"{kind}: {_in_words(one)}" for one in ones))
-    for what, told in (("calibration", known), ("calibration of labels", labels_known)):
-        show.lines(*(f"{what}: {name}: {n} of {of} as known" for name, (n, of) in told.items()))
-    for kind_of, ones_spent in spent.items():
-        show.lines(
-            *(
-                f"time spent on {kind_of}: {name}: {sum(each) / 60:.1f} minutes for {len(each)}"
-                for name, each in ones_spent.items()
-            )
-        )
-    if not found and not labels:
+    for title, counts in (("calibration", known), ("calibration of labels", labels_known)):
+        show.lines(*(f"{title}: {name}: {n} of {of} as known" for name, (n, of) in counts.items()))
+    for kind, by_name in spent.items():
+        for name, seconds in by_name.items():
+            minutes = f"{sum(seconds) / 60:.1f} minutes for {len(seconds)}"
+            show.lines(f"time spent on {kind}: {name}: {minutes}")
+    if not measures and not labels:
         show.lines(
             f"{folder}: no item has reviews by two people. 'ragassay golden review {folder} "
             "--overlap 0.2' gives a share of the items to several."

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ragassay.cli import show
 from ragassay.cli.flags import Switch
+from ragassay.cli.output import show
 from ragassay.counts import few
 
 
@@ -44,18 +44,18 @@ def isolate(
     from ragassay.engine.results import open_run
     from ragassay.reports.text import terminal
 
-    found = isolated(open_run(full), open_run(alone), metric, threshold)
+    result = isolated(open_run(full), open_run(alone), metric, threshold)
     if json:
-        show.json({"queries": found.queries, "unscored": found.unscored, "notes": found.notes,
-                   "comparison": found.comparison.to_json()})  # fmt: skip
+        show.json({"queries": result.queries, "unscored": result.unscored, "notes": result.notes,
+                   "comparison": result.comparison.to_json()})  # fmt: skip
         return
-    n = sum(map(len, found.queries.values()))
+    n = sum(map(len, result.queries.values()))
     for kind, sentence in CLASSES.items():
-        names = found.queries[kind]
+        names = result.queries[kind]
         head = f"{len(names):>5} of {n}  "
         listed = f"  ({few(names)})" if names else ""
         show.wrapped(f"{head}{sentence}{listed}", " " * len(head))
-    if found.unscored:
-        show.lines(f"{found.unscored:>5}       unscored in one of the runs or in both")
-    show.warn(found.notes)
-    show.console().print(terminal.comparison_table(found.comparison))
+    if result.unscored:
+        show.lines(f"{result.unscored:>5}       unscored in one of the runs or in both")
+    show.warn(result.notes)
+    show.console().print(terminal.comparison_table(result.comparison))

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import call, manners
+from ragassay.cli import call
 from ragassay.cli.flags import COMMON
+from ragassay.cli.output import global_options
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.errors import UsageError
 
@@ -93,10 +94,10 @@ def test_a_log_that_cannot_be_written_is_told(data: str, tmp_path: Path, capsys)
 
 
 def test_words_after_two_dashes_stay() -> None:
-    how, words = manners.read(["trec", "--no-progress", "--", "--quiet"])
+    how, words = global_options.read(["trec", "--no-progress", "--", "--quiet"])
     assert (how.progress, how.quiet, words) == (False, False, ["trec", "--", "--quiet"])
     with pytest.raises(UsageError):
-        manners.read(["--log-file", "--", "x"])
+        global_options.read(["--log-file", "--", "x"])
 
 
 @pytest.mark.parametrize(
@@ -151,16 +152,20 @@ def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) 
 
 
 def test_q_is_short_for_quiet_but_where_a_command_has_it() -> None:
-    assert manners.read(["run", "a.jsonl", "-q"]) == (
-        manners.Manners(quiet=True),
+    assert global_options.read(["run", "a.jsonl", "-q"]) == (
+        global_options.GlobalOptions(quiet=True),
         ["run", "a.jsonl"],
     )
     assert (
-        manners.read(["compare", "-q", "a", "b"])[0].quiet and manners.read(["-q", "ask"])[0].quiet
+        global_options.read(["compare", "-q", "a", "b"])[0].quiet
+        and global_options.read(["-q", "ask"])[0].quiet
     )
-    assert manners.read(["trec", "-q", "qrels", "run"]) == (
-        manners.Manners(),
+    assert global_options.read(["trec", "-q", "qrels", "run"]) == (
+        global_options.GlobalOptions(),
         ["trec", "-q", "qrels", "run"],
     )
-    assert manners.read(["trec", "--quiet", "qrels"])[0].quiet
-    assert manners.read(["run", "--", "-q"]) == (manners.Manners(), ["run", "--", "-q"])
+    assert global_options.read(["trec", "--quiet", "qrels"])[0].quiet
+    assert global_options.read(["run", "--", "-q"]) == (
+        global_options.GlobalOptions(),
+        ["run", "--", "-q"],
+    )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from ragassay.cli import show
-from ragassay.cli.serve import FOLDER
+from ragassay.cli.output import show
+from ragassay.cli.serving.serve_commands import open_store
 from ragassay.errors import UsageError
-
-if TYPE_CHECKING:
-    from ragassay.service.store import Store
 
 WITHOUT_TOKENS = "only this machine is served, and it needs no token"
 
@@ -43,10 +40,10 @@ def create(
         scope: What it allows; write includes reading.
         project: Name of the only project that it is for (default: all).
     """
-    from ragassay.service.store import create_token, list_projects
-
     # A service for others needs a token before it starts.
-    with _opened(store, create=True) as opened:
+    with closing(open_store(store)) as opened:
+        from ragassay.service.store import create_token, list_projects
+
         key = None
         if project is not None:
             key = next((one.id for one in list_projects(opened) if one.name == project), None)
@@ -64,14 +61,14 @@ def create(
 @token.command(name="list")
 def listing(*, store: At = None) -> None:
     """List the tokens: id, name, what they allow. The tokens themselves are not kept."""
-    from ragassay.service.store import list_projects, list_tokens
+    with closing(open_store(store, must_exist=True)) as opened:
+        from ragassay.service.store import list_projects, list_tokens
 
-    with _opened(store) as opened:
         names = {one.id: one.name for one in list_projects(opened)}
-        found = list_tokens(opened)
-    if not found:
+        tokens = list_tokens(opened)
+    if not tokens:
         show.lines(f"There are no tokens: {WITHOUT_TOKENS}.")
-    for one in found:
+    for one in tokens:
         where = "all projects" if one.project_id is None else names.get(one.project_id, "?")
         show.lines(f"{one.id}  {one.name}  {one.scope}  {where}")
 
@@ -83,21 +80,9 @@ def revoke(key: str, /, *, store: At = None) -> None:
     Args:
         key: The id of the token, as 'ragassay token list' prints it.
     """
-    from ragassay.service.store import has_tokens, revoke_token
+    with closing(open_store(store, must_exist=True)) as opened:
+        from ragassay.service.store import has_tokens, revoke_token
 
-    with _opened(store) as opened:
         revoke_token(opened, key)
         is_last = not has_tokens(opened)
     show.lines(f"Revoked. No token is left: {WITHOUT_TOKENS}." if is_last else "Revoked.")
-
-
-def _opened(address: str | None, *, create: bool = False) -> closing[Store]:
-    from ragassay.cli.serve import existing_store, needs_service
-
-    needs_service()
-    from ragassay.service.store import Store
-
-    place = address or str(FOLDER)
-    if not create:
-        existing_store(place)
-    return closing(Store(place))

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
 from ragassay import printable
-from ragassay.cli.manners import MANNERS
+from ragassay.cli.output.global_options import GLOBAL_OPTIONS
 
 
 class HarmlessConsole(Console):
@@ -34,7 +34,7 @@ class HarmlessConsole(Console):
 def console(*, stderr: bool = False) -> Console:
     """A console that writes plain text when it is not a terminal, at a width that tables fit."""
     stream = sys.stderr if stderr else sys.stdout
-    quiet = MANNERS.get().quiet
+    quiet = GLOBAL_OPTIONS.get().quiet
     if stream.isatty():
         return HarmlessConsole(stderr=stderr, highlight=False, quiet=quiet)
     width = None if "COLUMNS" in os.environ else 120

@@ -1,0 +1,156 @@
+"""``ragassay golden import``: a golden set of the questions in a file."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragassay.cli.flags import Output, Repeated, Switch, pairs
+from ragassay.cli.output import show
+from ragassay.counts import FEW, plural
+from ragassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragassay.golden import Placing
+
+
+def import_(
+    data: Path,
+    /,
+    *,
+    documents: Path | None = None,
+    output: Output,
+    columns: Repeated | None = None,
+    encoding: str | None = None,
+    accept: Switch = False,
+    skip_unreadable: Switch = False,
+) -> None:
+    """Make a golden set of the queries, references and gold spans of a file.
+
+    Several records of one id, as of several systems, are one item; where they ask or expect
+    different things, both are named and nothing is made. Fields of a golden set (status, tags,
+    kinds of wrong answers ...) are taken as what they are.
+
+    ```sh
+    ragassay golden import questions.jsonl --documents docs -o golden
+    ragassay golden import questions.csv --documents docs -o golden --columns references=answer
+    ```
+
+    Args:
+        data: File of any format that 'ragassay run' reads.
+        documents: Folder with the documents in which gold spans stand: text, Markdown, HTML, PDF,
+            DOCX. It stays where it is. Required.
+        output: Folder of the golden set, made here.
+        columns: FIELD=COLUMN, for columns with names of their own: references=answer. Repeatable.
+        encoding: Encoding of the file's text, as in cp1252 (default: utf-8).
+        accept: The items count as accepted; else a person reviews them first. What the file says in
+            'status' (accepted, rejected) stays either way.
+        skip_unreadable: Leave out documents that cannot be taken (encrypted, binary, empty, with
+            the text of another one or its name but for the end); the golden set lists them.
+    """
+    from ragassay.golden import (
+        GoldenSet,
+        check_output,
+        imported,
+        readable_documents,
+        with_contexts,
+    )
+
+    if documents is None:
+        command = shlex.join(["ragassay", "golden", "import", str(data), "--documents"])
+        raise UsageError(
+            "A golden set says where in your documents the evidence of each reference stands, so "
+            f"name their folder: {command} FOLDER -o {shlex.quote(str(output))}. To score answers "
+            "by the references of this file alone, no golden set is needed: ragassay run ANSWERS "
+            f"--references {shlex.quote(str(data))}."
+        )
+    renamed = pairs("--columns", columns, "FIELD=COLUMN", "references=answer", several=True)
+    if (output / "queries.jsonl").exists():
+        raise UsageError(
+            f"{output} is a golden set already. Choose another folder with -o. To add items to it, "
+            "export it with --drafts and import both files together, by a pattern: 'all/*.jsonl'."
+        )
+    check_output(output, data, documents)
+    loaded, left_out = readable_documents(documents, skip=skip_unreadable)
+    warn_of_left_out(left_out)
+    result = imported(data, loaded, accept=accept, columns=renamed, encoding=encoding)
+    items = result.items
+    with_contexts(items, loaded)
+    golden_set = GoldenSet(output, items, documents, left_out)
+    golden_set.save()
+    golden_set.save_manifest(loaded)
+    golden_set.save_card(f"imported from {data.name}.")
+    spans = sum(len(item.gold or ()) for item in items)
+    show.lines(
+        f"{output}: {plural(len(items), 'item')}, {plural(spans, 'gold span')} in "
+        f"{plural(len(loaded), 'document')}"
+    )
+    statuses = Counter(item.status for item in items)
+    if statuses.keys() != {"accepted" if accept else "draft"}:
+        counts = ", ".join(f"{n} {name}" for name, n in statuses.most_common())
+        show.lines(f"Status: {counts}. What {data} accepts or rejects stays so.")
+    if len(items) < result.n_records:
+        records = plural(result.n_records, "record")
+        show.lines(f"{data} has {records}: those of one id are one item.")
+    show.lines(*_about_gold(result.gold, data))
+
+
+def _about_gold(gold: Sequence[Placing], data: Path) -> Iterator[str]:
+    """Lines about the gold passages of a file: how each was placed in the documents."""
+    from ragassay.golden import differing
+
+    def nearly(one: Placing) -> str:
+        assert one.gold is not None
+        in_file, in_document = differing(one.said.text or "", one.gold.text or "")
+        place = f"{one.item} ({one.where})"
+        return f"  {place}, distance {one.distance:.2f}: {in_file} is {in_document}"
+
+    placed = [one for one in gold if one.gold is not None]
+    if gold:
+        yield f"{len(placed):,} of {plural(len(gold), 'gold passage')} placed in the documents."
+    kinds: tuple[tuple[str, Callable[[Placing], bool]], ...] = (
+        (f"put where the text stands, which is not where {data} says", lambda one: one.is_moved),
+        ("without a text: it was taken from the place in the document", lambda one: one.is_filled),
+        ("found with other white space", lambda one: one.likeness == "but for white space"),
+        ("found with other markup or case", lambda one: one.likeness == "but for markup"),
+    )
+    for phrase, is_of_kind in kinds:
+        if items := [one.item for one in placed if is_of_kind(one)]:
+            ids = ", ".join(list(dict.fromkeys(items))[:5])
+            yield f"{plural(len(items), 'gold passage')} {phrase} (of {ids})."
+    if near := [one for one in placed if one.likeness == "nearly"]:
+        yield f"{plural(len(near), 'gold passage')} found nearly: look at what differs."
+        yield from _listed(near, nearly)
+    if left_out := [one for one in gold if one.gold is None]:
+        yield (
+            f"{plural(len(left_out), 'gold passage')} left out, and kept in the provenance of the "
+            "item ('unplaced'). Mark the places on the page of 'ragassay golden review':"
+        )
+        yield from _listed(left_out, lambda one: f"  {one.item} ({one.where}): {one.reason}")
+
+
+def _listed(passages: Sequence[Placing], line: Callable[[Placing], str]) -> Iterator[str]:
+    """A line for each of the first passages, and how many more there are."""
+    yield from map(line, passages[:_MOST_PASSAGES])
+    if len(passages) > _MOST_PASSAGES:
+        yield f"  and {len(passages) - _MOST_PASSAGES:,} more"
+
+
+_MOST_PASSAGES = 20
+"""Gold passages that are named one by one."""
+
+
+def warn_of_left_out(left_out: Mapping[str, str]) -> None:
+    """Says on standard error which documents are left out.
+
+    Args:
+        left_out: path and reason of each.
+    """
+    if left_out:
+        reasons = "; ".join(f"{name} {why}" for name, why in list(left_out.items())[:FEW])
+        more = f"; and {len(left_out) - FEW} more" if len(left_out) > FEW else ""
+        n = plural(len(left_out), "document")
+        show.warn([f"{n} left out, because they cannot be taken: {reasons}{more}."])

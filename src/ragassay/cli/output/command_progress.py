@@ -1,0 +1,143 @@
+"""How far long work is, on standard error."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
+
+from ragassay.cli.output import interrupt
+from ragassay.cli.output.global_options import GLOBAL_OPTIONS, LOG
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+PATIENCE_S = 2.0
+"""Work that takes longer than this shows how far it is."""
+
+EVERY_S = 30.0
+"""Between two lines about long work, where there is no terminal."""
+
+
+class ProgressBar:
+    """A live bar once the work takes a while; called with the number of samples that are done. It
+    stays one line: text that does not fit is cropped.
+
+    Args:
+        label: before the bar.
+        total: gives the number of all samples; without it the bar is a count. It is called only
+            when the bar is shown.
+        doing: says in words what goes on between two samples, for work that waits for others. It is
+            shown from the start, and from time to time as a line where there is no terminal.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        total: Callable[[], int | None] = lambda: None,
+        doing: Callable[[], str] | None = None,
+    ) -> None:
+        from ragassay.cli.output.console import console
+
+        self._out, self._wanted = console(stderr=True), GLOBAL_OPTIONS.get().progress
+        self._live = self._out.is_terminal and self._wanted and not GLOBAL_OPTIONS.get().quiet
+        self._label, self._total, self._doing = label, total, doing
+        self._bar = _rich_bar(self._out, doing, disable=not self._live)
+        self._task = self._bar.add_task(label, total=None, rate=0.0, noun="samples")
+        self._begun = self._logged = time.monotonic()
+        self._starting, self._ended = threading.Lock(), threading.Event()
+        self._timer = threading.Timer(PATIENCE_S, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        """Shows the bar at once or after a while: also before the first sample is done, which may
+        take long."""
+        if self._live and self._doing is not None:
+            self._show()
+        elif self._live:
+            self._timer.start()
+        elif self._doing is not None and self._wanted and not self._out.is_terminal:
+            threading.Thread(target=self._say, args=(self._doing,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Removes the bar."""
+        self._timer.cancel()
+        with self._starting:
+            self._ended.set()
+        if self._bar.live.is_started:  # else rich before 14 prints an empty line
+            self._bar.stop()
+
+    def __call__(self, n: int) -> None:
+        """So many samples are done.
+
+        Raises:
+            KeyboardInterrupt: the command was interrupted.
+        """
+        interrupt.check()
+        now = time.monotonic()
+        elapsed = now - self._begun
+        if now - self._logged > EVERY_S:
+            self._logged = now
+            LOG.info("%s: %s %s", self._label, f"{n:,}", self._bar.tasks[0].fields["noun"])
+        if self._live and (elapsed > PATIENCE_S or self._bar.live.is_started):
+            self._show()
+            self._bar.update(self._task, completed=n, rate=n / max(elapsed, 1e-3))
+
+    def compared(self, n: int, of: int) -> None:
+        """Restarts the bar for the queries whose repeated runs are compared, and counts those."""
+        if self._bar.tasks[0].fields["noun"] != "queries":
+            self._begun, self._total = time.monotonic(), lambda: of
+            self._bar.reset(
+                self._task, description="comparing runs", total=of, noun="queries", rate=0.0
+            )
+        self(n)
+
+    def _show(self) -> None:
+        with self._starting:
+            if not self._bar.live.is_started and not self._ended.is_set():
+                self._bar.update(self._task, total=self._total())
+                self._bar.start()
+
+    def _say(self, doing: Callable[[], str]) -> None:
+        """Prints a line now and then, for a log that somebody watches."""
+        while not self._ended.wait(EVERY_S):
+            LOG.info("%s", doing())
+            self._out.print(f"note: {doing()}", markup=False)
+
+
+def _rich_bar(out: Console, doing: Callable[[], str] | None, *, disable: bool) -> Progress:
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.table import Column
+    from rich.text import Text
+
+    class Doing(ProgressColumn):
+        def render(self, task: object) -> Text:
+            return Text("" if doing is None else doing())
+
+    # The words take what is left of the line, so the rest is short where there are any.
+    rate = ", {task.fields[rate]:,.0f}/s" if doing is None else ""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=40 if doing is None else 10),
+        TextColumn("{task.completed:,.0f} {task.fields[noun]}" + rate),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        Doing(table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
+        expand=doing is not None,
+        console=out,
+        transient=True,
+        disable=disable,
+    )
