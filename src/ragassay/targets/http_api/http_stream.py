@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragassay.json_paths import NOTHING, JsonPath, PathError
 from ragassay.targets.http_api.http_session import lines_of
+from ragassay.targets.http_api.mapping_paths import each_path, value_at
 
 if TYPE_CHECKING:
     import aiohttp
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 DONE = "[DONE]"
 """The event that ends a stream of OpenAI's protocol, and of many others."""
 
-_NAMED = "event:"
+_BY_NAME = "event:"
+"""Begins an end mark that is the name of an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class EndMark:
     """
 
     names: frozenset[str]
-    paths: tuple[JsonPath, ...]
+    paths: tuple[str, ...]
 
     @classmethod
     def of(cls, written: str | Sequence[str]) -> EndMark:
@@ -58,21 +59,13 @@ class EndMark:
             ValueError: something in it is no path.
         """
         marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
-        names = [one.removeprefix(_NAMED).strip() for one in marks if one.startswith(_NAMED)]
-        paths = [one for one in marks if one != DONE and not one.startswith(_NAMED)]
-        return cls(frozenset(names), tuple(JsonPath.parse(one) for one in paths))
+        names = [one.removeprefix(_BY_NAME).strip() for one in marks if one.startswith(_BY_NAME)]
+        paths = [one for one in marks if one != DONE and not one.startswith(_BY_NAME)]
+        return cls(frozenset(names), tuple(one.text for one in each_path(paths)))
 
     def is_in(self, value: Any) -> bool:
         """Whether the value of an event holds the mark at one of the paths."""
-        return any(_holds(value, path) for path in self.paths)
-
-
-def _holds(value: Any, path: JsonPath) -> bool:
-    try:
-        found = path.find(value)
-    except PathError:
-        return False
-    return found is not NOTHING and bool(found)
+        return any(value_at(value, path) for path in self.paths)
 
 
 async def events_of(

@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 
 from ragassay import formats
-from ragassay.formats import native
 from ragassay.samples import Sample, Turn
 from ragassay.targets.target import SystemReply
 from ragassay.transport import Tally
@@ -22,7 +21,6 @@ STOPPED = "stopped"
 
 NO_ANSWER = "no_answer"
 """Metadata of a sample whose system said that it has no answer: as in Open RAG Eval's files."""
-
 
 FAILED_BEFORE = "failed_before"
 """Key of what is recorded: how often a query failed in earlier runs, before it was asked again."""
@@ -61,13 +59,8 @@ def kept_of(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0)
     return Sample(id="reply", answer=reply.answer, passages=reply.passages, metadata=kept)
 
 
-def written(kept: Sample) -> str:
-    """The JSON of what `kept_of` gave."""
-    return native.dump(kept).decode()
-
-
 def read(record: str) -> Sample:
-    """What `written` wrote."""
+    """What `kept_of` made, from the JSON of a ledger."""
     (kept,) = formats.from_records([orjson.loads(record)])
     return kept
 
