@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ragassay.files import write_bytes, write_text
+from ragassay.files import write_bytes
+from ragassay.golden import change_card
 from ragassay.judges import Question, label_of
 from ragassay.review.label_forms import answer_fields
 from ragassay.review.label_log import LabelLog
@@ -215,14 +216,7 @@ def tell_card(store: ReviewStore, sentence: str) -> None:
         store: of the golden set.
         sentence: about the agreement.
     """
-    path = store.folder / "card.md"
-    if not path.is_file():
-        return
-    text = path.read_text(encoding="utf-8")
-    # A function, because a name in the sentence may hold what a replacement gives a meaning.
-    told = _CARD_LINE.sub(lambda _: f"Agreement of reviewers: {sentence}", text, count=1)
-    if told != text:
-        write_text(path, told)
+    change_card(store.folder, [(_CARD_LINE, f"Agreement of reviewers: {sentence}")])
 
 
 def _values(question: Question[Any], reply: Any) -> Iterator[tuple[str, int, str]]:
