@@ -34,7 +34,7 @@ def is_target(word: str) -> bool:
     )
 
 
-def target_judge(
+def judge_of_target(
     word: str, options: JudgeOptions, *, ledger: Ledger, budget: Budget | None = None
 ) -> LLMJudge:
     """The target that a word names, asked as a model is: by prompts, with limits and ledger.
