@@ -89,13 +89,13 @@ def read_log(path: Path) -> list[Review]:
         InputError: a line is wrong; with its number. A last line that was never finished is
             left out: the review before the power failed was not confirmed to anybody.
     """
-    found = []
+    reviews = []
     for number, record in records_in(path):
         try:
-            found.append(Review.model_validate(record))
+            reviews.append(Review.model_validate(record))
         except ValidationError as error:
             raise wrong_record(error, path, number) from error
-    return found
+    return reviews
 
 
 def records_in(path: Path) -> Iterator[tuple[int, Any]]:
@@ -112,15 +112,15 @@ def records_in(path: Path) -> Iterator[tuple[int, Any]]:
     if not path.is_file():
         return
     *lines, last = path.read_bytes().split(b"\n")
-    if _is_whole(last):
+    if _is_record(last):
         lines.append(last)
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield number, json_value(line, path, number)
 
 
-def _is_whole(line: bytes) -> bool:
-    """Whether a line holds a whole record: the beginning of an object is no JSON."""
+def _is_record(line: bytes) -> bool:
+    """Whether a line holds a complete record: the beginning of an object is no JSON."""
     try:
         return isinstance(orjson.loads(line), dict)
     except orjson.JSONDecodeError:
@@ -146,7 +146,7 @@ def append(path: Path, record: Mapping[str, Any]) -> None:
             if stream.read(1) != b"\n":
                 content = path.read_bytes()
                 begin = content.rfind(b"\n") + 1
-                if _is_whole(content[begin:]):
+                if _is_record(content[begin:]):
                     line = b"\n" + line
                 else:  # an unfinished line is no record
                     stream.truncate(begin)
