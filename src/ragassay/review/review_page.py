@@ -25,6 +25,8 @@ from ragassay.service.api import Guard, answer_with_problems, problem
 _HERE = Path(__file__).parent
 _WORDS = ("type", "complexity", "style", "language")
 """Fields of a word each: the page proposes those that other items have."""
+_HIDDEN = {"status": "draft", "tags": []}
+"""In place of what is known of an item of the calibration set."""
 MOST_BYTES = 4 * 1024**2
 Texts = Annotated[list[str], Field(max_length=100)]
 
@@ -103,7 +105,11 @@ def create_review_app(
 
     @app.get("/items")
     def items(reviewer: Name) -> dict[str, Any]:
-        return {"items": _list(store, reviewer), "progress": store.progress(reviewer)}
+        calibration = store.calibration()
+        known = calibration.with_status("accepted", "rejected") if calibration else []
+        entries = _known_entries(store, known, reviewer)
+        entries += _entries(store, store.golden().items, reviewer)
+        return {"items": entries, "progress": store.progress(reviewer)}
 
     @app.get("/items/{kind}/{item_id:path}")
     def item(
@@ -166,21 +172,15 @@ def _now(store: ReviewStore, review: Review) -> dict[str, Any]:
     return {"entry": entry, "progress": store.progress(review.reviewer)}
 
 
-def _list(store: ReviewStore, reviewer: str) -> list[dict[str, Any]]:
-    """All items in a few words, those of the calibration set first."""
-    calibration = store.calibration()
-    first = calibration.with_status("accepted", "rejected") if calibration else []
-    return _known_entries(store, first, reviewer) + _entries(store, store.golden().items, reviewer)
-
-
 def _known_entries(
     store: ReviewStore, items: list[GoldenItem], reviewer: str
 ) -> list[dict[str, Any]]:
     """The entries of the calibration set, without what is known of its items."""
     done = store.standing().calibration.get(reviewer, {})
-    hidden = {"calibration": True, "status": "draft", "tags": []}
     return [
-        _entry(one, "done" if one.id in done else "todo", one.id in done) | hidden for one in items
+        {**_entry(one, "done" if one.id in done else "todo", one.id in done), **_HIDDEN}
+        | {"calibration": True}
+        for one in items
     ]
 
 
@@ -216,11 +216,4 @@ def _shown(item: GoldenItem) -> dict[str, Any]:
 
 def _asked(item: GoldenItem) -> dict[str, Any]:
     """An item of the calibration set without what is known of it."""
-    return {
-        **_shown(item),
-        "status": "draft",
-        "reviewer": "",
-        "verified_on": None,
-        "tags": [],
-        "metadata": {},
-    }
+    return {**_shown(item), **_HIDDEN, "reviewer": "", "verified_on": None, "metadata": {}}

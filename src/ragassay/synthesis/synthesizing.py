@@ -54,7 +54,6 @@ from ragassay.synthesis.generators import (
     is_target,
     judge_of_target,
     offline_generator,
-    refuse_panel,
 )
 from ragassay.synthesis.mix import Kind, Mix
 from ragassay.synthesis.scorecard import scorecard
@@ -221,9 +220,13 @@ class Synthesis:
             def judge(words: str) -> Judge:
                 if is_target(words):
                     return judge_of_target(words, options, ledger=ledger, budget=budget)
-                refuse_panel(words)
+                names = words.split(",")
+                if len(names) > 1 and any(is_target(one.strip()) for one in names):
+                    raise UsageError(
+                        f"{words}: a panel has judges only. Name one target, or judges."
+                    )
                 return make_judge(
-                    named_judges(words.split(",")),
+                    named_judges(names),
                     default_model="gpt-4o-mini",
                     ledger=ledger,
                     budget=budget,

@@ -139,13 +139,12 @@ def _end(code: int) -> str:
 
 
 async def _read(
-    stream: asyncio.StreamReader | None, note: Callable[[bytes], None] | None = None
+    stream: asyncio.StreamReader | None, note: Callable[[bytes], None] = lambda piece: None
 ) -> bytes:
     assert stream is not None
     pieces, size = [], 0
     while piece := await stream.read(_CHUNK):
-        if note is not None:
-            note(piece)
+        note(piece)
         pieces.append(piece)
         size += len(piece)
         refuse_endless(size, "the command")

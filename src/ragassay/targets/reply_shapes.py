@@ -18,10 +18,11 @@ from ragassay import formats
 from ragassay.errors import InputError, did_you_mean
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Reason
-from ragassay.targets.target import SystemReply, Unread, foreign, shown
+from ragassay.targets.target import SystemReply, foreign, shown
 from ragassay.transport.endpoints import EndpointError, counted
 
 _T = TypeVar("_T")
+_Unread = Mapping[str, str]
 
 ANSWERS = ("answer", "result", "response", "output", "text", "content", "generated_answer")
 _PASSAGES = (
@@ -175,7 +176,7 @@ def made_reply(
     """
     if citations and isinstance(answer, str):
         answer = {"text": answer, "citations": list(citations)}
-    scores: dict[str, Unread] = {}
+    scores: dict[str, _Unread] = {}
     if isinstance(passages, list | tuple):
         passages, scores = _without_bad_scores([_plain(one) for one in passages])
     answer_read = _read("answer", formats.answer_values.answer, answer, how)
@@ -198,7 +199,7 @@ def made_reply(
     )
 
 
-def _without_bad_scores(listed: list[Any]) -> tuple[list[Any], dict[str, Unread]]:
+def _without_bad_scores(listed: list[Any]) -> tuple[list[Any], dict[str, _Unread]]:
     """Passages without their scores, where the score of one cannot be read, and what stands there:
     an unreadable measurement is no reason to lose the answer."""
     for one in listed:
@@ -209,7 +210,7 @@ def _without_bad_scores(listed: list[Any]) -> tuple[list[Any], dict[str, Unread]
                 try:
                     formats.field_values.score(fields[key], key)
                 except InputError:
-                    unread = Unread(f"passages.{place}{key}", shown(repr(fields[key])))
+                    unread = _unread(f"passages.{place}{key}", fields[key])
                     return [_unscored(passage) for passage in listed], {PASSAGE_SCORES: unread}
     return listed, {}
 
@@ -315,10 +316,10 @@ def _record(text: str, name: Any, metadata: Mapping[str, Any]) -> dict[str, Any]
 
 def _numbers(
     usage: Mapping[str, Any], places: Mapping[str, str]
-) -> tuple[dict[str, float], dict[str, Unread]]:
+) -> tuple[dict[str, float], dict[str, _Unread]]:
     """The measurements that are numbers, and what stands in place of the others."""
     numbers: dict[str, float] = {}
-    unread: dict[str, Unread] = {}
+    unread: dict[str, _Unread] = {}
     for part, names in _USAGE.items():
         values = {name: usage[name] for name in names if usage.get(name) is not None}
         number = next((n for one in values.values() if (n := _number(one)) is not None), None)
@@ -326,8 +327,12 @@ def _numbers(
             numbers[part] = number
         elif values:
             name, value = next(iter(values.items()))
-            unread[part] = Unread(places.get(name, name), shown(repr(value)))
+            unread[part] = _unread(places.get(name, name), value)
     return numbers, unread
+
+
+def _unread(place: str, value: Any) -> _Unread:
+    return {"place": place, "found": shown(repr(value))}
 
 
 def _number(value: Any) -> float | None:

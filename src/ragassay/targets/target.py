@@ -126,19 +126,6 @@ def question_among(names: Collection[str], needed: Sequence[str]) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """What a reply holds in place of a measurement.
-
-    Attributes:
-        place: where it stands in the reply, a path.
-        found: what stands there, as messages show it.
-    """
-
-    place: str
-    found: str
-
-
-@dataclass(frozen=True, slots=True)
 class SystemReply(Completion):
     """What a system answered.
 
@@ -150,8 +137,8 @@ class SystemReply(Completion):
         first_token: seconds until the first words of the answer; ``None`` where it came at once.
         cost: US dollars, where it is told or the price of the model is known.
         version: of the system, as it says; may be empty.
-        unread: tokens, cost and scores of passages that are told and are no numbers, by name; these
-            are not measured.
+        unread: tokens, cost and scores of passages that are told and are no numbers, by name: the
+            ``place`` in the reply, and what is ``found`` there. These are not measured.
         not_read: unknown keys of what it returned, where they may hold a part of the reply.
         not_found: paths to measurements that found nothing in the reply, as messages name them, and
             where each of them is written.
@@ -163,7 +150,7 @@ class SystemReply(Completion):
     first_token: float | None = None
     cost: float | None = None
     version: str = ""
-    unread: Mapping[str, Unread] = field(default_factory=dict)
+    unread: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     not_read: tuple[str, ...] = ()
     not_found: Mapping[str, str] = field(default_factory=dict)
 

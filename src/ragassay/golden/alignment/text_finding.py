@@ -63,8 +63,7 @@ class TextFinder:
             text: that is looked for.
             named: the document to look in; all of them where there is none of this id.
         """
-        names = [named] if named in self._documents else list(self._documents)
-        among = [name for name in names if name is not None]
+        among = [name for name in self._documents if name == named] or list(self._documents)
         exact = [
             (name, at, at + len(text))
             for name in among

@@ -28,20 +28,15 @@ def json_file(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def table(
-    write: Callable[[Sequence[str], Rows], bytes],
-) -> Callable[[Sequence[Record]], bytes]:
+def table(records: Sequence[Record], write: Callable[[Sequence[str], Rows], bytes]) -> bytes:
     """A table with a row for each record; lists and objects are JSON in their cells.
 
     Args:
+        records: of all items.
         write: makes the bytes of names of columns and rows.
     """
-
-    def written(records: Sequence[Record]) -> bytes:
-        names = list(dict.fromkeys(name for record in records for name in record))
-        return write(names, [[_cell(record.get(name)) for name in names] for record in records])
-
-    return written
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return write(names, [[_cell(record.get(name)) for name in names] for record in records])
 
 
 def _cell(value: Any) -> str:
@@ -50,23 +45,21 @@ def _cell(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def delimited(delimiter: str) -> Callable[[Sequence[str], Rows], bytes]:
-    """Writes tables of text.
+def delimited(names: Sequence[str], rows: Rows, delimiter: str = ",") -> bytes:
+    """A table as text.
 
     Args:
+        names: of the columns.
+        rows: a text for each column.
         delimiter: between cells.
     """
-
-    def write(names: Sequence[str], rows: Rows) -> bytes:
-        text = io.StringIO()
-        plain = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        quoted = csv.writer(text, csv.unix_dialect, delimiter=delimiter)
-        for row in (names, *rows):
-            # Before Python 3.13, a carriage return alone is not quoted, and ends a line.
-            (quoted if any("\r" in cell for cell in row) else plain).writerow(row)
-        return text.getvalue().encode()
-
-    return write
+    text = io.StringIO()
+    plain = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    quoted = csv.writer(text, csv.unix_dialect, delimiter=delimiter)
+    for row in (names, *rows):
+        # Before Python 3.13, a carriage return alone is not quoted, and ends a line.
+        (quoted if any("\r" in cell for cell in row) else plain).writerow(row)
+    return text.getvalue().encode()
 
 
 def parquet(names: Sequence[str], rows: Rows) -> bytes:

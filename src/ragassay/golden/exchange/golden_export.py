@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ragassay.counts import plural
@@ -270,18 +271,22 @@ that are not listed hold all of it."""
 _COUNTED = frozenset({"id", "query", "history", "references", "negative_references", "gold"})
 _OTHERS = tuple(name for name in GoldenItem.model_fields if name not in _COUNTED)
 _JSON_LINES = (".jsonl", ".ndjson", ".json", "")
+_CSV = partial(table, write=delimited)
+_TSV = partial(table, write=partial(delimited, delimiter="\t"))
 _TABLES = ("csv", "tsv", "parquet", "xlsx")
 _EVERY = "every field of an item"
 _AS_CELLS = f"{_EVERY}, lists as JSON in their cells"
 
 EXPORTS: Mapping[str, ExportFormat] = {
     "jsonl": ExportFormat(_JSON_LINES, _EVERY, _file(export_records.native)),
-    "csv": ExportFormat((".csv",), _AS_CELLS, _file(export_records.native, table(delimited(",")))),
-    "tsv": ExportFormat((".tsv",), _AS_CELLS, _file(export_records.native, table(delimited("\t")))),
+    "csv": ExportFormat((".csv",), _AS_CELLS, _file(export_records.native, _CSV)),
+    "tsv": ExportFormat((".tsv",), _AS_CELLS, _file(export_records.native, _TSV)),
     "parquet": ExportFormat(
-        (".parquet", ".pq"), _AS_CELLS, _file(export_records.native, table(parquet))
+        (".parquet", ".pq"), _AS_CELLS, _file(export_records.native, partial(table, write=parquet))
     ),
-    "xlsx": ExportFormat((".xlsx",), _AS_CELLS, _file(export_records.native, table(workbook))),
+    "xlsx": ExportFormat(
+        (".xlsx",), _AS_CELLS, _file(export_records.native, partial(table, write=workbook))
+    ),
     "ragas": ExportFormat(
         _JSON_LINES, "query, first reference, texts of gold", _file(export_records.ragas)
     ),
@@ -306,7 +311,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
     "open_rag_eval": ExportFormat(
         (".csv",),
         "query, first reference: queries of its connectors, and its table of expected answers",
-        _file(export_records.open_rag_eval, table(delimited(","))),
+        _file(export_records.open_rag_eval, _CSV),
     ),
     "langsmith": ExportFormat(
         _JSON_LINES, "examples: query, first reference", _file(export_records.langsmith)

@@ -132,28 +132,26 @@ class OfflineGenerator:
         check(mix)
         parts = mix.parts
         fixed = {part: values[0] for part, values in parts.items() if len(values) == 1}
-        kinds = parts["answerability"]
+        for draft in self._answerable():
+            own = draft.wanted["type"]
+            for answerability in parts["answerability"]:
+                one = draft if answerability == "answerable" else self._near_miss(draft)
+                if one is not None:
+                    wanted = {**fixed, "type": own, "answerability": answerability}
+                    one.kind = tuple(sorted(wanted.items()))
+                    yield one
+
+    def _answerable(self) -> Iterator[Draft]:
+        """All drafts that the documents answer."""
         for section in self._corpus.sections:
             if self._corpus.language(section.document) not in READS:
                 continue
             for fact in self._facts(section):
-                yield from self._of_kinds(self._factual(fact), kinds, fixed)
+                yield self._factual(fact)
                 if not _is_request(fact.clause):
-                    yield from self._of_kinds(self._yes_no(fact), kinds, fixed)
-            summary = self._summary(section)
-            if summary is not None:
-                yield from self._of_kinds(summary, kinds, fixed)
-
-    def _of_kinds(
-        self, draft: Draft, kinds: tuple[str, ...], fixed: dict[str, str]
-    ) -> Iterator[Draft]:
-        own = draft.wanted["type"]
-        for answerability in kinds:
-            one = draft if answerability == "answerable" else self._near_miss(draft)
-            if one is not None:
-                wanted = {**fixed, "type": own, "answerability": answerability}
-                one.kind = tuple(sorted(wanted.items()))
-                yield one
+                    yield self._yes_no(fact)
+            if (summary := self._summary(section)) is not None:
+                yield summary
 
     def _facts(self, section: Section) -> Iterator[_Fact]:
         for start, end in section.sentences:

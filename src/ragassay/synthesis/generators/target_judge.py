@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 
-from ragassay.errors import UsageError
 from ragassay.judges import JudgeOptions, LLMJudge, kinds
 from ragassay.judges.ledger import Ledger
 from ragassay.targets import AskOptions, Request, Stopwatch, Target, make_targets
@@ -165,17 +164,3 @@ def _whole(text: str, schema: dict[str, Any]) -> str:
     if not is_plain or "{" in text:
         return text
     return orjson.dumps({fields[0][0]: text.strip()}).decode()
-
-
-def refuse_panel(word: str) -> None:
-    """Refuses several generators or checkers among which is a target.
-
-    Args:
-        word: of ``--generator`` or ``--checker``.
-
-    Raises:
-        UsageError: there are several.
-    """
-    words = word.split(",")
-    if len(words) > 1 and any(is_target(one.strip()) for one in words):
-        raise UsageError(f"{word}: a panel has judges only. Name one target, or judges.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -50,7 +50,7 @@ def kept_of(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0)
         "waited": round(tally.waited, 3) or None,
         FAILED_BEFORE: failed_before or None,
         "version": reply.version or None,
-        "unread": {name: asdict(one) for name, one in reply.unread.items()} or None,
+        "unread": dict(reply.unread) or None,
         "not_read": list(reply.not_read) or None,
         "not_found": dict(reply.not_found) or None,
         "at": round(at, 3),

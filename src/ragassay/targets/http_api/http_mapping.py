@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragassay.errors import InputError
 from ragassay.targets.http_api.http_stream import EndMark
-from ragassay.targets.http_api.mapping_paths import Paths, each_path
+from ragassay.targets.http_api.mapping_paths import Paths
 from ragassay.targets.target import Request, without_secrets
 from ragassay.yaml_files import marked, text_of, value_of
 from ragassay.yaml_positions import validated
@@ -39,15 +39,6 @@ _ASKING = '`body: {question: "{{query}}"}`'
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
-
-    @field_validator("*", mode="after")
-    @classmethod
-    def _paths(cls, value: Any, info: Any) -> Any:
-        if info.field_name in _PATHS:
-            each_path(value)
-        elif info.field_name == "end_mark" and value is not None:
-            EndMark.of(value)
-        return value
 
 
 class PassagePaths(_Part):
@@ -113,7 +104,13 @@ class HttpMapping(_Part):
     version: Paths = None
     error: Paths = None
     stream: Literal["sse", "lines"] | None = None
-    end_mark: Paths = None
+    end_mark: str | list[str] | None = None
+
+    @field_validator("end_mark", mode="after")
+    @classmethod
+    def _is_mark(cls, value: str | list[str] | None) -> str | list[str] | None:
+        EndMark.of(value or ())
+        return value
 
     @field_validator("answer", mode="after")
     @classmethod
@@ -121,13 +118,6 @@ class HttpMapping(_Part):
         if not value:
             raise ValueError("needs a path")
         return value
-
-
-_PATHS = {
-    *("answer", "passages", "citations", "version", "error"),
-    *PassagePaths.model_fields,
-    *UsagePaths.model_fields,
-}
 
 
 def read_mapping(path: Path) -> HttpMapping:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from itertools import product
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from ragassay.json_paths import EVERY, NOTHING, JsonPath, PathError
 
-Paths = str | list[str] | None
-"""A path as `JsonPath` reads it, or several, of which the first that leads somewhere counts."""
 
-
-def each_path(paths: Paths) -> list[JsonPath]:
+def each_path(paths: str | list[str] | None) -> list[JsonPath]:
     """The paths, parsed.
 
     Args:
@@ -22,6 +23,15 @@ def each_path(paths: Paths) -> list[JsonPath]:
     return [JsonPath.parse(one) for one in ([paths] if isinstance(paths, str) else paths or ())]
 
 
+def _checked(paths: str | list[str] | None) -> str | list[str] | None:
+    each_path(paths)
+    return paths
+
+
+Paths = Annotated[str | list[str] | None, AfterValidator(_checked)]
+"""A path as `JsonPath` reads it, or several, of which the first that leads somewhere counts."""
+
+
 def paths_text(paths: Paths) -> str:
     """The paths as messages show them.
 
@@ -31,11 +41,11 @@ def paths_text(paths: Paths) -> str:
     return paths if isinstance(paths, str) else ", ".join(paths or ())
 
 
-def find_first(value: Any, paths: Paths) -> Any:
-    """What the first of the paths that leads somewhere finds.
+def find_first(values: Iterable[Any], paths: Paths) -> Any:
+    """What the first of the paths that leads somewhere finds, in the first value where one does.
 
     Args:
-        value: of a reply.
+        values: of replies or events.
         paths: of a mapping file.
 
     Returns:
@@ -46,7 +56,7 @@ def find_first(value: Any, paths: Paths) -> Any:
     """
     problem: PathError | None = None
     parsed = each_path(paths)
-    for path in parsed:
+    for value, path in product(values, parsed):
         try:
             found = path.find(value)
         except PathError as error:
@@ -60,14 +70,14 @@ def find_first(value: Any, paths: Paths) -> Any:
 
 
 def value_at(value: Any, paths: Paths) -> Any:
-    """As `find_first`, with ``None`` where nothing is found.
+    """As `find_first` of one value, with ``None`` where nothing is found.
 
     Args:
         value: of a reply.
         paths: of a mapping file.
     """
     try:
-        found = find_first(value, paths)
+        found = find_first([value], paths)
     except PathError:
         return None
     return None if found is NOTHING else found
