@@ -30,6 +30,9 @@ from ragassay.user_code import described, in_thread, is_async, source_of
 _STREAMED = ("answer", "result", "response", "output", "text")
 """Keys whose texts are joined where a stream gives mappings."""
 
+_SAMPLE = (Sample, "Sample", "ragassay.Sample")
+"""How functions annotate a parameter that takes the sample."""
+
 _OBJECT = 64
 """Bytes of an object in memory, at least."""
 
@@ -131,24 +134,21 @@ def _call_of(system: Any, where: str) -> Call:
 def _function(function: Callable[..., Any], where: str) -> Call:
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # of a compiled function nobody knows
-        signature = None
-    parameters = [] if signature is None else list(signature.parameters.values())
-    first = parameters[0] if parameters else None
+    except (TypeError, ValueError):  # a compiled function does not say what it takes
+        signature = inspect.signature(lambda query: query)
+    parameters = list(signature.parameters.values())
     # The first parameter is the query, whatever its name.
     names = {one.name for one in parameters[1:]} & {"history", "metadata", *PASSAGES}
-    if signature is not None:
-        try:
-            signature.bind("query", **dict.fromkeys(names))
-        except TypeError:
-            takes = ", ".join(one.name for one in parameters) or "nothing"
-            raise UsageError(
-                f"The target {where} is called with one argument, the query as a text (and with "
-                f"history, metadata or passages where it names them); it takes {takes}."
-            ) from None
-    wants_sample = first is not None and (
-        first.name == "sample" or first.annotation in (Sample, "Sample", "ragassay.Sample")
-    )
+    try:
+        signature.bind("query", **dict.fromkeys(names))
+    except TypeError:
+        takes = ", ".join(one.name for one in parameters) or "nothing"
+        raise UsageError(
+            f"The target {where} is called with one argument, the query as a text (and with "
+            f"history, metadata or passages where it names them); it takes {takes}."
+        ) from None
+    first = parameters[0]
+    wants_sample = first.name == "sample" or first.annotation in _SAMPLE
 
     def call(request: Request) -> Any:
         asked: Any = request.query

@@ -26,6 +26,9 @@ LEAST_ALIKE = 80.0
 _MOST_PLACES = 200
 """Places of one piece that are looked at."""
 
+_Place = tuple[str, int, int]
+"""Document, start and end."""
+
 
 @dataclass
 class Counts:
@@ -52,8 +55,7 @@ class ChunkAligner:
         self._texts: dict[str, str] = {}
         self._offsets: dict[str, NDArray[np.int32]] = {}
         self._pieces: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-        self._known: dict[tuple[str | None, str], tuple[str, int, int] | None] = {}
-        self._repeated: set[tuple[str | None, str]] = set()
+        self._known: dict[tuple[str | None, str], tuple[_Place | None, bool]] = {}
         for key, one in documents.items():
             text, offsets = squeezed(one.text)
             self._texts[key], self._offsets[key] = text, offsets
@@ -78,29 +80,26 @@ class ChunkAligner:
         key = (named, passage.text)
         if key not in self._known:
             self._known[key] = self._place(passage.text, named)
-        place = self._known[key]
-        self.counts.repeated += key in self._repeated
+        place, is_repeated = self._known[key]
+        self.counts.repeated += is_repeated
         if place is None:
             self.counts.not_found += 1
             return replace(passage, start=None, end=None)
         document, start, end = place
         return replace(passage, document=document, start=start, end=end)
 
-    def _place(self, chunk: str, named: str | None) -> tuple[str, int, int] | None:
+    def _place(self, chunk: str, named: str | None) -> tuple[_Place | None, bool]:
+        """The place of a chunk, and whether it stands exactly at others, too."""
         text, _ = squeezed(chunk)
-        text = text.strip()
         if not text:
-            return None
+            return None, False
         exact = list(islice(self._exact(text, named), 2))
         if exact:
-            if len(exact) > 1:
-                self._repeated.add((named, chunk))
             document, at = exact[0]
-            return self._original(document, at, at + len(text))
+            return self._original(document, at, at + len(text)), len(exact) > 1
         changed = self._changed(text, named)
-        if changed is not None:
-            self.counts.changed += 1
-        return changed
+        self.counts.changed += changed is not None
+        return changed, False
 
     def _exact(self, text: str, named: str | None) -> Iterator[tuple[str, int]]:
         """The places of a text: those in the document that is named, where there is one."""
@@ -117,7 +116,7 @@ class ChunkAligner:
                     if begin >= 0 and self._texts[document].startswith(text, begin):
                         yield document, begin
 
-    def _changed(self, text: str, named: str | None) -> tuple[str, int, int] | None:
+    def _changed(self, text: str, named: str | None) -> _Place | None:
         """Where most pieces of a chunk stand in the same order."""
         votes: Counter[tuple[str, int]] = Counter()
         for shift in range(len(text) - PIECE + 1):
@@ -132,7 +131,7 @@ class ChunkAligner:
                 return self._original(document, begin + best.dest_start, begin + best.dest_end)
         return None
 
-    def _original(self, document: str, start: int, end: int) -> tuple[str, int, int]:
+    def _original(self, document: str, start: int, end: int) -> _Place:
         """A place of the squeezed text in the document as it is."""
         offsets = self._offsets[document]
         return document, int(offsets[start]), int(offsets[end - 1]) + 1

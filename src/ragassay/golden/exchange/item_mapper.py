@@ -56,7 +56,9 @@ class ItemMapper(Mapper):
         self.places: dict[Identity, tuple[Path, int]] = {}
         self.own: dict[Identity, dict[str, Any]] = {}
         self._keys: Mapping[str, str] = {}
-        self._by_systems: dict[tuple[str, Identity], tuple[str, int]] = {}
+        self._by_systems: dict[str, dict[Identity, tuple[str, int]]] = {
+            field: {} for field in _OF_SYSTEMS
+        }
         self._known_columns: set[str] = set()
 
     def sample(
@@ -75,9 +77,9 @@ class ItemMapper(Mapper):
             sample = replace(sample, metadata=metadata)
         self.own[sample.identity] = own
         if sample.answer is not None and (key := self._keys.get("answer")) is not None:
-            self._by_systems["references", sample.identity] = key, line
+            self._by_systems["references"][sample.identity] = key, line
         if sample.passages and (key := self._keys.get("passages")) in rest:
-            self._by_systems["gold", sample.identity] = str(key), line
+            self._by_systems["gold"][sample.identity] = str(key), line
         return sample
 
     def plan(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
@@ -131,17 +133,15 @@ class ItemMapper(Mapper):
             expects_none = one.answerability is Answerability.UNANSWERABLE
             if one.references or one.reference_groups or expects_none:
                 known.add(("references", one.id))
-        for (field, identity), (key, line) in sorted(
-            self._by_systems.items(), key=lambda one: one[0][0] == "gold"
-        ):
-            if (field, identity[0]) not in known:
-                did, meant = _OF_SYSTEMS[field]
-                self.note(
-                    f"records without {field} that have a field {key!r}",
-                    f"It is read as what a system {did}, which no golden set holds. If it is "
-                    f"{meant}: --columns {field}={key}.",
-                    line,
-                )
+        for field, (did, meant) in _OF_SYSTEMS.items():
+            for (name, *_), (key, line) in self._by_systems[field].items():
+                if (field, name) not in known:
+                    self.note(
+                        f"records without {field} that have a field {key!r}",
+                        f"It is read as what a system {did}, which no golden set holds. If it is "
+                        f"{meant}: --columns {field}={key}.",
+                        line,
+                    )
 
     def _with_span(self, record: Mapping[str, Any], line: int) -> Mapping[str, Any]:
         """The record with gold spans in place of the columns that say where they stand: one, or one

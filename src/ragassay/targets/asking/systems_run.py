@@ -76,7 +76,9 @@ class SystemsRun:
         self._queries, self._options, self._ledger = queries, options, ledger
         self.targets = targets
         self._systems: list[AskedSystem] = []
-        self._samples: dict[Key, asyncio.Future[Sample]] = {}
+        # Samples that may still be to come.
+        self._samples: defaultdict[Key, asyncio.Future[Sample]]
+        self._samples = defaultdict(lambda: asyncio.get_running_loop().create_future())
         self._begun: set[Key] = set()
         self._ids = {one.id for one in queries}
         self._by_turns = {_user_turns(one): one for one in reversed(queries)}
@@ -204,18 +206,12 @@ class SystemsRun:
         """Gives the samples of a system away, in the order of repeats and queries."""
         for repeat in range(self._options.repeat):
             for query in self._queries:
-                take(await self._sample((at, query.id, repeat)))
-
-    def _sample(self, key: Key) -> asyncio.Future[Sample]:
-        """A sample that may still be to come."""
-        if key not in self._samples:
-            self._samples[key] = asyncio.get_running_loop().create_future()
-        return self._samples[key]
+                take(await self._samples[at, query.id, repeat])
 
     def _settle(self, key: Key, sample: Sample) -> None:
         """A sample is there."""
         self.done += key[1] in self._ids
-        self._sample(key).set_result(sample)
+        self._samples[key].set_result(sample)
 
     async def _ask(self, at: int, query: Sample, repeat: int) -> asyncio.Future[Sample]:
         """Asks a system, unless that was begun before.
@@ -225,7 +221,7 @@ class SystemsRun:
         """
         key, system = (at, query.id, repeat), self._systems[at]
         if key in self._begun:
-            return self._sample(key)
+            return self._samples[key]
         self._begun.add(key)
         asked = system.asked
         if self._options.history == "own" and query.history:
@@ -248,7 +244,7 @@ class SystemsRun:
                 await asyncio.sleep(0)  # others have their turn, and an interrupt is seen
         except EndpointError as error:
             self._fail(one, error)
-        return self._sample(key)
+        return self._samples[key]
 
     def _fail(self, one: AskedQuery, error: EndpointError) -> None:
         """Makes a sample of a failure. The failure of a request that was asked is kept; that of an
@@ -312,7 +308,7 @@ class SystemsRun:
 
     def _kept(self, key: Key, sample: Sample, keeping: asyncio.Future[None]) -> None:
         """Gives a sample to those who wait for it, once its answer is kept, or could not be."""
-        waiting, error = self._sample(key), keeping.exception()
+        waiting, error = self._samples[key], keeping.exception()
         if waiting.cancelled():
             return  # all has ended
         if error is None:
