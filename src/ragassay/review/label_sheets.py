@@ -153,7 +153,7 @@ def _same(question: Question[Any], before: Any, answer: Any) -> bool:
     return same and reasons(before) == reasons(answer)
 
 
-def _values(field: dict[str, Any], named: bool) -> str:
+def _values(field: dict[str, Any], with_name: bool) -> str:
     """What may be written, with what it means."""
     words = {
         "texts": "a text a line",
@@ -171,7 +171,7 @@ def _values(field: dict[str, Any], named: bool) -> str:
     if field["form"] == "choices":
         items = "\n".join(f"{n}. {text}" for n, text in enumerate(field["items"], start=1))
         values = f"{values}\none a line for each of:\n{items}"
-    return f"{field['name']}: {values}" if named else values
+    return f"{field['name']}: {values}" if with_name else values
 
 
 def _texts(parts: list[dict[str, Any]]) -> str:

@@ -47,16 +47,16 @@ class Standing:
     """
 
     def __init__(self, reviews: Iterable[Review]) -> None:
-        kept: dict[int, Review] = {}
+        counting: dict[int, Review] = {}
         stacks: dict[str, list[int]] = {}
         for number, one in enumerate(reviews):
             stack = stacks.setdefault(one.reviewer, [])
             if one.decision != "undo":
                 stack.append(number)
-                kept[number] = one
+                counting[number] = one
             elif stack:
-                del kept[stack.pop()]
-        self.last = {name: kept[stack[-1]] for name, stack in stacks.items() if stack}
+                del counting[stack.pop()]
+        self.last = {name: counting[stack[-1]] for name, stack in stacks.items() if stack}
         """What each person would take back."""
         self.of_item: dict[str, dict[str, Review]] = {}
         """The independent reviews by item and person."""
@@ -66,7 +66,7 @@ class Standing:
         """By person, then by item of the calibration set."""
         self.seconds: dict[str, list[float]] = {}
         """How long reviews took, by person."""
-        for one in kept.values():
+        for one in counting.values():
             if one.decision == "tag":
                 continue
             if one.seconds:

@@ -106,8 +106,8 @@ def create_review_app(
     @app.get("/items")
     def items(reviewer: Name) -> dict[str, Any]:
         calibration = store.calibration()
-        known = calibration.with_status("accepted", "rejected") if calibration else []
-        entries = _known_entries(store, known, reviewer)
+        first = calibration.with_status("accepted", "rejected") if calibration else []
+        entries = _known_entries(store, first, reviewer)
         entries += _entries(store, store.golden().items, reviewer)
         return {"items": entries, "progress": store.progress(reviewer)}
 

@@ -194,20 +194,20 @@ def _compared(
     words, all_words = (sum(len(tokens(one)) for one in texts) for texts in (ours, theirs))
     if not words or not all_words:
         return []
-    here, there = (
+    own_counts, document_counts = (
         Counter(key for text in texts for key in mentioned(text)) for texts in (ours, theirs)
     )
     return [
         Favour(
             what=key[1],
             kind=key[0],
-            count=here[key],
-            rate=1000 * here[key] / words,
-            expected=1000 * there[key] / all_words,
-            ratio=rate_ratio(here[key], words, there[key], all_words),
+            count=own_counts[key],
+            rate=1000 * own_counts[key] / words,
+            expected=1000 * document_counts[key] / all_words,
+            ratio=rate_ratio(own_counts[key], words, document_counts[key], all_words),
         )
-        for key in sorted({*here, *there})
-        if here[key] + there[key] >= FEWEST
+        for key in sorted({*own_counts, *document_counts})
+        if own_counts[key] + document_counts[key] >= FEWEST
     ]
 
 

@@ -233,7 +233,7 @@ def pairs_with_shared_names(sections: Sequence[Section]) -> Iterator[tuple[Secti
     for section in sections:
         for name in set(NAME.findall(section.text)):
             places.setdefault(name, []).append(section)
-    for _, named in sorted(places.items(), key=lambda one: (len(one[1]), one[0])):
-        if len(named) <= _FEW:
-            pairs = combinations(named, 2)
+    for _, sharing in sorted(places.items(), key=lambda one: (len(one[1]), one[0])):
+        if len(sharing) <= _FEW:
+            pairs = combinations(sharing, 2)
             yield from (pair for pair in pairs if pair[0].document != pair[1].document)

@@ -259,7 +259,7 @@ class Synthesis:
             words=wish.words,
         )
         if wish.given:
-            wanted = list(generator.given(wish.given))
+            wanted = list(generator.answering(wish.given))
         else:
             every = list(generator.wanted(wish.mix.kinds(math.ceil(OVER * wish.n), wish.seed)))
             wanted = every[: math.ceil(OVER * wish.target)]

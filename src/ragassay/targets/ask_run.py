@@ -148,10 +148,10 @@ def plan_asking(
 
 
 def _options(options: Mapping[str, Any]) -> AskOptions:
-    known = [one.name for one in fields(AskOptions)]
+    names = [one.name for one in fields(AskOptions)]
     for name in options:
-        if name not in known:
-            raise UsageError(f"ask has no option {name!r}. {meant_or_all(name, known)}")
+        if name not in names:
+            raise UsageError(f"ask has no option {name!r}. {meant_or_all(name, names)}")
     return AskOptions(**options)
 
 

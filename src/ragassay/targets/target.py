@@ -96,11 +96,11 @@ class Request:
             question: the name of the one that is the query; see `question_among`.
             history: the earlier turns as the system takes them.
         """
-        found: dict[str, Any] = {question: self.query}
+        values: dict[str, Any] = {question: self.query}
         earlier = next((one for one in _HISTORIES if one in names and one != question), None)
         if earlier is not None:
-            found[earlier] = history
-        return found | self.passages_under(names)
+            values[earlier] = history
+        return values | self.passages_under(names)
 
     def passages_under(self, names: Collection[str]) -> dict[str, list[str]]:
         """The passages, where there are any, under each name by which a system takes them.

@@ -97,9 +97,9 @@ def make_targets(target: Any, options: AskOptions) -> list[Target]:
         InputError: a mapping file with a mistake, or a key file that cannot be read.
     """
     several = target if isinstance(target, list | tuple) else [target]
-    named = target.items() if isinstance(target, Mapping) else ((None, one) for one in several)
+    pairs = target.items() if isinstance(target, Mapping) else ((None, one) for one in several)
     targets: dict[str, Target] = {}
-    for name, one in named:
+    for name, one in pairs:
         made = _made(one, options, None if name is None else str(name))
         if made.name in targets:  # answers of different systems differ in this name
             way = f"'NAME={_parted(one)[1]}'" if isinstance(one, str) else "{NAME: target, ...}"
@@ -113,10 +113,10 @@ def make_targets(target: Any, options: AskOptions) -> list[Target]:
 def _parted(word: str) -> tuple[str | None, str]:
     """The name that stands before a word, and the word."""
     word = word.strip()
-    named = _NAMED.fullmatch(word)
-    if named is None or Path(word).is_file():
+    match = _NAMED.fullmatch(word)
+    if match is None or Path(word).is_file():
         return None, word
-    return named["name"], named["word"]
+    return match["name"], match["word"]
 
 
 def _made(target: Any, options: AskOptions, name: str | None) -> Target:
@@ -160,9 +160,9 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
         from ragassay.user_code import load_object
 
         return PythonTarget(load_object(word, "target"), name, word)
-    known = ["command", "mcp", "vectara", *providers()]
+    kinds = ["command", "mcp", "vectara", *providers()]
     raise UsageError(
-        f"No target is called {word!r}. {object_hint(word) or did_you_mean(kind, known)} {_FORMS}"
+        f"No target is called {word!r}. {object_hint(word) or did_you_mean(kind, kinds)} {_FORMS}"
     )
 
 

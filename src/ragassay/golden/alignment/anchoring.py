@@ -85,12 +85,12 @@ def anchor(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> It
     """
     for item in items:
         for number, span in enumerate(item.gold or ()):
-            found, place, distance, places = _place(span, documents)
+            outcome, place, distance, places = _place(span, documents)
             new = None
             if place is not None:
                 document, start, end = place
                 new = GoldSpan.of(document, documents[document].text, start, end, span.grade)
-            yield Anchored(item.id, number, span, found, new, distance, tuple(places))
+            yield Anchored(item.id, number, span, outcome, new, distance, tuple(places))
 
 
 Place = tuple[str, int, int]
@@ -116,8 +116,8 @@ def _place(
         place = everywhere[0] if len(everywhere) == 1 else _likeliest(likely, span)
         if place is not None:
             document, at = place
-            found: Found = "unchanged" if place == (span.document, span.start) else "moved"
-            return found, (document, at, at + len(span.text)), 0.0, []
+            outcome: Found = "unchanged" if place == (span.document, span.start) else "moved"
+            return outcome, (document, at, at + len(span.text)), 0.0, []
         if exact:
             # What stands in another document is named, too: it may be where the text moved to.
             return _unsettled([*exact, *(_exact(span, others) if among is own else ())])

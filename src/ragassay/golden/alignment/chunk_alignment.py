@@ -68,18 +68,18 @@ class ChunkAligner:
         Args:
             passage: of a system; ``document`` may say where to look first.
         """
-        named = self._names.get(passage.document or "")
-        if passage.start is not None and passage.end is not None and named is not None:
-            stands = self._documents[named].text[passage.start : passage.end]
+        document_id = self._names.get(passage.document or "")
+        if passage.start is not None and passage.end is not None and document_id is not None:
+            stands = self._documents[document_id].text[passage.start : passage.end]
             # Offsets may count in the documents as they were before an edit.
             if not passage.text or passage.text.split() == stands.split():
-                return replace(passage, document=named)
+                return replace(passage, document=document_id)
         if not passage.text:
             self.counts.not_found += 1
             return passage
-        key = (named, passage.text)
+        key = (document_id, passage.text)
         if key not in self._known:
-            self._known[key] = self._place(passage.text, named)
+            self._known[key] = self._place(passage.text, document_id)
         place, is_repeated = self._known[key]
         self.counts.repeated += is_repeated
         if place is None:
@@ -88,23 +88,25 @@ class ChunkAligner:
         document, start, end = place
         return replace(passage, document=document, start=start, end=end)
 
-    def _place(self, chunk: str, named: str | None) -> tuple[_Place | None, bool]:
+    def _place(self, chunk: str, document_id: str | None) -> tuple[_Place | None, bool]:
         """The place of a chunk, and whether it stands exactly at others, too."""
         text, _ = squeezed(chunk)
         if not text:
             return None, False
-        exact = list(islice(self._exact(text, named), 2))
+        exact = list(islice(self._exact(text, document_id), 2))
         if exact:
             document, at = exact[0]
             return self._original(document, at, at + len(text)), len(exact) > 1
-        changed = self._changed(text, named)
+        changed = self._changed(text, document_id)
         self.counts.changed += changed is not None
         return changed, False
 
-    def _exact(self, text: str, named: str | None) -> Iterator[tuple[str, int]]:
+    def _exact(self, text: str, document_id: str | None) -> Iterator[tuple[str, int]]:
         """The places of a text: those in the document that is named, where there is one."""
-        if named is not None and (places := list(islice(occurrences(self._texts[named], text), 2))):
-            yield from ((named, at) for at in places)
+        if document_id is not None and (
+            places := list(islice(occurrences(self._texts[document_id], text), 2))
+        ):
+            yield from ((document_id, at) for at in places)
         elif len(text) < 2 * PIECE:
             for document, document_text in self._texts.items():
                 yield from ((document, at) for at in occurrences(document_text, text))
@@ -116,12 +118,12 @@ class ChunkAligner:
                     if begin >= 0 and self._texts[document].startswith(text, begin):
                         yield document, begin
 
-    def _changed(self, text: str, named: str | None) -> _Place | None:
+    def _changed(self, text: str, document_id: str | None) -> _Place | None:
         """Where most pieces of a chunk stand in the same order."""
         votes: Counter[tuple[str, int]] = Counter()
         for shift in range(len(text) - PIECE + 1):
             for document, at in self._pieces.get(text[shift : shift + PIECE], ())[:_MOST_PLACES]:
-                weight = 2 if document == named else 1
+                weight = 2 if document == document_id else 1
                 votes[document, (at - shift) // len(text)] += weight
         for (document, bucket), _ in votes.most_common(3):
             begin = max(0, (bucket - 1) * len(text))

@@ -56,14 +56,14 @@ class TextFinder:
         self._bare = cache(lambda name: _without_markup(documents[name].text))
         self._words = cache(lambda name: frozenset(_WORDS.findall(self._bare(name)[0])))
 
-    def find(self, text: str, named: str | None = None) -> Sighting | None:
+    def find(self, text: str, document_id: str | None = None) -> Sighting | None:
         """Where a text stands; ``None`` where it stands nowhere.
 
         Args:
             text: that is looked for.
-            named: the document to look in; all of them where there is none of this id.
+            document_id: the document to look in; all of them where there is none of this id.
         """
-        among = [name for name in self._documents if name == named] or list(self._documents)
+        among = [name for name in self._documents if name == document_id] or list(self._documents)
         exact = [
             (name, at, at + len(text))
             for name in among

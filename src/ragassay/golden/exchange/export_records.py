@@ -26,8 +26,8 @@ def deepeval(item: GoldenItem) -> Iterable[Record]:
     # Without a retrieval_context beside it, a context could be what a system retrieved.
     unknown = {"actual_output": None, "retrieval_context": None}
     # The expected output may be null: by that column its reader knows that the name is the id.
-    known = {"expected_output": _first(item), **_present(context=_texts(item))}
-    yield {"name": item.id, "input": item.query, **unknown, **known}
+    expected = {"expected_output": _first(item), **_present(context=_texts(item))}
+    yield {"name": item.id, "input": item.query, **unknown, **expected}
 
 
 def mtrag(item: GoldenItem) -> Iterable[Record]:

@@ -128,14 +128,14 @@ class ItemMapper(Mapper):
         Args:
             samples: of all records.
         """
-        known = {("gold", one.id) for one in samples if one.gold is not None}
+        complete = {("gold", one.id) for one in samples if one.gold is not None}
         for one in samples:
             expects_none = one.answerability is Answerability.UNANSWERABLE
             if one.references or one.reference_groups or expects_none:
-                known.add(("references", one.id))
+                complete.add(("references", one.id))
         for field, (did, meant) in _OF_SYSTEMS.items():
             for (name, *_), (key, line) in self._by_systems[field].items():
-                if (field, name) not in known:
+                if (field, name) not in complete:
                     self.note(
                         f"records without {field} that have a field {key!r}",
                         f"It is read as what a system {did}, which no golden set holds. If it is "

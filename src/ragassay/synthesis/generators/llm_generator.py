@@ -103,7 +103,7 @@ class LLMGenerator:
             yield Draft("", kind, sections, repeat=seen[kind, sections])
             seen[kind, sections] += 1
 
-    def given(self, samples: Iterable[Sample]) -> Iterator[Draft]:
+    def answering(self, samples: Iterable[Sample]) -> Iterator[Draft]:
         """Queries that are there already, with the passages that match them best.
 
         Args:

@@ -88,8 +88,8 @@ class TargetEndpoint(Endpoint):
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The prompt as a request to a system."""
-        said = {"assistant": "Your reply was:\n"}
-        texts = [said.get(one["role"], "") + one["content"] for one in prompt.messages]
+        prefixes = {"assistant": "Your reply was:\n"}
+        texts = [prefixes.get(one["role"], "") + one["content"] for one in prompt.messages]
         return {
             "query": "\n\n".join(texts),
             "metadata": {

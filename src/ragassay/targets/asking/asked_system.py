@@ -128,15 +128,20 @@ class AskedQuery:
     request: Request | None = None
     body: bytes = b""
 
-    def answered(self, kept: Sample) -> Sample:
+    def answered(self, stored: Sample) -> Sample:
         """The sample of the answer that a ledger keeps.
 
         Args:
-            kept: as `kept_of` made it.
+            stored: as `stored_answer` made it.
         """
         assert self.request is not None
         if self.request.passages is not None:
-            kept = replace(kept, passages=tuple(map(Passage, self.request.passages)))
+            stored = replace(stored, passages=tuple(map(Passage, self.request.passages)))
         return answered(
-            self.query, self.system.target.name, self.key[2], self.request.history, kept, self.asked
+            self.query,
+            self.system.target.name,
+            self.key[2],
+            self.request.history,
+            stored,
+            self.asked,
         )

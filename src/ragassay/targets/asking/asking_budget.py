@@ -63,7 +63,7 @@ class AskingBudget:
         """Takes note of what an answer of an earlier run took, so that this run need not find out.
 
         Args:
-            measured: what was measured of it (`kept_of`).
+            measured: what was measured of it (`stored_answer`).
         """
         is_counted = "input_tokens" in measured and "output_tokens" in measured
         tokens = measured["input_tokens"] + measured["output_tokens"] if is_counted else None

@@ -29,7 +29,7 @@ NOT_ASKED = "not_asked"
 """Key of what is recorded: why a query that failed in an earlier run was not asked again."""
 
 
-def kept_of(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0) -> Sample:
+def stored_answer(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0) -> Sample:
     """An answer as a ledger keeps it: a sample of the answer alone, whose metadata is what was
     measured.
 
@@ -55,14 +55,14 @@ def kept_of(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0)
         "not_found": dict(reply.not_found) or None,
         "at": round(at, 3),
     }
-    kept = {name: value for name, value in measured.items() if value is not None}
-    return Sample(id="reply", answer=reply.answer, passages=reply.passages, metadata=kept)
+    stored = {name: value for name, value in measured.items() if value is not None}
+    return Sample(id="reply", answer=reply.answer, passages=reply.passages, metadata=stored)
 
 
 def read(record: str) -> Sample:
-    """What `kept_of` made, from the JSON of a ledger."""
-    (kept,) = formats.from_records([orjson.loads(record)])
-    return kept
+    """What `stored_answer` made, from the JSON of a ledger."""
+    (stored,) = formats.from_records([orjson.loads(record)])
+    return stored
 
 
 def answered(
@@ -70,7 +70,7 @@ def answered(
     system: str,
     repeat: int,
     history: tuple[Turn, ...],
-    kept: Sample,
+    stored: Sample,
     asked: Mapping[str, Any],
 ) -> Sample:
     """The query with what a system answered.
@@ -80,16 +80,16 @@ def answered(
         system: who answered.
         repeat: which time it was asked.
         history: that the system was given.
-        kept: as `kept_of` made it.
+        stored: as `stored_answer` made it.
         asked: what else is known of the asking.
     """
-    metadata: dict[str, Any] = {**query.metadata, ASKED: {**kept.metadata, **asked}}
-    if kept.answer is not None and not kept.answer.text.strip():
+    metadata: dict[str, Any] = {**query.metadata, ASKED: {**stored.metadata, **asked}}
+    if stored.answer is not None and not stored.answer.text.strip():
         metadata[NO_ANSWER] = True
     return replace(
-        query, system=system, repeat=repeat, history=history, answer=kept.answer,
-        passages=kept.passages, metadata=metadata,
-        timestamp=kept.metadata["at"] if query.timestamp is None else query.timestamp,
+        query, system=system, repeat=repeat, history=history, answer=stored.answer,
+        passages=stored.passages, metadata=metadata,
+        timestamp=stored.metadata["at"] if query.timestamp is None else query.timestamp,
     )  # fmt: skip
 
 

@@ -26,8 +26,8 @@ from ragassay.targets.asking.measurements import (
     NOT_ASKED,
     STOPPED,
     failed,
-    kept_of,
     read,
+    stored_answer,
 )
 from ragassay.targets.target import SystemReply, Target, foreign
 from ragassay.targets.target_factory import AskOptions
@@ -235,12 +235,12 @@ class SystemsRun:
             if record is None:
                 await self._send(one)
             else:
-                kept = read(record)
+                stored = read(record)
                 if query.id in self._ids:
-                    self.from_ledger[system.target.name].append(kept.metadata["at"])
+                    self.from_ledger[system.target.name].append(stored.metadata["at"])
                 if system.budget is not None:
-                    system.budget.learn(kept.metadata)
-                self._settle(key, one.answered(kept))
+                    system.budget.learn(stored.metadata)
+                self._settle(key, one.answered(stored))
                 await asyncio.sleep(0)  # others have their turn, and an interrupt is seen
         except EndpointError as error:
             self._fail(one, error)
@@ -269,9 +269,9 @@ class SystemsRun:
             self._settle(one.key, sample)
             return
         record = orjson.dumps({"failure": reason, "detail": detail, **measured}).decode()
-        kept = KeptFailure(times + 1, record)
-        keeping = one.system.answers.keep_failure(one.body, query, repeat, kept)
-        keeping.add_done_callback(partial(self._kept, one.key, sample))
+        stored = KeptFailure(times + 1, record)
+        keeping = one.system.answers.keep_failure(one.body, query, repeat, stored)
+        keeping.add_done_callback(partial(self._deliver, one.key, sample))
 
     def _failed_before(self, one: AskedQuery) -> KeptFailure:
         """How a request failed in earlier runs: 0 times where all is asked anew."""
@@ -287,9 +287,9 @@ class SystemsRun:
 
         async def receive(completion: Completion) -> None:
             assert isinstance(completion, SystemReply)
-            kept = kept_of(completion, one.tally, time.time(), times_failed)
+            stored = stored_answer(completion, one.tally, time.time(), times_failed)
             try:
-                record = native.dump(kept).decode()
+                record = native.dump(stored).decode()
             except InputError as error:
                 raise foreign(
                     f"{system.target.url}: the reply cannot be kept, because a text in it is no "
@@ -297,7 +297,7 @@ class SystemsRun:
                     "its texts."
                 ) from error
             keeping = system.answers.keep(one.body, query, repeat, record)
-            keeping.add_done_callback(partial(self._kept, one.key, one.answered(kept)))
+            keeping.add_done_callback(partial(self._deliver, one.key, one.answered(stored)))
 
         try:
             await system.sender.send(SendRequest(one.body, 0, 0, one.tally, receive))
@@ -306,7 +306,7 @@ class SystemsRun:
             raise
         system.learn(None)
 
-    def _kept(self, key: Key, sample: Sample, keeping: asyncio.Future[None]) -> None:
+    def _deliver(self, key: Key, sample: Sample, keeping: asyncio.Future[None]) -> None:
         """Gives a sample to those who wait for it, once its answer is kept, or could not be."""
         waiting, error = self._samples[key], keeping.exception()
         if waiting.cancelled():

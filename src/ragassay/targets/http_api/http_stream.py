@@ -26,12 +26,13 @@ class Event:
     Attributes:
         text: its data; empty where it has none.
         name: of the event, where server-sent events name it.
-        whole: whether its end came: the blank line of a server-sent event, the end of the line.
+        is_complete: whether its end came: the blank line of a server-sent event, the end of the
+            line.
     """
 
     text: str
     name: str = ""
-    whole: bool = True
+    is_complete: bool = True
 
     @property
     def is_done(self) -> bool:
@@ -83,10 +84,10 @@ async def events_of(
     """
     data: list[str] = []
     name = ""
-    async for line, whole in lines_of(response, shown):
+    async for line, is_complete in lines_of(response, shown):
         if not server_sent:
             if line.strip():
-                yield Event(line, whole=whole)
+                yield Event(line, is_complete=is_complete)
         elif line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
         elif line.startswith("event:"):
@@ -98,4 +99,4 @@ async def events_of(
         elif line.lstrip().startswith(("<", "{")):
             yield Event(line)  # no stream, but a page of HTML or JSON
     if data:
-        yield Event("\n".join(data), name, whole=False)
+        yield Event("\n".join(data), name, is_complete=False)

@@ -240,7 +240,7 @@ class HttpTarget(Target):
         if not text or (last and not text.startswith("{")):
             return None
         content = self._hidden(text.encode())
-        if not event.whole and text.startswith(("{", "[", '"')):
+        if not event.is_complete and text.startswith(("{", "[", '"')):
             try:
                 return json.loads(content)
             except ValueError:

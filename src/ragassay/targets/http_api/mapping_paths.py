@@ -83,17 +83,17 @@ def value_at(value: Any, paths: Paths) -> Any:
     return None if found is NOTHING else found
 
 
-def texts_joined(found: Any, paths: Paths) -> Any:
+def texts_joined(value: Any, paths: Paths) -> Any:
     """The text whose pieces a path with ``[*]`` finds; anything else unchanged.
 
     Args:
-        found: what the paths find.
+        value: that the paths find.
         paths: of a mapping file.
     """
     if (
-        isinstance(found, list)
+        isinstance(value, list)
         and any(EVERY in path.steps for path in each_path(paths))
-        and all(isinstance(one, str) for one in found)
+        and all(isinstance(one, str) for one in value)
     ):
-        return "".join(found)
-    return found
+        return "".join(value)
+    return value
