@@ -15,13 +15,8 @@ from ragassay.review.label_calibration import CALIBRATION, Known, known_answers
 from ragassay.review.label_forms import CANNOT_TELL
 from ragassay.review.label_log import LABELS, LabelLog, Record
 from ragassay.review.review_log import append, now
-from ragassay.review.review_store import (
-    ReviewSettings,
-    ReviewStore,
-    State,
-    mark_of,
-    progress_of,
-)
+from ragassay.review.review_settings import ReviewSettings
+from ragassay.review.review_store import ReviewStore, State, mark_of, progress_of
 from ragassay.samples import Sample
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from ragassay.errors import UsageError, validation_problem
 from ragassay.files import write_bytes
@@ -30,6 +30,7 @@ from ragassay.golden import (
 )
 from ragassay.review.review_editing import changes_of, edited, outcome
 from ragassay.review.review_log import Decision, Review, Standing, append, now, read_log
+from ragassay.review.review_settings import ReviewSettings
 
 LOG = "reviews.jsonl"
 SETTINGS = "review.json"
@@ -37,25 +38,6 @@ INSTRUCTIONS = "instructions.md"
 
 State = Literal["todo", "done", "waiting", "disagreement"]
 T = TypeVar("T")
-
-
-class ReviewSettings(BaseModel):
-    """How a golden set is reviewed; kept in the folder, so that it holds for all reviewers."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    overlap: float = Field(0.0, ge=0, le=1, description="Share of items that several review")
-    people: int = Field(2, ge=2, description="How many review each of those")
-    calibration: str | None = Field(None, description="Golden set with known answers, shown first")
-
-    def needs(self, item: str) -> int:
-        """How many people review an item.
-
-        Args:
-            item: its id. The choice depends on it alone, so that it is the same for everybody.
-        """
-        share = int.from_bytes(hashlib.blake2b(item.encode(), digest_size=8).digest()) / 2**64
-        return self.people if share < self.overlap else 1
 
 
 class ReviewConflictError(UsageError):

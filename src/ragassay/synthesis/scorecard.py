@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from ragassay.counts import plural
+from ragassay.files import write_text
 from ragassay.judges.offline.language import tokens
 from ragassay.synthesis.bias import (
     FEWEST,
@@ -80,6 +83,21 @@ def _realism(accepted: Sequence[Draft], real: Sequence[str]) -> str:
         f"a classifier of words and their order tells these queries from the {len(real)} real "
         f"ones with an AUC of {auc:.2f} (0.50: it cannot; 1.00: always)."
     )
+
+
+def save_scorecard(path: Path, section: str) -> None:
+    """Writes a section into a scorecard, in place of the one with the same heading.
+
+    Args:
+        path: of the file.
+        section: as `scorecard` gives it.
+    """
+    head = "# Scorecard\n\n"
+    old = path.read_text(encoding="utf-8").removeprefix(head) if path.exists() else ""
+    earlier = [f"## {one}" for one in re.split("^## ", old, flags=re.MULTILINE)[1:]]
+    heading = section.splitlines()[0]
+    others = [one for one in earlier if one.splitlines()[0] != heading]
+    write_text(path, head + "\n".join([*others, section]).rstrip() + "\n")
 
 
 def told_apart(written: Sequence[str], real: Sequence[str]) -> float | None:

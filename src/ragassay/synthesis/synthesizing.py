@@ -9,12 +9,10 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -22,7 +20,7 @@ import orjson
 from ragassay.engine.config import Judging
 from ragassay.engine.run import options_of
 from ragassay.errors import InputError, UsageError
-from ragassay.files import write_bytes, write_text
+from ragassay.files import write_bytes
 from ragassay.golden import (
     QUERIES,
     Document,
@@ -56,7 +54,7 @@ from ragassay.synthesis.generators import (
     offline_generator,
 )
 from ragassay.synthesis.mix import Kind, Mix
-from ragassay.synthesis.scorecard import scorecard
+from ragassay.synthesis.scorecard import save_scorecard, scorecard
 from ragassay.synthesis.sections import Corpus
 from ragassay.synthesis.wish import OFFLINE, Outcome, Planned, Wish
 from ragassay.transport import Budget
@@ -170,7 +168,7 @@ class Synthesis:
             real=self.wish.real,
             not_tried=checks.not_tried,
         )
-        _save_section(self.wish.output / SCORECARD, card)
+        save_scorecard(self.wish.output / SCORECARD, card)
         return Outcome(
             items,
             len(self.made),
@@ -391,13 +389,3 @@ def _prompts(writer: Judge) -> str:
         kind.blank({}).prompt_hash(one) for kind in (WriteQuery, WriteAnswer) for one in models
     ]
     return hashlib.sha256("".join(hashes).encode()).hexdigest()[:12]
-
-
-def _save_section(path: Path, section: str) -> None:
-    """Writes a section into a scorecard, in place of the one with the same heading."""
-    head = "# Scorecard\n\n"
-    old = path.read_text(encoding="utf-8").removeprefix(head) if path.exists() else ""
-    earlier = [f"## {one}" for one in re.split("^## ", old, flags=re.MULTILINE)[1:]]
-    heading = section.splitlines()[0]
-    others = [one for one in earlier if one.splitlines()[0] != heading]
-    write_text(path, head + "\n".join([*others, section]).rstrip() + "\n")
