@@ -21,7 +21,7 @@ MOST_CHARACTERS = 20_000_000
 """Characters of a document: about 10,000 pages."""
 
 MOST_TOLD = 20
-"""Faults that are told one by one."""
+"""Faults that an error lists one by one."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ SKIP = "--skip-unreadable"
 _MEND = "Mend them or move them out"
 
 COPY = "holds the same text as"
-"""What is said of a document with the text of another one, before its path."""
+"""The problem of a document with the text of another one, whose path follows."""
 
 
 def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Document]:

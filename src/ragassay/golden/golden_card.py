@@ -24,7 +24,7 @@ not be read, with the empty line after it."""
 def write_card(
     folder: Path, items: Sequence[GoldenItem], left_out: Mapping[str, str], made: str
 ) -> None:
-    """Writes ``card.md``, unless a person's is there.
+    """Writes ``card.md``, unless the folder has one.
 
     Args:
         folder: of the golden set.
@@ -63,7 +63,7 @@ def refresh_card(folder: Path, items: Sequence[GoldenItem], left_out: Mapping[st
 
 
 def change_card(folder: Path, lines: Iterable[tuple[re.Pattern[str], str]]) -> None:
-    """Replaces lines of the card, where it is there and has them.
+    """Replaces lines of the card, where there is a card that has them.
 
     Args:
         folder: of the golden set.

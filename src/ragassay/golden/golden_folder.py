@@ -154,7 +154,7 @@ class GoldenSet:
 
         Args:
             documents: by id.
-            before: folder of the golden set whose manifest is taken up; by default this one.
+            before: folder of the golden set whose manifest is continued; by default this one.
         """
         where = self.documents_in
         old = {str(one["id"]): one for one in _listed(before or self.folder)}
@@ -181,7 +181,7 @@ class GoldenSet:
         refresh_card(self.folder, self.items, self.left_out)
 
     def save_card(self, made: str) -> None:
-        """Writes ``card.md``, unless a person's is there.
+        """Writes ``card.md``, unless the folder has one.
 
         Args:
             made: how the set was made, in a sentence.

@@ -205,7 +205,7 @@ def tags_in(text: str) -> list[str]:
 
 def negatives_in(text: str) -> list[dict[str, str | None]]:
     """The ``text`` and ``kind`` of each wrong answer of a cell: a line each, such as
-    ``inaccurate: at ten``; ``None`` for a kind that is not said.
+    ``inaccurate: at ten``; ``None`` where no kind is given.
 
     Args:
         text: of the cell.
@@ -254,7 +254,7 @@ def wrong_record(
     """The error of a record that is no item (review, settings), in words of users.
 
     Args:
-        error: of pydantic; the first of its faults is told.
+        error: of pydantic; its first fault is reported.
         path: of the file, if there is one.
         line: in it.
     """

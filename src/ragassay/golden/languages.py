@@ -1,4 +1,4 @@
-"""Languages of texts, and the words by which each tells groups of people and opinions.
+"""Languages of texts, and their words for groups of people and for opinions.
 
 A language with lists is a file of ``data/languages``. A text is known to be in a language by its
 small words, or by its script.
@@ -18,7 +18,7 @@ from ragassay import discovery
 from ragassay.yaml_files import value_of
 
 _READ = 20_000
-"""Characters of a text by which its language is told."""
+"""Characters of a text that are read to find its language."""
 _LEAST = 0.06
 """Share of a text's words that are small words of its language, at least."""
 _WORD = re.compile(r"[^\W_]+")

@@ -1,4 +1,4 @@
-"""What people are asked about answers of systems, and what they said."""
+"""Questions about answers of systems, and the labels that people give."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class AnswerLabels:
         self._mark: object = ()
         self._log = LabelLog()
         self._calibration_path = store.folder / CALIBRATION
-        # The page asks from several threads: none sees a label that is taken in halfway.
+        # The page asks from several threads: each label is added while none of them reads.
         self._turn = threading.RLock()
         self._refresh()
         if not self._questions():

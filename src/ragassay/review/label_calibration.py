@@ -11,7 +11,7 @@ from ragassay.review.label_log import LABELS, LabelLog
 from ragassay.review.review_store import ReviewStore
 
 CALIBRATION = "label-calibration.jsonl"
-"""What people said of questions with known answers; no labels of the set, and so a file apart."""
+"""File of the labels of questions with known answers, which are no labels of the set."""
 
 
 @dataclass(frozen=True)

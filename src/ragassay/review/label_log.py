@@ -83,7 +83,7 @@ class LabelLog:
             self._put(key, who, last, before)
 
     def last(self, who: str) -> tuple[Question[Any], Record | None, str] | None:
-        """What a person would take back: the question, what they said of it before, and when the
+        """What a person would take back: the question, their label on it before, and when the
         label was given.
 
         Args:

@@ -41,7 +41,7 @@ def add_label_routes(app: FastAPI, labels: AnswerLabels) -> None:
 
     Args:
         app: of the page.
-        labels: questions and what people said.
+        labels: the questions and their labels.
     """
 
     @app.get("/labels")

@@ -36,7 +36,7 @@ SHEET = Sheet(
     needed=("key", "answer"),
     hint="Write a sheet with 'ragassay golden review DIR --answers ANSWERS --xlsx FILE'.",
 )
-"""``answer`` and ``why`` are filled in; ``labels`` tells what others said, for who settles it."""
+"""People fill in ``answer`` and ``why``; ``labels`` shows others' labels to who settles them."""
 
 
 def write_label_sheet(
@@ -73,7 +73,9 @@ def write_label_sheet(
                 *(one["key"], sample.id, shown["ask"]),
                 "\n".join(_values(field, len(needed) > 1) for field in needed),
                 *("", ""),
-                "\n".join(f"{who}: {_line(label_text(question, one))}" for who, one in others),
+                "\n".join(
+                    f"{who}: {label_text(question, one)}".replace("\n", ", ") for who, one in others
+                ),
                 _texts(shown["texts"]),
                 _texts(shown["beside"]),
             ]
@@ -88,9 +90,8 @@ def write_label_sheet(
 def read_label_sheet(labels: AnswerLabels, path: Path, reviewer: str) -> tuple[int, list[str]]:
     """Takes the labels of a sheet.
 
-    Each row that is right is taken; each that is wrong, or whose question is no longer asked, is
-    told and left. Reading a sheet again takes nothing twice. A row that shows what others said
-    settles its question.
+    A row that is wrong, or whose question is no longer asked, is reported and left out. Reading a
+    sheet again takes nothing twice. A row that shows what others said settles its question.
 
     Args:
         labels: the questions.
@@ -178,7 +179,3 @@ def _texts(parts: list[dict[str, Any]]) -> str:
     return "\n\n".join(
         f"{part['title'].capitalize()}: {text}" for part in parts for text in part["texts"]
     )
-
-
-def _line(text: str) -> str:
-    return text.replace("\n", ", ")

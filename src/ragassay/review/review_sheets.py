@@ -76,8 +76,8 @@ def write_sheet(store: ReviewStore, path: Path, *, overwrite: bool = False) -> i
 def read_sheet(store: ReviewStore, path: Path, reviewer: str) -> tuple[int, list[str]]:
     """Takes the decisions of a sheet.
 
-    Each row that is right is taken; each that is wrong, or whose item was changed since the sheet
-    was written, is told and left. Reading a sheet again takes nothing twice.
+    A row that is wrong, or whose item was changed since the sheet was written, is reported and left
+    out. Reading a sheet again takes nothing twice.
 
     Args:
         store: of the golden set.

@@ -160,7 +160,7 @@ class ReviewStore:
         return self.fresh(golden.folder / MANIFEST, golden.documents)
 
     def instructions(self) -> str:
-        """What the folder's file tells the reviewers; empty where there is none."""
+        """The text of the folder's file for reviewers; empty where there is none."""
         path = self.folder / INSTRUCTIONS
         return path.read_text(encoding="utf-8") if path.is_file() else ""
 
@@ -386,7 +386,7 @@ def progress_of(
 
 
 def mark_of(path: Path) -> object:
-    """What tells a file from the one that was there before."""
+    """A value that changes when a file is written anew; ``None`` where there is none."""
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -105,8 +105,7 @@ class Sheet:
             files.write_bytes(path, self._workbook(rows, choices))
 
     def take(self, path: Path, take: Callable[[Row], bool]) -> tuple[int, list[str]]:
-        """Takes what people filled in, row by row: each that is right is taken, each that is wrong
-        is told and left.
+        """Takes what people filled in, row by row. A row that is wrong is reported and left out.
 
         Args:
             path: ``.xlsx`` or ``.csv``.
@@ -205,7 +204,7 @@ def _unguarded(cell: str) -> str:
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    # All of it is read before a row is taken: a table that was cut short is no decision of anybody.
+    # All rows are read before one is taken: a file that was cut short may end in half a decision.
     try:
         rows: list[list[str | None]] = [list(row.values()) for _, row in delimited.rows(path)]
     except InputError as error:

@@ -58,7 +58,7 @@ class Filters:
     """What words can tell of a draft.
 
     Attributes:
-        existing: queries that are there already.
+        existing: queries that the golden set already has.
         real: queries of users, which new ones must be like in length; none: not compared.
         words: fewest and most words of a query.
     """
@@ -143,7 +143,7 @@ def ill_formed(query: str, words: tuple[int, int], length: str | None = None) ->
 
 
 class Checks:
-    """What the checker tells of drafts.
+    """What the checker finds against drafts.
 
     Args:
         corpus: the documents.

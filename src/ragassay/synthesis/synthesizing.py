@@ -1,7 +1,6 @@
 """One synthesis: drafts, what is rejected of them and why, and the choice; written into a folder.
 
-The same command again goes on: what was written is there already, and what was asked is in the
-ledger.
+The same command again continues: the folder has what was written, the ledger what was asked.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ _DRAFTS_PER_ITEM = 10
 
 
 class Synthesis:
-    """A synthesis that is ready to run: documents, golden set and judges are there.
+    """A synthesis that is ready to run: documents and golden set are read.
 
     Args:
         wish: what is wanted.
@@ -328,9 +327,7 @@ class Synthesis:
 
 def _is_settled(line: bytes, ids: Container[str]) -> bool:
     """Whether a line says that a draft with one of some ids was not chosen."""
-    if not line.startswith(b'{"why":"not-chosen"'):
-        return False
-    return orjson.loads(line)["id"] in ids
+    return line.startswith(b'{"why":"not-chosen"') and orjson.loads(line)["id"] in ids
 
 
 def _each(asker: Asker, work: Sequence[Callable[[], Awaitable[Any]]]) -> list[Any]:

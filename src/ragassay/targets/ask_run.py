@@ -60,7 +60,7 @@ def ask(
             as of ``--target``, a list of these, or a mapping that names them.
         output: a file for the samples (native JSON Lines). With several systems each has its own,
             whose name ends in the system's. It appears when all is asked.
-        ledger: where answers are kept, each before it is used: what is there is not asked again.
+        ledger: where answers are kept, each before it is used: what it holds is not asked again.
             Left out: nowhere, because the code of a Python object may change under its name.
         progress: called with the number of samples done.
         limit: of the queries the first so many.

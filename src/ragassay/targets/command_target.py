@@ -69,7 +69,7 @@ class CommandTarget(Target):
 
     @property
     def takes_passages(self) -> bool:
-        """It is given the whole request."""
+        """Always: the request that it reads holds them."""
         return True
 
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:

@@ -126,7 +126,7 @@ def _beside_reply(text: str) -> str:
     none. An answer may end in JSON: a reply has an ``answer``, or passages beside its text.
 
     Args:
-        text: that is no JSON as a whole.
+        text: that is no JSON itself.
     """
     for at in (one.end() for one in _OBJECT.finditer(text)):
         try:
@@ -165,7 +165,7 @@ def made_reply(
         answer: a text, or statements with citations.
         passages: texts or objects; ``None`` where there are none.
         citations: ids of the passages that the whole answer cites.
-        usage: ``input_tokens``, ``output_tokens`` and ``cost``, where they are told.
+        usage: ``input_tokens``, ``output_tokens`` and ``cost``, where the system gives them.
         places: where these were found, for messages; their names where left out.
         version: of the system.
         how: what to do where the ``answer`` or the ``passages`` cannot be read; left out, how to

@@ -131,13 +131,13 @@ class SystemReply(Completion):
 
     Attributes:
         text: JSON that it was asked for, where it gave that; ``None`` for an answer.
-        answer: what it said; an empty text where it said that it has no answer.
+        answer: the answer; an empty text where the system says that it has none.
         passages: what it retrieved, best first; ``None`` where it does not say.
         latency: seconds from the request to the end of the reply.
         first_token: seconds until the first words of the answer; ``None`` where it came at once.
-        cost: US dollars, where it is told or the price of the model is known.
+        cost: US dollars, where the reply gives it or the price of the model is known.
         version: of the system, as it says; may be empty.
-        unread: tokens, cost and scores of passages that are told and are no numbers, by name: the
+        unread: tokens, cost and scores of passages that should be numbers and are not, by name: the
             ``place`` in the reply, and what is ``found`` there. These are not measured.
         not_read: unknown keys of what it returned, where they may hold a part of the reply.
         not_found: paths to measurements that found nothing in the reply, as messages name them, and

@@ -124,7 +124,7 @@ def _place(
         changed = _changed(span, among)
         if changed is not None:
             candidates, distance = changed
-            # Where it was taken out, what is like it is another row or sentence of its kind.
+            # Where the text was deleted, what is like it is another row or sentence of its kind.
             first = candidates[0]
             holds_section = _holds_new_section(span, first, documents)
             if len(candidates) > 1 or holds_section or _is_another(span, first, documents):
@@ -180,7 +180,7 @@ def _likeness(text: str, start: int, end: int, span: GoldSpan, *, near: bool = F
 
 
 def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Place], float] | None:
-    """The places of an edited text, several where they cannot be told apart, and the distance of
+    """The places of an edited text, several where none of them is clearly best, and the distance of
     the first one: between its surroundings, or where it is most alike."""
     matches: list[tuple[float, float, Place]] = []
     for one in documents.values():
@@ -235,7 +235,7 @@ def _near(now: str, then: str) -> float:
 
 
 def _is_another(span: GoldSpan, place: Place, documents: Mapping[str, Document]) -> bool:
-    """Whether the surroundings of a span tell that it was taken out, or stood elsewhere."""
+    """Whether the surroundings of a span show that it was deleted, or that it stood elsewhere."""
     document, start, end = place
     text = documents[document].text
     if _is_gone(text, span):

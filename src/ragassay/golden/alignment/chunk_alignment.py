@@ -33,7 +33,7 @@ _Place = tuple[str, int, int]
 @dataclass
 class Counts:
     """How many chunks were found changed, and how many not at all. ``repeated`` of those found
-    exactly stand at several places, of which the first was taken."""
+    exactly stand at several places, of which the first one counts."""
 
     changed: int = 0
     not_found: int = 0

@@ -54,7 +54,7 @@ def aligned(
     """
     ours, theirs = _tokens(old, 0, len(old)), _tokens(text, start, end)
     pairs = _pairs([one.word for one in ours], [one.word for one in theirs])
-    # A full stop alone tells no place.
+    # A full stop alone may stand anywhere.
     words = [pair for pair in pairs if ours[pair[0]].word[0].isalnum()]
     if not words:
         return None

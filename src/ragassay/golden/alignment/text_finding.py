@@ -36,7 +36,7 @@ class Sighting(NamedTuple):
 MOST_DISTANT = 0.1
 """Largest distance (edits over characters) of a text that was typed and the one that is meant."""
 MOST_SIGHTED = 10
-"""Places of a text that are told."""
+"""Places of a text that are returned, at most."""
 _SHARED = 0.6
 """Share of the words of a text that a document must hold to be looked at for one like it."""
 

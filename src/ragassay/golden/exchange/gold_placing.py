@@ -136,7 +136,7 @@ def misplaced_gold(one: Placing, documents: Mapping[str, Document]) -> InputErro
 
 
 def joined_errors(wrong: Sequence[InputError], path: Path) -> InputError:
-    """One error that tells several.
+    """One error that lists several.
 
     Args:
         wrong: at least one, as `misplaced_gold` gives them.

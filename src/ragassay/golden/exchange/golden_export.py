@@ -240,7 +240,7 @@ def left_out(items: _Items, kind: str) -> list[str]:
 
 
 def _is_given(item: GoldenItem, field: str) -> bool:
-    """Whether an item holds something in a field; that it is accepted goes without saying."""
+    """Whether a field of an item holds more than its default; the default status is accepted."""
     usual = (
         "accepted"
         if field == "status"

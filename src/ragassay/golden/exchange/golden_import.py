@@ -101,7 +101,7 @@ def imported(
         gold = tuple(one.gold for one in of_item if one.gold is not None)
         lost = [one for one in of_item if one.gold is None]
         wrong += [misplaced_gold(one, documents) for one in lost if one.original.start is not None]
-        # Where no gold has a place, nobody said that nothing is relevant.
+        # Gold without any place is unknown; an empty tuple would mean that nothing is relevant.
         is_unknown = sample.gold is None or (bool(lost) and not gold)
         if lost:
             unplaced = [unplaced_record(one) for one in lost]

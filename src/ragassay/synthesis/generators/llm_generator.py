@@ -104,7 +104,7 @@ class LLMGenerator:
             seen[kind, sections] += 1
 
     def answering(self, samples: Iterable[Sample]) -> Iterator[Draft]:
-        """Queries that are there already, with the passages that match them best.
+        """Drafts of queries that only need answers, with the passages that match them best.
 
         Args:
             samples: their query and history count.

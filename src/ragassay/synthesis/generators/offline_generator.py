@@ -242,9 +242,10 @@ class OfflineGenerator:
     def _near_miss(self, draft: Draft) -> Draft | None:
         """The same query about a name or subject that no document holds."""
         is_summary = draft.wanted["type"] == "summary"
-        absent = self._absent(_near_misses()["subjects" if is_summary else "names"])
-        if absent is None:
+        things = _near_misses()["subjects" if is_summary else "names"]
+        if not (missing := [one for one in things if self._corpus.lacks(one)]):
             return None
+        absent = self._random.choice(missing)
         title = _title(draft.sections[0])
         own = [
             one
@@ -260,10 +261,6 @@ class OfflineGenerator:
         wrong = tuple(_negative(one, "inaccurate") for one in draft.references[:1])
         nearly = Nearly(draft.spans, draft.query, draft.references[0])
         return Draft(query, draft.kind, draft.sections, (), wrong, nearly=nearly)
-
-    def _absent(self, every: list[str]) -> str | None:
-        absent = [one for one in every if self._corpus.lacks(one)]
-        return self._random.choice(absent) if absent else None
 
     def _lowered(self, text: str) -> str:
         """The text with a small first letter, unless its first word is a name or a code."""

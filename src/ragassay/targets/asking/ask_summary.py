@@ -24,7 +24,7 @@ from ragassay.targets.reply_shapes import NAMES, PASSAGE_SCORES
 PERCENTILES = (50, 90, 95, 99)
 
 MOST_WAYS = 5
-"""So many different failures are told; the others are counted."""
+"""Different failures that are listed one by one; the others are counted."""
 
 _VARYING = re.compile(
     r"""(?<!\w)'(?:[^'\\]|\\.)*' | (?<!\w)"(?:[^"\\]|\\.)*" | (?<!status[ ])\b[\w-]*\d[\w-]*""",

@@ -29,7 +29,7 @@ _UNTOLD = {
 class AskingBudget:
     """An `Account`: what one system may spend of a budget that all share. Used on one event loop.
 
-    Until a system has said what an answer takes, its first request reserves all that is left, so
+    Until the first answer shows what one takes, the first request reserves all that is left, so
     that no other is sent beside it (unless its model has a list price).
 
     Args:
@@ -79,7 +79,7 @@ class AskingBudget:
     def settle(
         self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool
     ) -> str | None:
-        """Ends a reservation with what the answer tells; see `Account`."""
+        """Ends a reservation with the cost and the tokens of the answer; see `Account`."""
         if completion is None:
             # One that nobody knows the price of had reserved all that was left.
             if free or (self._dearest is None and self._price is None):
@@ -90,10 +90,10 @@ class AskingBudget:
         assert isinstance(completion, SystemReply)
         counted = completion.input_tokens + completion.output_tokens
         self._note(completion.cost, counted if completion.counted else None)
-        # What one answer does not tell, counts like the dearest.
+        # An answer without its cost or tokens counts like the dearest and longest so far.
         cost = self._dearest if completion.cost is None else completion.cost
         tokens = counted if completion.counted else self._longest
-        # Where it tells a part only, that is counted at least.
+        # Of an answer that gives one of the two counts of tokens, that one counts.
         self._budget.settle(pay, cost, max(tokens or 0, counted))
         for unit, amount in {"dollars": cost, "tokens": tokens}.items():
             if amount is None and getattr(self._budget, unit) is not None:

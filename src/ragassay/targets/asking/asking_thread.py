@@ -23,7 +23,7 @@ from ragassay.targets.asking.systems_run import SystemsRun
 
 T = TypeVar("T")
 LOOK_EVERY_S = 0.1
-"""How often progress is told, and how often those who wait for samples look for new ones."""
+"""Seconds between two reports of progress, and between two looks for new samples."""
 
 _YOUNG = 50_000
 """New objects after which Python looks for circles among them, while systems are asked."""
@@ -138,7 +138,7 @@ class Asking:
 
     @property
     def done(self) -> int:
-        """Samples that are there."""
+        """Samples that are done."""
         return self._run.done
 
     @property

@@ -42,7 +42,7 @@ def stored_answer(reply: SystemReply, tally: Tally, at: float, failed_before: in
     measured: dict[str, Any] = {
         "latency": round(reply.latency, 6),
         "first_token": None if reply.first_token is None else round(reply.first_token, 6),
-        # 0 of one that tells both (an empty answer) is a measurement; else it stands for none.
+        # 0 is a measurement (an empty answer) where the reply gives both; else it means none.
         "input_tokens": reply.input_tokens if reply.counted else reply.input_tokens or None,
         "output_tokens": reply.output_tokens if reply.counted else reply.output_tokens or None,
         "cost": reply.cost,

@@ -54,7 +54,7 @@ class SystemsRun:
 
     Attributes:
         targets: who is asked.
-        done: samples that are there.
+        done: samples that are finished.
         stopped: whether it was told to stop.
         from_ledger: for each system when those of its answers were asked that were there before, in
             seconds since 1970.
@@ -209,7 +209,7 @@ class SystemsRun:
                 take(await self._samples[at, query.id, repeat])
 
     def _settle(self, key: Key, sample: Sample) -> None:
-        """A sample is there."""
+        """Gives a sample to those who wait for it."""
         self.done += key[1] in self._ids
         self._samples[key].set_result(sample)
 
@@ -307,7 +307,7 @@ class SystemsRun:
         system.learn(None)
 
     def _deliver(self, key: Key, sample: Sample, keeping: asyncio.Future[None]) -> None:
-        """Gives a sample to those who wait for it, once its answer is kept, or could not be."""
+        """Settles a sample once the ledger has its answer, or could not keep it."""
         waiting, error = self._samples[key], keeping.exception()
         if waiting.cancelled():
             return  # all has ended

@@ -76,7 +76,7 @@ class HttpTarget(Target):
         mapping: how it is asked and read.
         origin: what messages name as the place of the mapping: a file, or ``--target``.
         key: sent as ``Authorization: Bearer``, beside the mapping's headers.
-        price: of the model, where the reply tells tokens and no cost.
+        price: of the model, where the reply gives tokens and no cost.
 
     Raises:
         UsageError: the HTTP client is not installed, or a header's secret cannot be sent.
@@ -277,7 +277,7 @@ class HttpTarget(Target):
             try:
                 return self._last(values, name, paths)
             except EndpointError:
-                # What a reply took may be left out; the summary tells of a path that never fits.
+                # A reply may lack a measurement; the summary names a path that never fits.
                 if not self._origin.startswith("--"):  # nobody can correct the mapping of an API
                     not_found[f"{name} ({paths_text(paths)})"] = self._origin
                 return None
@@ -338,12 +338,12 @@ class HttpTarget(Target):
     def _refuse_failure(self, value: Any) -> None:
         """Raises where the reply says that the system failed."""
         error = value_at(value, self.mapping.error or "error?")
-        # Without a path, as of functions: an error that a system tells is no answer.
+        # Without a path the key "error" counts, as in what functions return.
         if error and (self.mapping.error is not None or isinstance(error, str | dict)):
             raise self._failure(str(error))
 
     def _failure(self, message: str) -> EndpointError:
-        """The failure that the system tells, as a function does: with its words, and no status."""
+        """The failure that the reply reports: with the system's words, and no status."""
         return EndpointError(Reason.FAILED, f"{self.url} says: {shown(message)}")
 
     def _json(self, content: bytes) -> Any:
