@@ -141,7 +141,7 @@ def _placed(gold: Sequence[Placing], data: Path) -> Iterator[str]:
         yield f"{plural(len(near), 'gold passage')} found nearly: look at what differs."
     for one in near[:_MOST_PASSAGES]:
         assert one.gold is not None
-        said, there = differing(one.original.text or "", one.gold.text or "")
+        said, there = differing(one.said.text or "", one.gold.text or "")
         yield f"  {one.item} ({one.where}), distance {one.distance:.2f}: {said} is {there}"
     yield from _and_more(near)
     if left_out:

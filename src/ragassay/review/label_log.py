@@ -52,12 +52,12 @@ class LabelLog:
         Raises:
             InputError: a line is no label; with its number.
         """
-        log, classes = cls(), kinds()
+        log, known = cls(), kinds()
         for number, record in records_in(path):
             try:
                 if not isinstance(record, dict):
                     raise InputError("is not a JSON object")
-                question, _ = label_of(record, classes)
+                question, _ = label_of(record, known)
             except InputError as error:
                 raise error.at(path=path, line=number) from error
             log.add(question, {"judge": f"line {number}", **record})

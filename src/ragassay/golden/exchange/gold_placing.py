@@ -22,7 +22,7 @@ class Placing:
         item: id of its item.
         file, line: where the file has it.
         number: of the gold passages of its record, from 0.
-        original: as the file gives it.
+        said: as the file gives it.
         gold: at its place; ``None`` where it has none.
         likeness: of the text in the document: ``exact`` also where the file gives the place.
         distance: edits over characters between the text of the file and that of the document.
@@ -33,7 +33,7 @@ class Placing:
     file: Path
     line: int | None
     number: int
-    original: GoldPassage
+    said: GoldPassage
     gold: GoldPassage | None = None
     likeness: Likeness = "exact"
     distance: float = 0.0
@@ -48,12 +48,12 @@ class Placing:
     @property
     def is_moved(self) -> bool:
         """Whether it was found at another place than the file says."""
-        return self.gold is not None and self.original.start not in (None, self.gold.start)
+        return self.gold is not None and self.said.start not in (None, self.gold.start)
 
     @property
     def is_filled(self) -> bool:
         """Whether its text is from the document, because the file gives its place alone."""
-        return self.gold is not None and not self.original.text
+        return self.gold is not None and not self.said.text
 
 
 def placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
@@ -64,7 +64,7 @@ def placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) 
         documents: by id.
         finder: of the same documents.
     """
-    wanted, here = one.original, text_at(documents, one.original)
+    wanted, here = one.said, text_at(documents, one.said)
     is_complete = len(here) == (wanted.end or 0) - (wanted.start or 0)
     if not wanted.text:
         has_text = is_complete and here.strip()
@@ -94,7 +94,7 @@ def unplaced_record(one: Placing) -> dict[str, Any]:
     Args:
         one: the passage.
     """
-    parts = {name: getattr(one.original, name) for name in ("text", "document", "id", "grade")}
+    parts = {name: getattr(one.said, name) for name in ("text", "document", "id", "grade")}
     return {name: value for name, value in parts.items() if value} | {"reason": one.reason}
 
 
@@ -111,7 +111,7 @@ def misplaced_gold(one: Placing, documents: Mapping[str, Document]) -> InputErro
         one: the passage.
         documents: by id.
     """
-    gold = one.original
+    gold = one.said
     here = documents.get(gold.document or "")
     place = f"characters {gold.start} to {gold.end or 'an end not given'} of {gold.document}"
     if here is None:

@@ -100,7 +100,7 @@ def imported(
         placings += of_item
         gold = tuple(one.gold for one in of_item if one.gold is not None)
         lost = [one for one in of_item if one.gold is None]
-        wrong += [misplaced_gold(one, documents) for one in lost if one.original.start is not None]
+        wrong += [misplaced_gold(one, documents) for one in lost if one.said.start is not None]
         # Gold without any place is unknown; an empty tuple would mean that nothing is relevant.
         is_unknown = sample.gold is None or (bool(lost) and not gold)
         if lost:
