@@ -7,8 +7,8 @@ from hypothesis import given, settings, strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from ragassay.golden import Anchored, Document, GoldenItem, GoldSpan, anchor
-from ragassay.golden.anchoring import MOST_CHANGED
-from ragassay.golden.span_alignment import aligned
+from ragassay.golden.alignment.anchoring import MOST_CHANGED
+from ragassay.golden.alignment.span_alignment import aligned
 
 GOLD = "A solar panel of 20 watts feeds the station. The battery lasts 9 days without sun."
 POWER = f"# Power\n\n{GOLD} In winter the panel is cleaned of snow every week.\n"

@@ -71,15 +71,15 @@ def test_an_undo_brings_the_label_before_back_also_in_a_run(tmp_path: Path) -> N
     labels.label(key, "ann", 3)
     labels.label(key, "ann", 0)
     assert labels.undo("ann") == (key, False)
-    assert labels.given(key, "ann") == 3
+    assert labels.own_label(key, "ann") == 3
     labels.label(key, "ann", None)
-    assert labels.given(key, "ann") == "cannot tell" and key not in todo(labels, "ann")
+    assert labels.own_label(key, "ann") == "cannot tell" and key not in todo(labels, "ann")
     labels.undo("ann"), labels.undo("ann")
-    assert labels.given(key, "ann") is None and key in todo(labels, "ann")
+    assert labels.own_label(key, "ann") is None and key in todo(labels, "ann")
     with pytest.raises(UsageError, match="no label to take back"):
         labels.undo("ann")
     again = AnswerLabels(labels.store, labels._answers)
-    assert (again.given(key, "ann"), again.progress("ann")["mine"]) == (None, 0)
+    assert (again.own_label(key, "ann"), again.progress("ann")["mine"]) == (None, 0)
 
 
 def test_several_people_label_the_overlap_and_agree_by_kind(tmp_path: Path) -> None:
@@ -205,9 +205,9 @@ def test_who_looks_while_a_label_is_written_does_not_double_it(
     monkeypatch.undo()
     for looker in lookers:
         looker.join()
-    assert labels.given(key, "ann") is not None
+    assert labels.own_label(key, "ann") is not None
     assert labels.undo("ann") == (key, False)
-    assert labels.given(key, "ann") is None
+    assert labels.own_label(key, "ann") is None
 
 
 def states(labels: AnswerLabels, who: str) -> dict[str, str]:
@@ -228,7 +228,7 @@ def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(
     before = label_agreement(LabelLog.read(labels.path))
 
     labels.label(key, "eve", 0, final=True)
-    assert states(labels, "eve")[key] == "done" and labels.given(key, "eve") == 0
+    assert states(labels, "eve")[key] == "done" and labels.own_label(key, "eve") == 0
     assert labels.others(key) == {"ann": 3, "bob": 1, "eve": 0}
     assert label_agreement(LabelLog.read(labels.path)) == before, "eve saw what others had said"
     assert call(["golden", "agreement", folder]) == 0
@@ -256,9 +256,9 @@ def test_who_settles_an_own_disagreement_keeps_the_independent_label(tmp_path: P
     (told,) = label_disagreements(LabelLog.read(labels.path))
     assert (told["labels"], told["answer"]) == ({"ann": 3, "bob": 1}, 2)
     labels.undo("ann"), labels.undo("ann")
-    assert labels.given(key, "ann") == 3 and states(labels, "eve")[key] == "disagreement"
+    assert labels.own_label(key, "ann") == 3 and states(labels, "eve")[key] == "disagreement"
     again = AnswerLabels(labels.store, labels._answers)
-    assert again.given(key, "ann") == 3 and states(again, "eve")[key] == "disagreement"
+    assert again.own_label(key, "ann") == 3 and states(again, "eve")[key] == "disagreement"
 
 
 def test_who_did_not_see_the_others_adds_a_vote_and_settles_nothing(tmp_path: Path) -> None:
@@ -287,14 +287,14 @@ def test_known_answers_come_first_and_are_no_labels_of_the_set(
     assert labels.entries("ann")[:2] == first and {one["state"] for one in first} == {"todo"}
     assert labels.calibrate(graded[0], "ann", 3, 2.0) is True
     assert labels.calibrate(graded[1], "ann", 2) is False
-    assert labels.given(graded[1], "ann", calibration=True) == 2
+    assert labels.own_label(graded[1], "ann", calibration=True) == 2
     assert not labels.path.exists() and labels.progress("ann")["mine"] == 0
     assert {one["state"] for one in labels.entries("ann")[:2]} == {"done"}
     assert {one["state"] for one in labels.entries("bob")[:2]} == {"todo"}
     assert call(["golden", "agreement", str(store.folder)]) == 3
     assert "calibration of labels: ann: 1 of 2 as known" in capsys.readouterr().out
     assert labels.undo("ann") == (graded[1], True)
-    assert labels.given(graded[1], "ann", calibration=True) is None
+    assert labels.own_label(graded[1], "ann", calibration=True) is None
     with pytest.raises(UsageError, match="not among those with known answers"):
         labels.calibrate(matched, "ann", True)
     with pytest.raises(InputError):
@@ -307,6 +307,6 @@ def test_what_experts_disagree_on_is_known_once_it_is_settled(tmp_path: Path) ->
     store = small(tmp_path / "set", 2, status="accepted")
     store.change_settings(calibration="../known/g")
     labels = labelled(tmp_path, store=store)
-    assert key not in labels.known() and len(labels.known()) == 3
+    assert key not in labels.known_questions() and len(labels.known_questions()) == 3
     known.label(key, "eve", 0, final=True)
     assert labels.calibrate(key, "ann", 0) is True

@@ -53,7 +53,7 @@ def drafts(corpus: Corpus, *words: str, of: slice = slice(None)) -> list[Draft]:
 def test_a_group_and_a_place_that_are_favoured_stand_out(corpus: Corpus) -> None:
     taken = drafts(corpus, " men ", "Northport")
     found = {(one.kind, one.what): one for one in favoured_content(corpus, taken)}
-    assert {key for key, one in found.items() if one.notable} == {
+    assert {key for key, one in found.items() if one.is_notable} == {
         ("group", "men"), ("group", "women"), ("name", "Northport"), ("name", "Southport"),
     }  # fmt: skip
     men, women = found["group", "men"], found["group", "women"]
@@ -64,14 +64,14 @@ def test_a_group_and_a_place_that_are_favoured_stand_out(corpus: Corpus) -> None
 
 def test_items_of_every_sentence_favour_nothing(corpus: Corpus) -> None:
     taken = drafts(corpus)
-    assert not [one for one in favoured_content(corpus, taken) if one.notable]
-    assert not [one for one in favoured_places(corpus, taken) if one.notable]
-    assert {one.what for one in favoured_words(corpus, taken) if one.notable} <= {"which"}
+    assert not [one for one in favoured_content(corpus, taken) if one.is_notable]
+    assert not [one for one in favoured_places(corpus, taken) if one.is_notable]
+    assert {one.what for one in favoured_words(corpus, taken) if one.is_notable} <= {"which"}
 
 
 def test_items_of_few_documents_stand_out_by_place(corpus: Corpus) -> None:
     found = {one.what: one for one in favoured_places(corpus, drafts(corpus, of=slice(0, 2)))}
-    assert found["d00"].notable and found["d00"].rate == 0.5
+    assert found["d00"].is_notable and found["d00"].rate == 0.5
     assert found["d05"].count == 0 and found["d05"].expected == pytest.approx(1 / 60, abs=0.01)
 
 
@@ -87,7 +87,7 @@ def test_an_item_counts_in_the_third_in_which_its_gold_span_stands(tmp_path: Pat
     ]
     for taken in (last, unanswerable):
         found = {one.what: one for one in favoured_places(corpus, taken)}
-        assert found["last third"].count == 9 and found["last third"].notable
+        assert found["last third"].count == 9 and found["last third"].is_notable
         assert found["first third"].count == 0
         assert found["first third"].expected == pytest.approx(1 / 3, abs=0.02)
         assert {one.places[0] for one in chosen(taken, [KIND] * 9)} == {

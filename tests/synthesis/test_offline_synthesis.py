@@ -19,8 +19,8 @@ from ragassay.judges.offline import offline_asker
 from ragassay.review import ReviewStore, version_of
 from ragassay.synthesis import Synthesis, Wish
 from ragassay.synthesis.filters import Checks, Filters
+from ragassay.synthesis.generators import OfflineGenerator
 from ragassay.synthesis.mix import Mix
-from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.scorecard import told_apart
 from ragassay.synthesis.sections import Corpus
 
@@ -208,7 +208,7 @@ def draft_of(corpus: Corpus, **changes: object) -> object:
     ],
 )
 def test_each_filter_rejects_what_it_is_for(corpus: Corpus, why: str, changes: dict) -> None:
-    filters = Filters(corpus, ["On Mondays, when do the baths open?"], ["How much is a swim?"] * 3)
+    filters = Filters(["On Mondays, when do the baths open?"], ["How much is a swim?"] * 3)
     draft = draft_of(corpus, **changes)
     rejection = filters.against(draft)  # type: ignore[arg-type]
     assert rejection is not None and rejection.why == why
@@ -310,7 +310,7 @@ def test_a_query_far_from_the_wanted_length_is_rejected(corpus: Corpus) -> None:
     query = "When must swimmers leave the water before the baths close?"  # 10 words
     for length, is_far in (("short", False), ("medium", False), ("long", True)):
         draft = draft_of(corpus, query=query, kind=(("length", length),))
-        rejection = Filters(corpus).against(draft)  # type: ignore[arg-type]
+        rejection = Filters().against(draft)  # type: ignore[arg-type]
         assert (rejection is not None) == is_far, length
         if rejection is not None:
             assert rejection.why == "form"

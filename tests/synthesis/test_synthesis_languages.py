@@ -68,10 +68,10 @@ def test_a_group_that_is_favoured_stands_out_in_its_language(
     assert len(taken) == 40 and measured(corpus, taken) == ({code: 40}, {})
     found = {one.what: one for one in favoured_content(corpus, taken) if one.kind == "group"}
     assert set(found) == {"men", "women"} and {one.language for one in found.values()} == {code}
-    assert found["men"].notable and found["men"].ratio.value > 1.3 and found["men"].count == 80
-    assert found["women"].notable and found["women"].count == 0
+    assert found["men"].is_notable and found["men"].ratio.value > 1.3 and found["men"].count == 80
+    assert found["women"].is_notable and found["women"].count == 0
     alike = [*taken, *drafts(corpus, code, TOLD[code][0].split("{n}")[0])]
-    assert not [one for one in favoured_content(corpus, alike) if one.notable]
+    assert not [one for one in favoured_content(corpus, alike) if one.is_notable]
 
 
 def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_query_in_another_language_than_was_wanted_is_rejected(
 ) -> None:
     corpus = corpus_of(tmp_path / "docs", "de", n=1)
     kind: Kind = (("answerability", "unanswerable"), ("language", wanted))
-    found = Filters(corpus).against(Draft(query, kind, (corpus.sections[0],)))
+    found = Filters().against(Draft(query, kind, (corpus.sections[0],)))
     assert (found.detail if found else "") == complaint and (not found or found.why == "form")
 
 
@@ -177,7 +177,7 @@ def test_words_check_drafts_in_each_language(code: str, tmp_path: Path) -> None:
     span = GoldSpan.of("pool", text, 0, len(text))
     kind: Kind = (("answerability", "answerable"), ("type", "yes-no"))
     draft = Draft(query, kind, (section,), (answer, answer.split(",")[0]), spans=(span,))
-    assert Filters(corpus).against(draft) is None and against(corpus, draft) is None
+    assert Filters().against(draft) is None and against(corpus, draft) is None
     foreign: Sequence[tuple[str, str]] = [(near_miss, ""), (answered, "answered-elsewhere")]
     for asked, why in foreign:
         found = against(corpus, Draft(asked, (("answerability", "unanswerable"),), (section,)))

@@ -11,7 +11,7 @@ import pytest
 from ragassay import evaluate
 from ragassay.cli import call
 from ragassay.targets import Answers, ask
-from ragassay.targets.asked_table import HEADS, cells
+from ragassay.targets.asking.asked_table import HEADS, cells
 from system_server import Reply, SystemServer
 
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?"} for n in range(3)]

@@ -1,5 +1,4 @@
-from .anchoring import Anchored as Anchored, anchor as anchor
-from .chunk_alignment import ChunkAligner as ChunkAligner
+from .alignment import Anchored as Anchored, ChunkAligner as ChunkAligner, anchor as anchor
 from .document_readers import Heading as Heading
 from .documents import (
     COPY as COPY,
@@ -7,18 +6,21 @@ from .documents import (
     load_documents as load_documents,
     readable_documents as readable_documents,
 )
+from .exchange import (
+    EXPORTS as EXPORTS,
+    Placing as Placing,
+    export_format as export_format,
+    exported as exported,
+    imported as imported,
+    left_out as left_out,
+    without_records as without_records,
+)
+from .golden_card import change_card as change_card
 from .golden_diff import (
     Change as Change,
     difference as difference,
     differing as differing,
     excerpt as excerpt,
-)
-from .golden_export import (
-    EXPORTS as EXPORTS,
-    export_format as export_format,
-    exported as exported,
-    left_out as left_out,
-    without_records as without_records,
 )
 from .golden_folder import (
     DOCUMENTS as DOCUMENTS,
@@ -33,7 +35,6 @@ from .golden_folder import (
     schema as schema,
     with_contexts as with_contexts,
 )
-from .golden_import import Placing as Placing, imported as imported
 from .golden_item import (
     GoldenItem as GoldenItem,
     GoldSpan as GoldSpan,

@@ -66,20 +66,20 @@ headings, with marks before them or a line of ``=`` or ``-`` below."""
 
 
 def _markdown_headings(text: str) -> Iterator[Heading]:
-    behind = -1
+    previous_end = -1
     for one in _MARKED.finditer(text):
         if one["title"]:
             yield Heading(one["title"], len(one["marks"]), one.start(), one.end())
-        elif one["above"] and _is_apart(text, one.start(), behind):
+        elif one["above"] and _begins_paragraph(text, one.start(), previous_end):
             yield Heading(one["above"], 1 if one["rule"][0] == "=" else 2, one.start(), one.end())
-        behind = one.end()
+        previous_end = one.end()
 
 
-def _is_apart(text: str, start: int, behind: int) -> bool:
+def _begins_paragraph(text: str, start: int, previous_end: int) -> bool:
     """Whether no line of a paragraph stands directly above a place: at the beginning, after a blank
-    line or one of ``=`` or ``-``, and after what ends at ``behind``."""
+    line or one of ``=`` or ``-``, and after the markup that ends at ``previous_end``."""
     above = text[text.rfind("\n", 0, max(start - 1, 0)) + 1 : start]
-    return start in (0, behind + 1) or not above.strip("=- \n")
+    return start in (0, previous_end + 1) or not above.strip("=- \n")
 
 
 _BREAK = "\x1e"
@@ -100,8 +100,8 @@ def _html(content: bytes) -> Read:
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(content)
-    named = None if tree.head is None else tree.head.css_first("title")
-    title = "" if named is None else " ".join(named.text().split())
+    element = None if tree.head is None else tree.head.css_first("title")
+    title = "" if element is None else " ".join(element.text().split())
     tree.strip_tags(["script", "style", "template", "noscript"])
     root = tree.body or tree.root
     if root is None:
@@ -128,18 +128,18 @@ _Line = tuple[str, int | None]
 def _html_lines(lines: Iterable[str]) -> Iterator[_Line]:
     """The lines that hold text; those of one heading are one."""
     level = 0
-    held: list[str] = []
+    pending: list[str] = []
     for line in lines:
         level = len(line) - len(line.lstrip(_BEGIN)) or level
         if words := " ".join(line.split()):
-            held.append(words)
-        if held and (not level or line.endswith(_END)):
-            yield "\n".join(held), level or None
-            held = []
+            pending.append(words)
+        if pending and (not level or line.endswith(_END)):
+            yield "\n".join(pending), level or None
+            pending = []
         if line.endswith(_END):
             level = 0
-    if held:
-        yield "\n".join(held), None
+    if pending:
+        yield "\n".join(pending), None
 
 
 def _joined(lines: Iterable[_Line]) -> tuple[str, list[Heading]]:
@@ -190,7 +190,7 @@ def _bookmarks(reader: Any, pages: Sequence[str], starts: Sequence[int]) -> Iter
     """The outline of a PDF file as headings: where a page has the bookmark's words as lines of
     their own, these; else the beginning of the page."""
     try:
-        found = [
+        bookmarks = [
             (number, title, level)
             for one, level in _flat(reader.outline, 1)
             if (number := reader.get_destination_page_number(one)) is not None
@@ -200,7 +200,7 @@ def _bookmarks(reader: Any, pages: Sequence[str], starts: Sequence[int]) -> Iter
     except Exception:  # the library raises many; without its outline the file can still be read
         return
     at = 0
-    for number, title, level in sorted(found, key=lambda one: one[0]):
+    for number, title, level in sorted(bookmarks, key=lambda one: one[0]):
         at = max(at, starts[number])
         words = r"\s+".join(map(re.escape, title.split()))
         line = re.compile(rf"^[ \t]*(?P<title>{words})[ \t]*$", re.MULTILINE | re.IGNORECASE)
@@ -244,8 +244,8 @@ def _level(paragraph: Any) -> int | None:
     from docx.oxml.ns import qn
 
     def outlined(element: Any) -> int | None:
-        found = element.find(f"{qn('w:pPr')}/{qn('w:outlineLvl')}")
-        value = "" if found is None else str(found.get(qn("w:val")))
+        outline = element.find(f"{qn('w:pPr')}/{qn('w:outlineLvl')}")
+        value = "" if outline is None else str(outline.get(qn("w:val")))
         return int(value) + 1 if value.isdigit() else None
 
     level = outlined(paragraph._p)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ragassay.counts import plural
 from ragassay.errors import InputError, UsageError
 from ragassay.golden.document_readers import READERS, Heading, Reader
+from ragassay.golden.golden_item import GoldSpan
+from ragassay.samples import GoldPassage
 
 MOST_BYTES = 200 * 1024**2
 """Bytes of a file that is read as a document."""
@@ -19,7 +21,7 @@ MOST_CHARACTERS = 20_000_000
 """Characters of a document: about 10,000 pages."""
 
 MOST_TOLD = 20
-"""Faults that are told one by one."""
+"""Faults that an error lists one by one."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,9 @@ class Document:
     @property
     def title(self) -> Heading | None:
         """The heading of the whole document: the only one of the highest level, 0 or 1."""
-        named = [one for one in self.headings if not one.is_page]
-        highest = min((one.level for one in named), default=2)
-        first = [one for one in named if one.level == highest]
+        titles = [one for one in self.headings if not one.is_page]
+        highest = min((one.level for one in titles), default=2)
+        first = [one for one in titles if one.level == highest]
         return first[0] if highest <= 1 and len(first) == 1 else None
 
     def parts(self) -> Iterator[tuple[Heading | None, int, int]]:
@@ -59,11 +61,24 @@ class Document:
             yield heading, begin, end
 
 
+def text_at(documents: Mapping[str, Document], place: GoldPassage | GoldSpan) -> str:
+    """The text of the documents at the place of a passage or span; empty where there is none.
+
+    Args:
+        documents: by id.
+        place: with document, start and end.
+    """
+    one = documents.get(place.document or "")
+    if one is None or place.start is None or place.end is None:
+        return ""
+    return one.text[place.start : place.end]
+
+
 SKIP = "--skip-unreadable"
 _MEND = "Mend them or move them out"
 
 COPY = "holds the same text as"
-"""What is said of a document with the text of another one, before its path."""
+"""The problem of a document with the text of another one, whose path follows."""
 
 
 def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Document]:
@@ -78,8 +93,8 @@ def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Docu
             have the text or id of another. All of them are named at once.
         UsageError: a package for this kind of file is missing.
     """
-    found, wrong = _loaded(folder, without)
-    return _whole(folder, found, [*wrong.values()])
+    documents, wrong = _loaded(folder, without)
+    return _complete(folder, documents, [*wrong.values()])
 
 
 def readable_documents(
@@ -99,16 +114,16 @@ def readable_documents(
         InputError: as of `load_documents`, but for what is left out.
         UsageError: a package for this kind of file is missing.
     """
-    found, left_out = _loaded(folder, (), skip=skip)
+    documents, left_out = _loaded(folder, (), skip=skip)
     wrong = [] if skip else [*left_out.values()]
     try:
-        whole = _whole(folder, found, wrong, len(left_out), SKIP)
+        _complete(folder, documents, wrong, len(left_out), SKIP)
     except InputError as error:
         if len(wrong) != 1:
             raise
         hint = f"{error.hint or ''} Or leave it out: {SKIP}.".strip()
         raise error.but(hint=hint) from error
-    return whole, {name: error.problem for name, error in left_out.items()}
+    return documents, {name: error.problem for name, error in left_out.items()}
 
 
 def _loaded(
@@ -117,7 +132,7 @@ def _loaded(
     """The documents; and by its path what cannot be read or collides with one before it."""
     if not folder.is_dir():
         raise InputError("is not a folder of documents", path=folder)
-    found: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
     texts: dict[str, str] = {}
     paths: dict[str, str] = {}
     wrong: dict[str, InputError] = {}
@@ -138,16 +153,16 @@ def _loaded(
             hint = "Rename one of them: a document is named without its suffix."
             wrong[name] = InputError(problem, path=path, hint=hint)
         else:
-            found[document.id] = document
+            documents[document.id] = document
         texts.setdefault(document.text, document.path)
         if not skip or name not in wrong:  # where nothing is left out, a copy may be what is kept
             paths.setdefault(document.id, document.path)
-    return found, wrong
+    return documents, wrong
 
 
-def _whole(
+def _complete(
     folder: Path,
-    found: dict[str, Document],
+    documents: dict[str, Document],
     wrong: Sequence[InputError],
     n_left_out: int = 0,
     skip: str = "",
@@ -161,12 +176,12 @@ def _whole(
             f"{len(wrong)} documents cannot be taken. {ways}:{fault_lines(wrong)}",
             path=folder,
         )
-    if not found and n_left_out:
+    if not documents and n_left_out:
         files = plural(n_left_out, "file")
         raise InputError(f"holds no document that can be read ({files} cannot)", path=folder)
-    if not found:
+    if not documents:
         raise InputError("holds no document", path=folder, hint=f"There are: {', '.join(READERS)}.")
-    return found
+    return documents
 
 
 def fault_lines(wrong: Sequence[InputError]) -> str:
@@ -175,8 +190,8 @@ def fault_lines(wrong: Sequence[InputError]) -> str:
     Args:
         wrong: at least one.
     """
-    told = "".join(f"\n  {one}" for one in wrong[:MOST_TOLD])
-    return told + (f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else "")
+    lines = "".join(f"\n  {one}" for one in wrong[:MOST_TOLD])
+    return lines + (f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else "")
 
 
 def load(path: Path, folder: Path) -> Document:

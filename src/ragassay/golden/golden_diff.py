@@ -36,9 +36,9 @@ def difference(old: Sequence[GoldenItem], new: Sequence[GoldenItem]) -> Iterator
         old: items of the old set.
         new: items of the new set.
     """
-    before = {item.id: item for item in old}
+    remaining = {item.id: item for item in old}
     for item in new:
-        one = before.pop(item.id, None)
+        one = remaining.pop(item.id, None)
         if one is None:
             yield Change(item.id, "added")
             continue
@@ -48,11 +48,11 @@ def difference(old: Sequence[GoldenItem], new: Sequence[GoldenItem]) -> Iterator
         if fields == ("gold",) and _texts(one) == _texts(item):
             spans = zip(one.gold or (), item.gold or (), strict=True)
             places = dict.fromkeys((a.document, b.document) for a, b in spans)
-            told = tuple(place for place in places if place[0] != place[1])
-            yield Change(item.id, "moved", fields, told)
+            documents = tuple(place for place in places if place[0] != place[1])
+            yield Change(item.id, "moved", fields, documents)
         elif fields:
             yield Change(item.id, "changed", fields, _edited(one, item))
-    yield from (Change(name, "removed") for name in before)
+    yield from (Change(name, "removed") for name in remaining)
 
 
 def _texts(item: GoldenItem) -> list[tuple[str, int]]:
@@ -67,9 +67,9 @@ def _edited(old: GoldenItem, new: GoldenItem) -> tuple[tuple[str, str], ...]:
 
 
 _MOST = 60
-"""Characters of a text that is told whole."""
+"""Characters of a text that is shown in full."""
 _BESIDE = 15
-"""Characters of equal text that are told beside what differs."""
+"""Characters of equal text that are shown beside what differs."""
 
 
 def excerpt(text: str, start: int = 0, end: int | None = None) -> str:
@@ -78,7 +78,7 @@ def excerpt(text: str, start: int = 0, end: int | None = None) -> str:
     Args:
         text: any.
         start: first character that matters.
-        end: behind the last one; the end of the text when left out.
+        end: after the last one; the end of the text when left out.
     """
     if len(text) <= _MOST:
         return repr(text)

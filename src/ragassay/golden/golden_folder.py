@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sqlite3
 from collections import Counter
@@ -18,26 +17,17 @@ import orjson
 from pydantic import ValidationError
 
 from ragassay.errors import InputError, UsageError, json_problem
-from ragassay.files import atomic, write_bytes, write_text
-from ragassay.golden.documents import Document, load, load_documents
+from ragassay.files import atomic, write_bytes
+from ragassay.golden.documents import Document, load, load_documents, text_at
+from ragassay.golden.golden_card import refresh_card, write_card
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, Status, wrong_record
 
 QUERIES = "queries.jsonl"
 DOCUMENTS = "documents"
 MANIFEST = "documents.json"
-CARD = "card.md"
 LOCK = ".review.lock"
 BUSY_S = 30.0
 """Seconds that a writer waits for another one."""
-_COUNTS = (
-    re.compile(r"^Items: \d+(?: \(.*\))?\.$", re.M),
-    re.compile(r"^Types: (?:\d+ .*|none|)\.$", re.M),
-)
-"""The lines of a card that count, as they were written."""
-_LEFT_OUT = re.compile(
-    r"^Documents left out, because they cannot be (?:read|taken): .*\n(?:\n|\Z)", re.M
-)
-"""The line of a card about files that could not be taken, with the empty line after it."""
 
 
 @dataclass
@@ -91,13 +81,18 @@ class GoldenSet:
         left_out = {str(one["path"]): str(one["why"]) for one in manifest.get("left_out") or []}
         return cls(folder, items, None if elsewhere is None else folder / str(elsewhere), left_out)
 
+    @property
+    def documents_folder(self) -> Path:
+        """Where the documents are."""
+        return self.documents_in or self.folder / DOCUMENTS
+
     def documents(self) -> dict[str, Document]:
         """The documents by id, without those that were left out when the set was made.
 
         Raises:
             InputError: there are none, or one cannot be read.
         """
-        return load_documents(self.documents_in or self.folder / DOCUMENTS, self.left_out)
+        return load_documents(self.documents_folder, self.left_out)
 
     def readable_again(self, documents: Mapping[str, Document]) -> list[Document]:
         """Documents that were left out and can be read now, without those that have the id or text
@@ -106,18 +101,18 @@ class GoldenSet:
         Args:
             documents: those of the set, by id.
         """
-        folder = self.documents_in or self.folder / DOCUMENTS
+        folder = self.documents_folder
         texts = {one.text for one in documents.values()}
-        found: dict[str, Document] = {}
+        readable: dict[str, Document] = {}
         for name in self.left_out:
             try:
                 one = load(folder / name, folder)
             except (InputError, UsageError, OSError):
                 continue
-            if one.id not in documents and one.id not in found and one.text not in texts:
+            if one.id not in documents and one.id not in readable and one.text not in texts:
                 texts.add(one.text)
-                found[one.id] = one
-        return list(found.values())
+                readable[one.id] = one
+        return list(readable.values())
 
     def take_in(self, documents: Iterable[Document]) -> None:
         """Leaves documents no longer out; ``documents.json`` says so once it is saved.
@@ -125,8 +120,8 @@ class GoldenSet:
         Args:
             documents: as `readable_again` gives them.
         """
-        taken = {one.path for one in documents}
-        self.left_out = {name: why for name, why in self.left_out.items() if name not in taken}
+        paths = {one.path for one in documents}
+        self.left_out = {name: why for name, why in self.left_out.items() if name not in paths}
 
     def item(self, name: str) -> GoldenItem | None:
         """The item with an id; ``None`` where there is none.
@@ -146,12 +141,12 @@ class GoldenSet:
 
     def save(self) -> None:
         """Writes ``queries.jsonl``: an item that has not changed keeps its line byte for byte. What
-        ``card.md`` counts follows, where it still stands as `save_card` wrote it.
+        ``card.md`` counts follows; see `refresh_card`.
         """
         with atomic(self.folder / QUERIES) as stream:
             for item in self.items:
                 stream.write(orjson.dumps(item.to_record(), option=orjson.OPT_APPEND_NEWLINE))
-        self._refresh_card()
+        refresh_card(self.folder, self.items, self.left_out)
 
     def save_manifest(self, documents: Mapping[str, Document], before: Path | None = None) -> None:
         """Writes ``documents.json``: which documents the spans count in, and when each was found to
@@ -159,7 +154,7 @@ class GoldenSet:
 
         Args:
             documents: by id.
-            before: folder of the golden set whose manifest is taken up; by default this one.
+            before: folder of the golden set whose manifest is continued; by default this one.
         """
         where = self.documents_in
         old = {str(one["id"]): one for one in _listed(before or self.folder)}
@@ -183,55 +178,15 @@ class GoldenSet:
             body["left_out"] = [{"path": name, "why": why} for name, why in self.left_out.items()]
         options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         write_bytes(self.folder / MANIFEST, orjson.dumps(body, option=options))
-        self._refresh_card()
-
-    def _refresh_card(self) -> None:
-        card = self.folder / CARD
-        if not card.is_file():
-            return
-        text = card.read_text(encoding="utf-8")
-        told = text
-        for line, counts in zip(_COUNTS, self._counts(), strict=True):
-            told = line.sub(lambda _, counts=counts: counts, told, count=1)  # type: ignore[misc]
-        told = _LEFT_OUT.sub(lambda _: "".join(f"{one}\n" for one in _told(self.left_out)), told, 1)
-        if told != text:
-            write_text(card, told)
+        refresh_card(self.folder, self.items, self.left_out)
 
     def save_card(self, made: str) -> None:
-        """Writes ``card.md``, unless a person's is there.
+        """Writes ``card.md``, unless the folder has one.
 
         Args:
             made: how the set was made, in a sentence.
         """
-        path = self.folder / CARD
-        if path.exists():
-            return
-        items, types = self._counts()
-        lines = [
-            f"# {self.folder.resolve().name}",
-            "",
-            "What it is for: (write it here)",
-            "",
-            f"How it was made: {made}",
-            "",
-            items,
-            "",
-            types,
-            "",
-            *_told(self.left_out),
-            "Agreement of reviewers: not measured.",
-            "",
-            "Licence: (write it here)",
-        ]
-        write_text(path, "\n".join(lines) + "\n")
-
-    def _counts(self) -> tuple[str, str]:
-        """The lines of the card that count items and types."""
-        counts = Counter(item.status for item in self.items)
-        kinds = Counter(item.type or "no type" for item in self.items)
-        if not self.items:
-            return "Items: 0.", "Types: none."
-        return f"Items: {len(self.items)} ({_counted(counts)}).", f"Types: {_counted(kinds)}."
+        write_card(self.folder, self.items, self.left_out, made)
 
     def changed_documents(self) -> dict[str, date]:
         """For each document that changed since the set was made the day on which that was found."""
@@ -249,13 +204,13 @@ class GoldenSet:
         Args:
             documents: as they are read now, by id.
         """
-        found: dict[tuple[str, str], list[str]] = {}
+        ids: dict[tuple[str, str], list[str]] = {}
         for one in _listed(self.folder):
             now = documents.get(str(one["id"]))
             loader = str(one.get("loader") or "an unknown loader")
             if now is not None and now.sha256 == str(one["sha256"]) and now.loader != loader:
-                found.setdefault((loader, now.loader), []).append(now.id)
-        return found
+                ids.setdefault((loader, now.loader), []).append(now.id)
+        return ids
 
 
 @contextmanager
@@ -325,15 +280,11 @@ def with_contexts(items: Iterable[GoldenItem], documents: Mapping[str, Document]
     """
     for item in items:
         item.gold = item.gold and [
-            GoldSpan.of(one.document, text, one.start, one.end, one.grade)
-            if (text := _text(documents, one.document))[one.start : one.end] == one.text
+            GoldSpan.of(one.document, documents[one.document].text, one.start, one.end, one.grade)
+            if text_at(documents, one) == one.text
             else one
             for one in item.gold
         ]
-
-
-def _text(documents: Mapping[str, Document], name: str) -> str:
-    return documents[name].text if name in documents else ""
 
 
 def _how_to_make(data: Path, folder: Path) -> str:
@@ -393,14 +344,6 @@ def _changed(old: Mapping[str, Any] | None, new: Document, today: str) -> dict[s
     return {"changed": str(old["changed"])} if old is not None and "changed" in old else {}
 
 
-def _told(left_out: Mapping[str, str]) -> list[str]:
-    """The line of the card about files that could not be read."""
-    if not left_out:
-        return []
-    listed = "; ".join(f"{name} ({why})" for name, why in left_out.items())
-    return [f"Documents left out, because they cannot be taken: {len(left_out)}: {listed}.", ""]
-
-
 def relative_folder(of: Path, to: Path) -> str:
     """The path from one folder to another, as manifests and settings keep it.
 
@@ -409,7 +352,3 @@ def relative_folder(of: Path, to: Path) -> str:
         to: where from.
     """
     return Path(os.path.relpath(of.resolve(), to.resolve())).as_posix()
-
-
-def _counted(counts: Mapping[Any, int]) -> str:
-    return ", ".join(f"{n} {name}" for name, n in sorted(counts.items(), key=lambda one: -one[1]))

@@ -57,7 +57,7 @@ class GoldSpan(_Part):
             document: its id.
             text: the whole document.
             start: first character.
-            end: behind the last character.
+            end: after the last character.
             grade: of the span.
         """
         return cls(
@@ -119,8 +119,7 @@ class GoldenItem(BaseModel):
 
     def to_record(self) -> dict[str, Any]:
         """The item's line as plain values; what has its default is left out."""
-        record: dict[str, Any] = self.model_dump(mode="json", exclude_defaults=True)
-        return record
+        return self.model_dump(mode="json", exclude_defaults=True)
 
     def to_sample(self) -> Sample:
         """The item as a sample without an answer."""
@@ -158,11 +157,11 @@ class GoldenItem(BaseModel):
         Raises:
             ValidationError: the sample has no query, or a field a value that it cannot have.
         """
-        said = dict(own or {})
-        known = {"type", "complexity", "style", "language", "source"}
+        more = dict(own or {})
+        names = {"type", "complexity", "style", "language", "source"}
         if sample.metadata.get("origin") in get_args(Origin):  # as `to_sample` writes it
-            known.add("origin")
-        slices = {key: str(value) for key, value in sample.metadata.items() if key in known}
+            names.add("origin")
+        slices = {key: str(value) for key, value in sample.metadata.items() if key in names}
         gold = None
         if sample.gold is not None:
             gold = [
@@ -176,21 +175,21 @@ class GoldenItem(BaseModel):
                 for one in sample.gold
                 if one.document and one.text and one.start is not None and one.end is not None
             ]
-        told = said.pop("negative_references", [{}] * len(sample.negative_references))
+        about = more.pop("negative_references", [{}] * len(sample.negative_references))
         record = {
             "id": sample.id,
             "query": sample.query_text,
             "history": list(map(Utterance.of, sample.history)),
             "references": list(sample.references),
             "negative_references": [
-                {"text": text, **more}
-                for text, more in zip(sample.negative_references, told, strict=True)
+                {"text": text, **kind_and_by}
+                for text, kind_and_by in zip(sample.negative_references, about, strict=True)
             ],
             "gold": gold,
             "answerability": sample.answerability,
-            "metadata": {key: one for key, one in sample.metadata.items() if key not in known},
+            "metadata": {key: one for key, one in sample.metadata.items() if key not in names},
         }
-        return cls.model_validate(record | slices | said)
+        return cls.model_validate(record | slices | more)
 
 
 def tags_in(text: str) -> list[str]:
@@ -206,17 +205,17 @@ def tags_in(text: str) -> list[str]:
 
 def negatives_in(text: str) -> list[dict[str, str | None]]:
     """The ``text`` and ``kind`` of each wrong answer of a cell: a line each, such as
-    ``inaccurate: at ten``; ``None`` for a kind that is not said.
+    ``inaccurate: at ten``; ``None`` where no kind is given.
 
     Args:
         text: of the cell.
     """
-    made: list[dict[str, str | None]] = []
+    negatives: list[dict[str, str | None]] = []
     for line in filter(str.strip, text.split("\n")):
-        kind, colon, told = line.partition(": ")
-        known = colon and kind in get_args(Kind)
-        made.append({"text": told if known else line, "kind": kind if known else None})
-    return made
+        kind, colon, answer = line.partition(": ")
+        has_kind = colon and kind in get_args(Kind)
+        negatives.append({"text": answer if has_kind else line, "kind": kind if has_kind else None})
+    return negatives
 
 
 def nearly(item: GoldenItem) -> list[GoldSpan]:
@@ -225,8 +224,8 @@ def nearly(item: GoldenItem) -> list[GoldSpan]:
     Args:
         item: of a golden set; synthesis writes ``nearly`` into its provenance.
     """
-    said = item.provenance.get("nearly")
-    spans = said.get("spans") if isinstance(said, dict) else None
+    record = item.provenance.get("nearly")
+    spans = record.get("spans") if isinstance(record, dict) else None
     try:
         return [GoldSpan.model_validate(one) for one in spans or ()]
     except (TypeError, ValidationError):  # somebody else's provenance
@@ -245,8 +244,8 @@ def unplaced(item: GoldenItem) -> list[dict[str, Any]]:
         item: of a golden set; 'golden import' writes ``unplaced`` into its provenance: a mapping
             for each, with ``text``, ``document`` and ``id`` as far as given, and ``reason``.
     """
-    said = item.provenance.get(UNPLACED)
-    return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+    records = item.provenance.get(UNPLACED)
+    return [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
 
 
 def wrong_record(
@@ -255,7 +254,7 @@ def wrong_record(
     """The error of a record that is no item (review, settings), in words of users.
 
     Args:
-        error: of pydantic; the first of its faults is told.
+        error: of pydantic; its first fault is reported.
         path: of the file, if there is one.
         line: in it.
     """

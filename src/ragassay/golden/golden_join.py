@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ragassay.counts import either, few, plural, share
 from ragassay.errors import InputError, warn_user
-from ragassay.golden.chunk_alignment import ChunkAligner
-from ragassay.golden.documents import Document
-from ragassay.golden.golden_folder import DOCUMENTS, GoldenSet
+from ragassay.golden.alignment import ChunkAligner
+from ragassay.golden.documents import Document, text_at
+from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.samples import GoldPassage, Sample
 
@@ -45,34 +45,35 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
             path=folder,
             hint="Accept some (ragassay golden review), or take drafts too: --golden-drafts.",
         )
-    known = {item.id: item.to_sample() for item in items}
-    undecided = {item.id for item in golden.with_status("draft")} - known.keys()
+    queries = {item.id: item.to_sample() for item in items}
+    undecided = {item.id for item in golden.with_status("draft")} - queries.keys()
     aligner = None
-    place = golden.documents_in or folder / DOCUMENTS
-    if any(one.gold for one in known.values()) and not place.is_dir():
+    place = golden.documents_folder
+    has_gold = any(one.gold for one in queries.values())
+    if has_gold and not place.is_dir():
         warn_user(
             f"{place} is not there: passages cannot be found in the documents of {folder}, so only "
             "those with document, start and end count for metrics of spans and characters."
         )
-    elif any(one.gold for one in known.values()):
+    elif has_gold:
         documents = golden.documents()
         aligner = ChunkAligner(documents)
         for sentence in misplaced(golden, items, documents):
             warn_user(sentence)
-        known = {
-            name: replace(one, gold=_placed(one.gold, documents)) for name, one in known.items()
+        queries = {
+            name: replace(one, gold=_placed(one.gold, documents)) for name, one in queries.items()
         }
-    met: set[str] = set()
+    joined_ids: set[str] = set()
     others: list[str] = []
     sizes: list[int] = []
     n_left_out = n_undecided = n_unplaced = 0
     for sample in samples:
-        item = known.get(sample.id)
+        item = queries.get(sample.id)
         if item is None:
             n_undecided += sample.id in undecided
             n_left_out += sample.id not in undecided
             continue
-        met.add(sample.id)
+        joined_ids.add(sample.id)
         asked, wanted = sample.query_text, item.query_text
         if sample.query and _words(asked) != _words(wanted):
             others.append(f"{sample.id}: {asked[:_SHOWN]!r}, not {wanted[:_SHOWN]!r}")
@@ -94,7 +95,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
             metadata={**sample.metadata, **item.metadata},
         )
     too = "or count drafts, too (ragassay run --golden-drafts)."
-    if not met:
+    if not joined_ids:
         review = f"Some ids are of drafts: review them (ragassay golden review {folder}), {too}"
         raise InputError(
             "no sample has the id of one of its items" + " that are accepted" * bool(n_undecided),
@@ -111,7 +112,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
             f"the same id ({others[0]}). If the queries were edited, ask the system again; if the "
             "ids are of other queries, the scores mean nothing."
         )
-    spans = [len(span.text or "") for item in known.values() for span in item.gold or ()]
+    spans = [len(span.text or "") for item in queries.values() for span in item.gold or ()]
     if spans and sizes:
         gold_size, size = statistics.median(spans), statistics.median(sizes)
         if not 1 / _FIT <= size / gold_size <= _FIT:
@@ -122,17 +123,15 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
             )
     if n_left_out:
         warn_user(f"{plural(n_left_out, 'sample')} left out: {folder} has no item of this id.")
-    if missing := len(known) - len(met):
+    if missing := len(queries) - len(joined_ids):
         warn_user(f"{plural(missing, 'item')} of {folder} without a sample.")
-    if aligner is not None and aligner.counts.not_found:
-        n = aligner.counts.not_found
+    if aligner is not None and (n := aligner.counts.not_found):
         left = f", so metrics of spans and characters leave {plural(n_unplaced, 'sample')} out"
         warn_user(
             f"{plural(n, 'passage')} not found in the documents of {folder}"
             f"{left if n_unplaced else ''}."
         )
-    if aligner is not None and aligner.counts.repeated:
-        n = aligner.counts.repeated
+    if aligner is not None and (n := aligner.counts.repeated):
         warn_user(
             f"{plural(n, 'passage')} {either(n, 'stands', 'stand')} at several places in the "
             f"documents of {folder}, and {either(n, 'says', 'say')} not at which: the first one "
@@ -166,35 +165,32 @@ def misplaced(
         documents: as they are now, by id.
     """
     spans = [(item.id, span) for item in items for span in item.gold or ()]
-    moved = [
-        (name, one)
-        for name, one in spans
-        if not _stands(documents, one.document, one.start, one.end, one.text)
-    ]
+    moved = [(name, one) for name, one in spans if text_at(documents, one) != one.text]
     if not moved:
         return
     # Where documents.json knows the documents as they are now, 'anchor' has left the span.
-    known = golden.known_documents()
+    listed = golden.known_documents()
     now = {name: one.sha256 for name, one in documents.items()}
     left = [
-        name for name, one in moved if known and known.get(one.document) == now.get(one.document)
+        name for name, one in moved if listed and listed.get(one.document) == now.get(one.document)
     ]
-    edited = len(moved) - len(left)
     queries = plural(len({name for name, _ in moved}), "query")
     unscored = f"metrics of spans and characters leave {queries} out"
-    if edited:
-        do, say = either(edited, "does", "do"), either(edited, "it says", "they say")
+
+    def do_not_stand(n: int) -> str:
+        do, say = either(n, "does", "do"), either(n, "it says", "they say")
+        spans_of_set = f"{share(n, len(spans), 'gold span')} of {golden.folder}"
+        return f"{spans_of_set} {do} not stand where {say}"
+
+    if edited := len(moved) - len(left):
         yield (
-            f"{share(edited, len(spans), 'gold span')} of {golden.folder} {do} not stand where "
-            f"{say}: documents were edited, and {unscored}. Run 'ragassay golden anchor "
-            f"{golden.folder}' first."
+            f"{do_not_stand(edited)}: documents were edited, and {unscored}. Run 'ragassay golden "
+            f"anchor {golden.folder}' first."
         )
     if left:
-        do, say = either(len(left), "does", "do"), either(len(left), "it says", "they say")
         yield (
-            f"{share(len(left), len(spans), 'gold span')} of {golden.folder} {do} not stand where "
-            f"{say}, though documents.json lists the documents as they are now, and {unscored} "
-            f"(of {few(list(dict.fromkeys(left)))}). 'ragassay golden anchor "
+            f"{do_not_stand(len(left))}, though documents.json lists the documents as they are "
+            f"now, and {unscored} (of {few(list(dict.fromkeys(left)))}). 'ragassay golden anchor "
             f"{golden.folder}' says which it cannot find: mark their places on the page of "
             f"'ragassay golden review {golden.folder}', or reject the items."
         )
@@ -205,23 +201,9 @@ def _placed(
 ) -> tuple[GoldPassage, ...] | None:
     """Gold without the offsets of what does not stand there."""
     return gold and tuple(
-        one
-        if _stands(documents, one.document, one.start, one.end, one.text)
-        else replace(one, start=None, end=None)
+        one if text_at(documents, one) == one.text else replace(one, start=None, end=None)
         for one in gold
     )
-
-
-def _stands(
-    documents: Mapping[str, Document],
-    document: str | None,
-    start: int | None,
-    end: int | None,
-    text: str | None,
-) -> bool:
-    """Whether a text stands at a place of a document."""
-    here = documents.get(document or "")
-    return here is not None and here.text[start:end] == text
 
 
 def _words(text: str) -> list[str]:

@@ -46,11 +46,11 @@ def shared_out(exact: Mapping[K, float], n: int) -> dict[K, int]:
         exact: the shares.
         n: their sum.
     """
-    whole = {one: int(share) for one, share in exact.items()}
-    by_rest = sorted(exact, key=lambda one: whole[one] - exact[one])
-    for one in by_rest[: n - sum(whole.values())]:
-        whole[one] += 1
-    return whole
+    quota = {one: int(share) for one, share in exact.items()}
+    by_rest = sorted(exact, key=lambda one: quota[one] - exact[one])
+    for one in by_rest[: n - sum(quota.values())]:
+        quota[one] += 1
+    return quota
 
 
 def split(
@@ -76,11 +76,11 @@ def split(
     Raises:
         UsageError: shares that do not sum to 1, or an unknown field.
     """
-    told = ", ".join(f"{name}={share:g}" for name, share in shares.items())
+    shown = ", ".join(f"{name}={share:g}" for name, share in shares.items())
     if min(shares.values()) <= 0:
-        raise UsageError(f"The shares {told} are not all above 0.")
+        raise UsageError(f"The shares {shown} are not all above 0.")
     if abs((total := sum(shares.values())) - 1) > 1e-9:
-        raise UsageError(f"The shares {told} sum to {total:.10g}, not to 1.")
+        raise UsageError(f"The shares {shown} sum to {total:.10g}, not to 1.")
     kind_of = {one: kind for kind, ids in _kinds(items, by).items() for one in ids}
     members: defaultdict[int, list[GoldenItem]] = defaultdict(list)
     for at, item in enumerate(items):
@@ -89,7 +89,7 @@ def split(
     drawn = list(members.values())
     random.Random(seed).shuffle(drawn)
     drawn.sort(key=len, reverse=True)
-    whole = Counter([*kind_of.values(), *[_ALL] * len(items)])
+    totals = Counter([*kind_of.values(), *[_ALL] * len(items)])
     held: dict[str, Counter[tuple[str, ...]]] = {name: Counter() for name in shares}
     part_of: dict[str, str] = {}
     for group in drawn:
@@ -99,7 +99,7 @@ def split(
             """How much the squared distances from what a part should hold grow by the group."""
             share = shares[name]
             return sum(
-                n * (2 * (held[name][kind] / share - whole[kind]) + n / share)
+                n * (2 * (held[name][kind] / share - totals[kind]) + n / share)
                 for kind, n in counts.items()
             )
 
@@ -125,14 +125,14 @@ def furthest(
         Name of the part, name of the kind, how many items it holds, and how many would be its
         share.
     """
-    whole = _kinds([item for part in parts.values() for item in part], by)
+    kinds = _kinds([item for part in parts.values() for item in part], by)
     held = {name: _kinds(part, by) for name, part in parts.items()}
-    found = [
+    differences = [
         (name, ", ".join(kind), len(held[name].get(kind, ())), shares[name] * len(ids))
         for name in parts
-        for kind, ids in whole.items()
+        for kind, ids in kinds.items()
     ]
-    return max(found, key=lambda one: abs(one[2] - one[3]))
+    return max(differences, key=lambda one: abs(one[2] - one[3]))
 
 
 def _kinds(items: Sequence[GoldenItem], by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:

@@ -1,4 +1,4 @@
-"""Languages of texts, and the words by which each tells groups of people and opinions.
+"""Languages of texts, and their words for groups of people and for opinions.
 
 A language with lists is a file of ``data/languages``. A text is known to be in a language by its
 small words, or by its script.
@@ -18,7 +18,7 @@ from ragassay import discovery
 from ragassay.yaml_files import value_of
 
 _READ = 20_000
-"""Characters of a text by which its language is told."""
+"""Characters of a text that are read to find its language."""
 _LEAST = 0.06
 """Share of a text's words that are small words of its language, at least."""
 _WORD = re.compile(r"[^\W_]+")
@@ -60,13 +60,13 @@ class WordLists:
         Args:
             sentence: in this language.
         """
-        said = _CONTRACTED.sub(" ", sentence.casefold())
+        text = _CONTRACTED.sub(" ", sentence.casefold())
         if not self.has_spaces:
-            return {key for phrase, key in self.phrases.items() if phrase in said}
-        each = _WORD.findall(said)
-        joined = f" {' '.join(each)} "
-        found = {key for phrase, key in self.phrases.items() if f" {phrase} " in joined}
-        return found.union(*(self.words[word] for word in self.words.keys() & set(each)))
+            return {key for phrase, key in self.phrases.items() if phrase in text}
+        words = _WORD.findall(text)
+        joined = f" {' '.join(words)} "
+        keys = {key for phrase, key in self.phrases.items() if f" {phrase} " in joined}
+        return keys.union(*(self.words[word] for word in self.words.keys() & set(words)))
 
 
 @cache
@@ -99,16 +99,16 @@ def language_of(text: str) -> str:
     return "" if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
 
 
-def code_of(said: str) -> str:
+def code_of(name: str) -> str:
     """The code of a language as somebody calls it: ``de-CH``, ``German`` and ``deutsch`` are
-    ``de``. What is not known stays as it is, in small letters.
+    ``de``. A name without a list stays as it is, in small letters.
 
     Args:
-        said: the name or code.
+        name: the name or code.
     """
-    said = said.strip().casefold()
-    named = (code for code, one in word_lists().items() if said in one.names)
-    return next(named, re.split(r"[-_]", said, maxsplit=1)[0])
+    name = name.strip().casefold()
+    codes = (code for code, one in word_lists().items() if name in one.names)
+    return next(codes, re.split(r"[-_]", name, maxsplit=1)[0])
 
 
 def without_yes_or_no(text: str) -> str:
@@ -149,8 +149,8 @@ def _codes() -> Mapping[str, Sequence[str]]:
     small: dict[str, Iterable[str]]
     small = discovery.table("ragassay.golden", "data/other_languages.yaml")
     small |= {code: one.small for code, one in word_lists().items()}
-    found: dict[str, list[str]] = {}
+    codes: dict[str, list[str]] = {}
     for code, words in small.items():
         for word in words:
-            found.setdefault(str(word).casefold(), []).append(code)
-    return found
+            codes.setdefault(str(word).casefold(), []).append(code)
+    return codes

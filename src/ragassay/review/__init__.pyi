@@ -17,10 +17,10 @@ from .review_agreement import (
 from .review_editing import EDITABLE as EDITABLE
 from .review_log import Decision as Decision, Review as Review, Standing as Standing
 from .review_page import create_review_app as create_review_app
+from .review_settings import ReviewSettings as ReviewSettings
 from .review_sheets import read_sheet as read_sheet, write_sheet as write_sheet
 from .review_store import (
     ReviewConflictError as ReviewConflictError,
-    ReviewSettings as ReviewSettings,
     ReviewStore as ReviewStore,
     version_of as version_of,
 )

@@ -1,11 +1,11 @@
-"""What people are asked about answers of systems, and what they said."""
+"""Questions about answers of systems, and the labels that people give."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
 from collections.abc import Collection
-from typing import Any, Literal
+from typing import Any
 
 from ragassay.engine.golden import AnswersToLabel
 from ragassay.errors import UsageError
@@ -15,10 +15,9 @@ from ragassay.review.label_calibration import CALIBRATION, Known, known_answers
 from ragassay.review.label_forms import CANNOT_TELL
 from ragassay.review.label_log import LABELS, LabelLog, Record
 from ragassay.review.review_log import append, now
-from ragassay.review.review_store import ReviewSettings, ReviewStore, mark_of, time_needed
+from ragassay.review.review_settings import ReviewSettings
+from ragassay.review.review_store import ReviewStore, State, mark_of, progress_of
 from ragassay.samples import Sample
-
-LabelState = Literal["todo", "waiting", "disagreement", "done"]
 
 
 class AnswerLabels:
@@ -50,7 +49,7 @@ class AnswerLabels:
         self._mark: object = ()
         self._log = LabelLog()
         self._calibration_path = store.folder / CALIBRATION
-        # The page asks from several threads: none sees a label that is taken in halfway.
+        # The page asks from several threads: each label is added while none of them reads.
         self._turn = threading.RLock()
         self._refresh()
         if not self._questions():
@@ -74,34 +73,35 @@ class AnswerLabels:
         settings = self.store.settings()
         with self._turn:
             self._refresh()
-            answered = self._calibrated()
-            first = [
-                {
-                    "key": key,
-                    "kind": one.question.kind,
-                    "sample": "",
-                    "calibration": True,
-                    "state": "done" if reviewer in answered.of_question.get(key, ()) else "todo",
-                    "mine": reviewer in answered.of_question.get(key, ()),
-                }
-                for key, one in self.known().items()
-            ]
-            return first + [
-                {
-                    "key": key,
-                    "kind": question.kind,
-                    "sample": sample.id,
-                    "calibration": False,
-                    "state": self._state(question, sample, reviewer, settings),
-                    "mine": self._said(key, reviewer) is not None,
-                }
-                for key, (question, sample) in self._questions().items()
-            ]
+            calibrated = self._calibrated().of_question
+            entries = []
+            for key, known in self.known_questions().items():
+                mine = reviewer in calibrated.get(key, ())
+                entries.append(_entry(known.question, "", "done" if mine else "todo", mine))
+            for key, (question, sample) in self._questions().items():
+                state = self._state(question, sample, reviewer, settings)
+                mine = self._record(key, reviewer) is not None
+                entries.append(_entry(question, sample.id, state, mine))
+            return entries
 
-    def known(self) -> dict[str, Known]:
+    def known_questions(self) -> dict[str, Known]:
         """The questions with known answers, by key; see `known_answers`."""
         with self._turn:
             return known_answers(self.store, {one.kind for one, _ in self._questions().values()})
+
+    def known_question(self, key: str) -> Known:
+        """A question with a known answer.
+
+        Args:
+            key: of the question.
+
+        Raises:
+            UsageError: there is none.
+        """
+        known = self.known_questions().get(key)
+        if known is None:
+            raise UsageError("This question is not among those with known answers.")
+        return known
 
     def question(self, key: str) -> tuple[Question[Any], Sample]:
         """A question, and the answer that it is about.
@@ -113,12 +113,12 @@ class AnswerLabels:
             UsageError: there is none.
         """
         with self._turn:
-            found = self._questions().get(key)
-        if found is None:
+            asked = self._questions().get(key)
+        if asked is None:
             raise UsageError("This question is no longer asked: another answer led elsewhere.")
-        return found
+        return asked
 
-    def given(self, key: str, reviewer: str, *, calibration: bool = False) -> Any:
+    def own_label(self, key: str, reviewer: str, *, calibration: bool = False) -> Any:
         """A person's own label: its answer, `CANNOT_TELL`, or ``None``.
 
         Args:
@@ -128,17 +128,17 @@ class AnswerLabels:
         """
         with self._turn:
             if calibration:
-                return _told(self._calibrated().of_question.get(key, {}).get(reviewer))
-            return _told(self._said(key, reviewer))
+                return _answer(self._calibrated().of_question.get(key, {}).get(reviewer))
+            return _answer(self._record(key, reviewer))
 
-    def all_given(self, key: str) -> list[Any]:
-        """What each person said of a question, as `given` tells it.
+    def all_labels(self, key: str) -> list[Any]:
+        """The labels of all people on a question, as of `own_label`.
 
         Args:
             key: of the question.
         """
         with self._turn:
-            return [_told(one) for _, one in self._log.given(key)]
+            return [_answer(one) for _, one in self._log.labels_of(key)]
 
     def others(self, key: str) -> dict[str, Any]:
         """What people said of a question on which they disagree, or which somebody settled; empty
@@ -148,14 +148,13 @@ class AnswerLabels:
             key: of the question.
         """
         with self._turn:
-            found = self._questions().get(key)
-            log = self._log
-            is_shown = log.settled(key) is not None or (
-                found is not None
-                and self._state(*found, "", self.store.settings()) == "disagreement"
+            asked = self._questions().get(key)
+            is_shown = self._log.settled(key) is not None or (
+                asked is not None
+                and self._state(*asked, "", self.store.settings()) == "disagreement"
             )
-            given = dict(log.given(key)) if is_shown else {}
-            return {who: _told(one) for who, one in given.items()}
+            labels = dict(self._log.labels_of(key)) if is_shown else {}
+            return {who: _answer(one) for who, one in labels.items()}
 
     def label(
         self,
@@ -183,11 +182,11 @@ class AnswerLabels:
         with alone(self.store.folder), self._turn:
             self._refresh()
             question, sample = self.question(key)
-            told = {**_label(question, reviewer, answer, seconds), "sample": sample.id}
+            record = {**_label(question, reviewer, answer, seconds), "sample": sample.id}
             # Who once saw the others' labels has seen them.
             if final or reviewer in self._log.final.get(key, ()):
-                told["final"] = True
-            self._write(question, told)
+                record["final"] = True
+            self._write(question, record)
 
     def calibrate(self, key: str, reviewer: str, answer: Any, seconds: float = 0.0) -> bool:
         """Takes down what a person says of a question with a known answer.
@@ -207,12 +206,10 @@ class AnswerLabels:
         """
         _check_name(reviewer)
         with alone(self.store.folder), self._turn:
-            found = self.known().get(key)
-            if found is None:
-                raise UsageError("This question is not among those with known answers.")
-            told = _label(found.question, reviewer, answer, seconds)
-            right = found.is_right(label_of(told)[1])
-            append(self._calibration_path, {**told, "right": right})
+            known = self.known_question(key)
+            record = _label(known.question, reviewer, answer, seconds)
+            right = known.is_right(label_of(record)[1])
+            append(self._calibration_path, {**record, "right": right})
         return right
 
     def undo(self, reviewer: str) -> tuple[str, bool]:
@@ -230,20 +227,20 @@ class AnswerLabels:
         with alone(self.store.folder), self._turn:
             self._refresh()
             logs = {False: self._log, True: self._calibrated()}
-            found = [(last, kind) for kind, log in logs.items() if (last := log.last(reviewer))]
-            if not found:
+            lasts = [(last, kind) for kind, log in logs.items() if (last := log.last(reviewer))]
+            if not lasts:
                 raise UsageError(f"{reviewer} has no label to take back.")
-            (question, before, _), calibration = max(found, key=lambda one: one[0][2])
-            told = {**_label(question, reviewer, None, None), "undo": True}
-            # What stands again is said again: a run takes each person's last line.
+            (question, before, _), calibration = max(lasts, key=lambda one: one[0][2])
+            record = {**_label(question, reviewer, None, None), "undo": True}
+            # What stands again is written again: a run takes each person's last line.
             for name in ("answer", "detail", "final"):
-                told.pop(name, None)
+                record.pop(name, None)
                 if before is not None and name in before:
-                    told[name] = before[name]
+                    record[name] = before[name]
             if calibration:
-                append(self._calibration_path, told)
+                append(self._calibration_path, record)
             else:
-                self._write(question, told)
+                self._write(question, record)
         return question.key, calibration
 
     def progress(self, reviewer: str) -> dict[str, Any]:
@@ -253,29 +250,24 @@ class AnswerLabels:
             reviewer: who asks.
 
         Returns:
-            ``done`` and ``total`` questions, ``mine`` (labels by this person), ``left`` (labels
-            that are missing, by anybody; a disagreement takes one more), ``seconds`` (median of a
-            label; ``None`` before the first) and ``seconds_left``.
+            See `progress_of`: counts of questions and labels; a disagreement takes one more label.
         """
         settings = self.store.settings()
         with self._turn:
             questions = self._questions()
-            mine = sum(self._said(key, reviewer) is not None for key in questions)
-            missing = {key: self._missing(*found, settings) for key, found in questions.items()}
-            left = sum(missing.values())
-            done = sum(not n for n in missing.values())
-            counts = {"done": done, "total": len(questions), "mine": mine, "left": left}
-            return {**counts, **time_needed(self._log.seconds, left)}
+            missing = [self._missing(*one, settings) for one in questions.values()]
+            mine = sum(self._record(key, reviewer) is not None for key in questions)
+            return progress_of(missing, mine, self._log.seconds)
 
     def _state(
         self, question: Question[Any], sample: Sample, reviewer: str, settings: ReviewSettings
-    ) -> LabelState:
+    ) -> State:
         if not self._missing(question, sample, settings):
             return "done"
-        given = self._log.of_question.get(question.key, {})
-        if len(given) >= _needs(question, sample, settings):
+        labels = self._log.of_question.get(question.key, {})
+        if len(labels) >= _needs(question, sample, settings):
             return "disagreement"
-        return "waiting" if reviewer in given else "todo"
+        return "waiting" if reviewer in labels else "todo"
 
     def _missing(self, question: Question[Any], sample: Sample, settings: ReviewSettings) -> int:
         """How many labels a question waits for."""
@@ -285,10 +277,10 @@ class AnswerLabels:
         n = _needs(question, sample, settings) - len(log.of_question.get(key, ()))
         return n if n > 0 else int(log.disagree(key))
 
-    def _said(self, key: str, reviewer: str) -> Record | None:
-        """A person's label on a question."""
-        found = (log.get(key, {}).get(reviewer) for log in (self._log.final, self._log.of_question))
-        return next(filter(None, found), None)
+    def _record(self, key: str, reviewer: str) -> Record | None:
+        """A person's label on a question: the final one, where there is one."""
+        final, independent = self._log.final, self._log.of_question
+        return final.get(key, {}).get(reviewer) or independent.get(key, {}).get(reviewer)
 
     def _calibrated(self) -> LabelLog:
         path = self._calibration_path
@@ -313,7 +305,7 @@ class AnswerLabels:
         mark = mark_of(self.path)
         if mark != self._mark:
             self._log, self._mark = LabelLog.read(self.path), mark
-            self._asked = self._answers.questions(self._samples, self._log.known)
+            self._asked = self._answers.questions(self._samples, self._log.verdict)
             self._by_key = {}
 
     def _walk(self, keys: Collection[str]) -> None:
@@ -321,7 +313,7 @@ class AnswerLabels:
         places = [
             at for at, asked in enumerate(self._asked) if any(one.key in keys for one in asked)
         ]
-        again = self._answers.questions([self._samples[at] for at in places], self._log.known)
+        again = self._answers.questions([self._samples[at] for at in places], self._log.verdict)
         for at, asked in zip(places, again, strict=True):
             self._asked[at] = asked
         self._by_key = {}
@@ -351,7 +343,20 @@ def _label(
     return record
 
 
-def _told(record: Record | None) -> Any:
+def _entry(question: Question[Any], sample: str, state: State, mine: bool) -> dict[str, Any]:
+    """A question in a few words; one of no sample is of the calibration set."""
+    return {
+        "key": question.key,
+        "kind": question.kind,
+        "sample": sample,
+        "calibration": not sample,
+        "state": state,
+        "mine": mine,
+    }
+
+
+def _answer(record: Record | None) -> Any:
+    """The answer of a label, `CANNOT_TELL`, or ``None`` where there is no label."""
     if record is None:
         return None
     return record["answer"] if record.get("answer") is not None else CANNOT_TELL

@@ -11,7 +11,7 @@ from ragassay.review.label_log import LABELS, LabelLog
 from ragassay.review.review_store import ReviewStore
 
 CALIBRATION = "label-calibration.jsonl"
-"""What people said of questions with known answers; no labels of the set, and so a file apart."""
+"""File of the labels of questions with known answers, which are no labels of the set."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ def known_answers(store: ReviewStore, kinds: Collection[str]) -> dict[str, Known
     path = golden.folder / LABELS
     log = store.fresh(path, lambda: LabelLog.read(path))
     queries = {item.id: item.query for item in golden.items}
-    found = {}
+    known = {}
     for key, question in log.questions.items():
         is_open = log.disagree(key) and log.settled(key) is None
         if question.kind not in kinds or is_open or not combinable(question.reply):
             continue
-        verdict = log.known(question)
+        verdict = log.verdict(question)
         if isinstance(verdict, Verdict):
-            names = [str(one["sample"]) for _, one in log.given(key) if one.get("sample")]
+            names = [str(one["sample"]) for _, one in log.labels_of(key) if one.get("sample")]
             query = next((queries[name] for name in names if name in queries), "")
-            found[key] = Known(question, verdict.answer, query)
-    return found
+            known[key] = Known(question, verdict.answer, query)
+    return known

@@ -78,7 +78,7 @@ def answer_fields(question: Question[Any]) -> list[dict[str, Any]]:
         for name, spec in _schema(reply)["properties"].items()
         if name in reply.fields() and name not in {*reply.implied, *_NOT_ASKED}
     }
-    found = []
+    answered = []
     for name, spec in specs.items():
         spec = next((one for one in spec.get("anyOf", ()) if one.get("type") != "null"), spec)
         optional = spec.get("type") == "string" and "enum" not in spec and len(specs) > 1
@@ -88,8 +88,26 @@ def answer_fields(question: Question[Any]) -> list[dict[str, Any]]:
         if isinstance(question, RubricGrade):
             meanings = dict(question.levels)
         field["meanings"] = {str(value): text for value, text in meanings.items()}
-        found.append(field)
-    return found
+        answered.append(field)
+    return answered
+
+
+def needed_fields(question: Question[Any]) -> list[dict[str, Any]]:
+    """The fields of `answer_fields` that must have a value.
+
+    Args:
+        question: that is answered.
+    """
+    return [field for field in answer_fields(question) if not field["optional"]]
+
+
+def optional_names(question: Question[Any]) -> list[str]:
+    """The names of the other fields, which take reasons.
+
+    Args:
+        question: that is answered.
+    """
+    return [field["name"] for field in answer_fields(question) if field["optional"]]
 
 
 def answer_text(question: Question[Any], reply: Reply) -> str:
@@ -99,7 +117,7 @@ def answer_text(question: Question[Any], reply: Reply) -> str:
         question: that is answered.
         reply: the answer.
     """
-    needed = [field for field in answer_fields(question) if not field["optional"]]
+    needed = needed_fields(question)
     texts = {}
     for field in needed:
         value = getattr(reply, field["name"])
@@ -110,8 +128,8 @@ def answer_text(question: Question[Any], reply: Reply) -> str:
     return "\n".join(f"{name}: {text}" for name, text in texts.items())
 
 
-def said_of(question: Question[Any], answer: Any) -> str:
-    """What a person said, as `answer_text` writes it.
+def label_text(question: Question[Any], answer: Any) -> str:
+    """The answer of a label, as `answer_text` writes it.
 
     Args:
         question: that is answered.
@@ -133,19 +151,19 @@ def answer_of(question: Question[Any], text: str) -> dict[str, Any]:
     Raises:
         InputError: it is no answer; says what would be one.
     """
-    needed = [field for field in answer_fields(question) if not field["optional"]]
+    needed = needed_fields(question)
     if len(needed) == 1:
         return {needed[0]["name"]: _value(needed[0], text)}
     lines = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-    given = {name.strip(): value for name, value in lines.items()}
-    missing = [field["name"] for field in needed if field["name"] not in given]
+    values = {name.strip(): value for name, value in lines.items()}
+    missing = [field["name"] for field in needed if field["name"] not in values]
     if missing:
         raise InputError(
             f"{missing[0]} has no value",
             field="answer",
             hint="Write a line 'name: value' for each.",
         )
-    return {field["name"]: _value(field, given[field["name"]]) for field in needed}
+    return {field["name"]: _value(field, values[field["name"]]) for field in needed}
 
 
 def _value(field: dict[str, Any], text: str) -> Any:
@@ -164,15 +182,15 @@ def _value(field: dict[str, Any], text: str) -> Any:
             return numbers
         values: list[Any] = numbers
     else:
-        known = {word_of(one): one for one in field["values"]}
-        known |= {str(one).casefold(): one for one in field["values"]}
-        unknown = [one for one in words if one.casefold().replace(" ", "_") not in known]
+        by_word = {word_of(one): one for one in field["values"]}
+        by_word |= {str(one).casefold(): one for one in field["values"]}
+        unknown = [one for one in words if one.casefold().replace(" ", "_") not in by_word]
         if unknown:
             choices = ", ".join(map(word_of, field["values"]))
             raise InputError(
                 f"{unknown[0]!r} is no answer", field="answer", hint=f"Write one of: {choices}."
             )
-        values = [known[one.casefold().replace(" ", "_")] for one in words]
+        values = [by_word[one.casefold().replace(" ", "_")] for one in words]
     n = len(field["items"]) if field["form"] == "choices" else 1
     if len(values) != n:
         wanted = "one value" if n == 1 else f"{n} values, a line each"
@@ -227,16 +245,16 @@ def _values(question: Question[Any], spec: dict[str, Any]) -> list[Any]:
 
 def _parts(question: Question[Any]) -> list[tuple[str, list[str]]]:
     """The texts of a question by field."""
-    found: list[tuple[str, list[str]]] = []
+    parts: list[tuple[str, list[str]]] = []
     for one in fields(question):
         value = getattr(question, one.name)
         if isinstance(value, str):
-            found.append((one.name, [value]))
+            parts.append((one.name, [value]))
         elif isinstance(value, tuple) and all(isinstance(part, str) for part in value):
-            found.append((one.name, list(value)))
+            parts.append((one.name, list(value)))
         elif isinstance(question, RubricGrade) and one.name == "parts":
-            found += [(name, [text]) for name, text in question.parts]
-    return found
+            parts += [(name, [text]) for name, text in question.parts]
+    return parts
 
 
 def _part(name: str, texts: list[str]) -> dict[str, Any]:
@@ -255,5 +273,5 @@ def _suggested(question: Question[Any]) -> Any:
 @cache
 def guides() -> dict[str, dict[str, Any]]:
     """What people are told about each kind of question: ``title``, ``ask``, ``meanings``."""
-    found: dict[str, dict[str, Any]] = discovery.table("ragassay.review", "label_guides.yaml")
-    return found
+    table: dict[str, dict[str, Any]] = discovery.table("ragassay.review", "label_guides.yaml")
+    return table

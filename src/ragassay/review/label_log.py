@@ -73,7 +73,7 @@ class LabelLog:
         self.questions.setdefault(key, question)
         stack = self._stacks.setdefault(who, [])
         if not record.get("undo"):
-            stack.append((key, record, self._given(key, record).get(who)))
+            stack.append((key, record, self._group(key, record).get(who)))
             if record.get("seconds"):
                 self.seconds.setdefault(who, []).append(float(record["seconds"]))
             self._put(key, who, record, record)
@@ -82,7 +82,7 @@ class LabelLog:
             self._put(key, who, last, before)
 
     def last(self, who: str) -> tuple[Question[Any], Record | None, str] | None:
-        """What a person would take back: the question, what they said of it before, and when the
+        """What a person would take back: the question, their label on it before, and when the
         label was given.
 
         Args:
@@ -96,8 +96,8 @@ class LabelLog:
             before = self.of_question.get(key, {}).get(who)
         return self.questions[key], before, str(record.get("at", ""))
 
-    def given(self, key: str) -> list[tuple[str, Record]]:
-        """Who said what of a question: the independent labels, then those of people who saw them.
+    def labels_of(self, key: str) -> list[tuple[str, Record]]:
+        """Each person with a label on a question: the independent ones, then the final ones.
 
         Args:
             key: of the question.
@@ -119,51 +119,50 @@ class LabelLog:
             key: of the question.
         """
         if key not in self._differ:
-            given = self.of_question.get(key, {}).values()
-            replies = [label_of(one)[1] for one in given] if len(given) > 1 else []
+            labels = self.of_question.get(key, {}).values()
+            replies = [label_of(one)[1] for one in labels] if len(labels) > 1 else []
             self._differ[key] = differ([one for one in replies if one is not None])
         return self._differ[key]
 
-    def _given(self, key: str, record: Record) -> dict[str, Record]:
+    def _group(self, key: str, record: Record) -> dict[str, Record]:
         """The labels of a question among which a line belongs."""
         return (self.final if record.get("final") else self.of_question).setdefault(key, {})
 
     def _put(self, key: str, who: str, like: Record, record: Record | None) -> None:
-        given = self._given(key, like)
+        labels = self._group(key, like)
         # The last line stands last, as in the file that a run replays.
-        given.pop(who, None)
+        labels.pop(who, None)
         if record is not None and (record.get("answer") is not None or record.get("detail")):
-            given[who] = record
+            labels[who] = record
         self._differ.pop(key, None)
 
     def right(self) -> dict[str, tuple[int, int]]:
         """For each person how many questions with known answers they answered as known, and how
         many they answered; of a file of such answers."""
-        found: dict[str, tuple[int, int]] = {}
-        for given in self.of_question.values():
-            for who, one in given.items():
-                n, of = found.get(who, (0, 0))
-                found[who] = n + bool(one.get("right")), of + 1
-        return dict(sorted(found.items()))
+        counts: dict[str, tuple[int, int]] = {}
+        for labels in self.of_question.values():
+            for who, one in labels.items():
+                n, of = counts.get(who, (0, 0))
+                counts[who] = n + bool(one.get("right")), of + 1
+        return dict(sorted(counts.items()))
 
-    def known(self, question: Question[Any]) -> Verdict[Any] | Failure | None:
+    def verdict(self, question: Question[Any]) -> Verdict[Any] | Failure | None:
         """The answer by all who labelled a question, as a run replays it; ``None`` for no label.
 
         Args:
             question: that is asked.
         """
         settled = self.settled(question.key)
-        given = (
-            list(self.of_question.get(question.key, {}).values()) if settled is None else [settled]
-        )
-        votes = [vote_of(one, question, 0, LABELS) for one in given]
+        independent = self.of_question.get(question.key, {}).values()
+        labels = independent if settled is None else [settled]
+        votes = [vote_of(one, question, 0, LABELS) for one in labels]
         if len(votes) < 2:
             return votes[0] if votes else None
         return decided(question, votes, RULE, 1, len(votes), LABELS)
 
     def answers(self) -> Iterable[tuple[Question[Any], dict[str, Record]]]:
         """Each question with the independent labels that hold an answer, by person."""
-        for key, given in self.of_question.items():
-            said = {who: one for who, one in given.items() if one.get("answer") is not None}
-            if said:
-                yield self.questions[key], said
+        for key, labels in self.of_question.items():
+            answered = {who: one for who, one in labels.items() if one.get("answer") is not None}
+            if answered:
+                yield self.questions[key], answered

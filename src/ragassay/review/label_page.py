@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragassay.errors import UsageError
 from ragassay.review.answer_labels import AnswerLabels
-from ragassay.review.label_forms import answer_text, said_of, shown_question
+from ragassay.review.label_forms import answer_text, label_text, shown_question
 
 MOST_SECONDS = 600.0
 """Of a label: who takes longer was probably elsewhere."""
@@ -42,7 +41,7 @@ def add_label_routes(app: FastAPI, labels: AnswerLabels) -> None:
 
     Args:
         app: of the page.
-        labels: questions and what people said.
+        labels: the questions and their labels.
     """
 
     @app.get("/labels")
@@ -51,42 +50,39 @@ def add_label_routes(app: FastAPI, labels: AnswerLabels) -> None:
 
     @app.get("/labels/{kind}/{key}")
     def one(kind: Literal["golden", "calibration"], key: str, reviewer: Name) -> dict[str, Any]:
+        others: dict[str, Any] = {}
         if kind == "calibration":
-            known = labels.known().get(key)
-            if known is None:
-                raise UsageError("This question is not among those with known answers.")
-            question, query, sample = known.question, known.query, "calibration"
+            known = labels.known_question(key)
+            question, query, name = known.question, known.query, "calibration"
         else:
-            question, found = labels.question(key)
-            query, sample = found.query_text, found.id
-        given = labels.given(key, reviewer, calibration=kind == "calibration")
-        others = {} if kind == "calibration" else labels.others(key)
+            question, sample = labels.question(key)
+            query, name, others = sample.query_text, sample.id, labels.others(key)
         return {
             **shown_question(question, query),
-            "sample": sample,
-            "given": given,
+            "sample": name,
+            "given": labels.own_label(key, reviewer, calibration=kind == "calibration"),
             "others": [
-                {"reviewer": who, "answer": said_of(question, answer)}
+                {"reviewer": who, "answer": label_text(question, answer)}
                 for who, answer in others.items()
             ],
         }
 
     @app.post("/labels")
-    def label(given: _Label) -> dict[str, Any]:
-        seconds = min(given.seconds, MOST_SECONDS)
-        told: dict[str, Any] = {}
-        if given.calibration:
-            right = labels.calibrate(given.key, given.reviewer, given.answer, seconds)
-            known = labels.known()[given.key]
-            told = {"right": right, "known": answer_text(known.question, known.answer)}
+    def label(body: _Label) -> dict[str, Any]:
+        seconds = min(body.seconds, MOST_SECONDS)
+        result: dict[str, Any] = {}
+        if body.calibration:
+            right = labels.calibrate(body.key, body.reviewer, body.answer, seconds)
+            known = labels.known_question(body.key)
+            result = {"right": right, "known": answer_text(known.question, known.answer)}
         else:
-            labels.label(given.key, given.reviewer, given.answer, seconds, final=given.final)
-        return {**told, **_now(labels, given.reviewer)}
+            labels.label(body.key, body.reviewer, body.answer, seconds, final=body.final)
+        return {**result, **_now(labels, body.reviewer)}
 
     @app.post("/labels/undo")
-    def undo(given: ByReviewer) -> dict[str, Any]:
-        key, calibration = labels.undo(given.reviewer)
-        return {"key": key, "calibration": calibration, **_now(labels, given.reviewer)}
+    def undo(body: ByReviewer) -> dict[str, Any]:
+        key, calibration = labels.undo(body.reviewer)
+        return {"key": key, "calibration": calibration, **_now(labels, body.reviewer)}
 
 
 def _now(labels: AnswerLabels, reviewer: str) -> dict[str, Any]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ragassay.errors import RagassayError
+from ragassay.errors import InputError, RagassayError
 from ragassay.judges import Question
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import (
     CANNOT_TELL,
-    answer_fields,
     answer_of,
-    said_of,
+    label_text,
+    needed_fields,
+    optional_names,
     shown_question,
     word_of,
 )
-from ragassay.review.sheet_files import Row, Sheet, WrongCellError
+from ragassay.review.sheet_files import Row, Sheet
 
 SHEET = Sheet(
     "Labels",
@@ -35,7 +36,7 @@ SHEET = Sheet(
     needed=("key", "answer"),
     hint="Write a sheet with 'ragassay golden review DIR --answers ANSWERS --xlsx FILE'.",
 )
-"""``answer`` and ``why`` are filled in; ``labels`` tells what others said, for who settles it."""
+"""People fill in ``answer`` and ``why``; ``labels`` shows others' labels to who settles them."""
 
 
 def write_label_sheet(
@@ -65,14 +66,16 @@ def write_label_sheet(
             continue
         question, sample = labels.question(one["key"])
         shown = shown_question(question, sample.query_text)
-        needed = [field for field in shown["fields"] if not field["optional"]]
+        needed = needed_fields(question)
         others = labels.others(one["key"]).items()
         rows.append(
             [
                 *(one["key"], sample.id, shown["ask"]),
                 "\n".join(_values(field, len(needed) > 1) for field in needed),
                 *("", ""),
-                "\n".join(f"{who}: {_line(said_of(question, said))}" for who, said in others),
+                "\n".join(
+                    f"{who}: {label_text(question, one)}".replace("\n", ", ") for who, one in others
+                ),
                 _texts(shown["texts"]),
                 _texts(shown["beside"]),
             ]
@@ -87,9 +90,8 @@ def write_label_sheet(
 def read_label_sheet(labels: AnswerLabels, path: Path, reviewer: str) -> tuple[int, list[str]]:
     """Takes the labels of a sheet.
 
-    Each row that is right is taken; each that is wrong, or whose question is no longer asked, is
-    told and left. Reading a sheet again takes nothing twice. A row that shows what others said
-    settles its question.
+    A row that is wrong, or whose question is no longer asked, is reported and left out. Reading a
+    sheet again takes nothing twice. A row that shows what others said settles its question.
 
     Args:
         labels: the questions.
@@ -111,53 +113,48 @@ def _is_taken(labels: AnswerLabels, row: Row) -> bool:
     try:
         question, _ = labels.question(row["key"])
         answer = _answer(question, row)
-    except (RagassayError, WrongCellError):
+    except RagassayError:
         return False
-    return any(_same(question, one, answer) for one in labels.all_given(row["key"]))
+    return any(_same(question, one, answer) for one in labels.all_labels(row["key"]))
 
 
 def _answer(question: Question[Any], row: Row) -> Any:
     """What a row answers; ``None``: the person cannot tell."""
-    told = row["answer"].strip()
-    if told.casefold() in (CANNOT_TELL, "x"):
+    text, why = row["answer"].strip(), row.get("why", "").strip()
+    if text.casefold() in (CANNOT_TELL, "x"):
         return None
-    return answer_of(question, told) | _explained(question, row.get("why", "").strip())
+    optional = optional_names(question)
+    if why and len(optional) != 1:
+        hint = "Leave the cell empty."
+        raise InputError("this question takes no reason", field="why", hint=hint)
+    return answer_of(question, text) | ({optional[0]: why} if why else {})
 
 
 def _take(labels: AnswerLabels, row: Row, reviewer: str) -> bool:
     """Takes a row; says whether there was anything to take."""
-    told, why = row["answer"].strip(), row.get("why", "").strip()
-    if not told:
-        if why:
-            raise WrongCellError("answer", "the row says why, and has no answer.")
+    if not row["answer"].strip():
+        if row.get("why", "").strip():
+            raise InputError("the row says why, and has no answer", field="answer")
         return False
     question, _ = labels.question(row["key"])
     answer = _answer(question, row)
-    before = labels.given(row["key"], reviewer)
+    before = labels.own_label(row["key"], reviewer)
     if before is not None and _same(question, before, answer):
         return False  # the sheet was read before
     labels.label(row["key"], reviewer, answer, None, final=bool(row.get("labels", "").strip()))
     return True
 
 
-def _explained(question: Question[Any], why: str) -> dict[str, str]:
-    """The reason for an answer, in the field that takes it."""
-    optional = [field["name"] for field in answer_fields(question) if field["optional"]]
-    if why and len(optional) != 1:
-        raise WrongCellError("why", "this question takes no reason. Leave the cell empty.")
-    return {optional[0]: why} if why else {}
-
-
 def _same(question: Question[Any], before: Any, answer: Any) -> bool:
-    def reasons(said: Any) -> set[str]:
-        names = [field["name"] for field in answer_fields(question) if field["optional"]]
-        return {said[name] for name in names if said.get(name)} if isinstance(said, dict) else set()
+    def reasons(label: Any) -> set[str]:
+        values = label if isinstance(label, dict) else {}
+        return {values[name] for name in optional_names(question) if values.get(name)}
 
-    same = said_of(question, before) == said_of(question, answer)
+    same = label_text(question, before) == label_text(question, answer)
     return same and reasons(before) == reasons(answer)
 
 
-def _values(field: dict[str, Any], named: bool) -> str:
+def _values(field: dict[str, Any], with_name: bool) -> str:
     """What may be written, with what it means."""
     words = {
         "texts": "a text a line",
@@ -165,24 +162,20 @@ def _values(field: dict[str, Any], named: bool) -> str:
         "numbers": "whole numbers, joined with commas",
         "number": f"a whole number from {field.get('low')} to {field.get('high')}",
     }
-    told = words.get(field["form"], "")
-    if not told:
-        meant = [field["meanings"].get(str(one).casefold()) for one in field["values"]]
-        told = "\n".join(
+    values = words.get(field["form"], "")
+    if not values:
+        meanings = [field["meanings"].get(str(one).casefold()) for one in field["values"]]
+        values = "\n".join(
             word_of(one) + (f": {meaning}" if meaning else "")
-            for one, meaning in zip(field["values"], meant, strict=True)
+            for one, meaning in zip(field["values"], meanings, strict=True)
         )
     if field["form"] == "choices":
         items = "\n".join(f"{n}. {text}" for n, text in enumerate(field["items"], start=1))
-        told = f"{told}\none a line for each of:\n{items}"
-    return f"{field['name']}: {told}" if named else told
+        values = f"{values}\none a line for each of:\n{items}"
+    return f"{field['name']}: {values}" if with_name else values
 
 
 def _texts(parts: list[dict[str, Any]]) -> str:
     return "\n\n".join(
         f"{part['title'].capitalize()}: {text}" for part in parts for text in part["texts"]
     )
-
-
-def _line(text: str) -> str:
-    return text.replace("\n", ", ")

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ragassay.files import write_bytes, write_text
+from ragassay.files import write_bytes
+from ragassay.golden import change_card
 from ragassay.judges import Question, label_of
-from ragassay.review.label_forms import answer_fields
+from ragassay.review.label_forms import answer_fields, needed_fields
 from ragassay.review.label_log import LabelLog
 from ragassay.review.review_editing import outcome
 from ragassay.review.review_log import Review
@@ -57,7 +58,7 @@ def agreement(store: ReviewStore) -> list[Agreement]:
         common; empty where no item has two reviews.
     """
     of_item = store.standing().of_item.values()
-    return coefficients([{who: one.decision for who, one in given.items()} for given in of_item])
+    return coefficients([{who: one.decision for who, one in one_of.items()} for one_of in of_item])
 
 
 def label_agreement(log: LabelLog) -> dict[str, list[Agreement]]:
@@ -70,16 +71,18 @@ def label_agreement(log: LabelLog) -> dict[str, list[Agreement]]:
         log: labels by people.
     """
     units: dict[str, list[dict[str, str]]] = {}
-    for question, given in log.answers():
-        labels: dict[tuple[str, int], dict[str, str]] = {}
-        for who, record in given.items():
+    for question, labels in log.answers():
+        values: dict[tuple[str, int], dict[str, str]] = {}
+        for who, record in labels.items():
             _, reply = label_of(record)
             for name, at, value in _values(question, reply):
-                labels.setdefault((name, at), {})[who] = value
-        for (name, _), by_person in labels.items():
-            title = question.kind if name in _plain(question) else f"{question.kind} ({name})"
+                values.setdefault((name, at), {})[who] = value
+        needed = [field["name"] for field in needed_fields(question)]
+        for (name, _), by_person in values.items():
+            title = question.kind if [name] == needed else f"{question.kind} ({name})"
             units.setdefault(title, []).append(by_person)
-    return {kind: found for kind, each in units.items() if (found := coefficients(each))}
+    measured = {kind: coefficients(of_kind) for kind, of_kind in units.items()}
+    return {kind: agreements for kind, agreements in measured.items() if agreements}
 
 
 def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
@@ -91,15 +94,15 @@ def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
     Returns:
         See `agreement`.
     """
-    several = [given for given in units if len(given) > 1]
+    several = [unit for unit in units if len(unit) > 1]
     if not several:
         return []
-    people = tuple(sorted({name for given in several for name in given}))
-    labels = sorted({label for given in several for label in given.values()})
-    counts = np.array([[list(given.values()).count(one) for one in labels] for given in several])
+    people = tuple(sorted({name for unit in several for name in unit}))
+    labels = sorted({label for unit in several for label in unit.values()})
+    counts = np.array([[list(unit.values()).count(one) for one in labels] for unit in several])
     n = counts.sum(axis=1)
     share = float((counts * (counts - 1)).sum() / (n * (n - 1)).sum())
-    found = [
+    agreements = [
         Agreement(
             name, people, len(several), share, statistic(counts),
             agreement_interval(statistic, counts),
@@ -111,17 +114,17 @@ def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
     ]  # fmt: skip
     for pair in combinations(people, 2):
         codes = [
-            [labels.index(given[name]) for name in pair]
-            for given in several
-            if set(pair) <= set(given)
+            [labels.index(unit[name]) for name in pair]
+            for unit in several
+            if set(pair) <= set(unit)
         ]
         if codes:
             rows = np.array(codes)
             same = float(np.mean(rows[:, 0] == rows[:, 1]))
             interval = agreement_interval(cohen_kappa, rows)
             value = cohen_kappa(rows)
-            found.append(Agreement("cohen kappa", pair, len(rows), same, value, interval))
-    return found
+            agreements.append(Agreement("cohen kappa", pair, len(rows), same, value, interval))
+    return agreements
 
 
 def disagreements(store: ReviewStore) -> list[dict[str, Any]]:
@@ -135,20 +138,20 @@ def disagreements(store: ReviewStore) -> list[dict[str, Any]]:
         ``reviews``.
     """
     standing = store.standing()
-    found = []
+    open_items = []
     for item in store.golden().items:
-        given = standing.of_item.get(item.id, {})
-        if len({outcome(one.decision, one.changes) for one in given.values()}) > 1:
-            found.append(
+        reviews = standing.of_item.get(item.id, {})
+        if len({outcome(one.decision, one.changes) for one in reviews.values()}) > 1:
+            open_items.append(
                 {
                     "item": item.id,
                     "query": item.query,
                     "status": item.status,
                     "settled_by": item.reviewer if item.status != "draft" else None,
-                    "reviews": told(given),
+                    "reviews": shown_reviews(reviews),
                 }
             )
-    return found
+    return open_items
 
 
 def label_disagreements(log: LabelLog) -> list[dict[str, Any]]:
@@ -161,49 +164,48 @@ def label_disagreements(log: LabelLog) -> list[dict[str, Any]]:
         For each ``question`` (its kind), ``sample`` (the query's id), ``data``, ``labels`` (answer
         by person), ``settled_by`` and ``answer`` (``None`` until somebody settles it).
     """
-    found = []
-    for question, given in log.answers():
+    open_questions = []
+    for question, labels in log.answers():
         if log.disagree(question.key):
             settled = log.settled(question.key) or {}
-            found.append(
+            samples = (one["sample"] for one in labels.values() if "sample" in one)
+            open_questions.append(
                 {
                     "question": question.kind,
-                    "sample": next(
-                        (one["sample"] for one in given.values() if "sample" in one), ""
-                    ),
+                    "sample": next(samples, ""),
                     "data": question.data,
-                    "labels": {who: one["answer"] for who, one in given.items()},
+                    "labels": {who: one["answer"] for who, one in labels.items()},
                     "settled_by": settled.get("judge"),
                     "answer": settled.get("answer"),
                 }
             )
-    return found
+    return open_questions
 
 
-def told(given: Mapping[str, Review]) -> list[dict[str, Any]]:
+def shown_reviews(reviews: Mapping[str, Review]) -> list[dict[str, Any]]:
     """Reviews of an item for a person to read.
 
     Args:
-        given: by reviewer.
+        reviews: by reviewer.
     """
     return [
         {"reviewer": one.reviewer, "decision": one.decision, "changes": one.changes}
-        for one in given.values()
+        for one in reviews.values()
     ]
 
 
-def save_adjudication(store: ReviewStore, found: Sequence[Mapping[str, Any]]) -> Path:
+def save_adjudication(store: ReviewStore, records: Sequence[Mapping[str, Any]]) -> Path:
     """Writes the disagreements, a line each, into the folder.
 
     Args:
         store: of the golden set.
-        found: by `disagreements` and `label_disagreements`.
+        records: by `disagreements` and `label_disagreements`.
 
     Returns:
         The file's path.
     """
     path = store.folder / ADJUDICATION
-    lines = [orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in found]
+    lines = [orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records]
     write_bytes(path, b"".join(lines))
     return path
 
@@ -215,14 +217,7 @@ def tell_card(store: ReviewStore, sentence: str) -> None:
         store: of the golden set.
         sentence: about the agreement.
     """
-    path = store.folder / "card.md"
-    if not path.is_file():
-        return
-    text = path.read_text(encoding="utf-8")
-    # A function, because a name in the sentence may hold what a replacement gives a meaning.
-    told = _CARD_LINE.sub(lambda _: f"Agreement of reviewers: {sentence}", text, count=1)
-    if told != text:
-        write_text(path, told)
+    change_card(store.folder, [(_CARD_LINE, f"Agreement of reviewers: {sentence}")])
 
 
 def _values(question: Question[Any], reply: Any) -> Iterator[tuple[str, int, str]]:
@@ -233,9 +228,3 @@ def _values(question: Question[Any], reply: Any) -> Iterator[tuple[str, int, str
             yield from ((name, at, str(one)) for at, one in enumerate(value))
         elif field["form"] in ("choice", "number", "numbers"):
             yield name, 0, str(value)
-
-
-def _plain(question: Question[Any]) -> set[str]:
-    """The one field that people fill in; none where there are several."""
-    needed = [field["name"] for field in answer_fields(question) if not field["optional"]]
-    return set(needed) if len(needed) == 1 else set()

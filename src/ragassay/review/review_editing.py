@@ -42,9 +42,9 @@ def edited(
     record = {**item.model_dump(mode="json"), **fields}
     record["tags"] = list(dict.fromkeys(tag for one in record["tags"] if (tag := one.strip())))
     record["references"] = [one for one in record["references"] if one.strip()]
-    said = {(one.text, one.kind): one.by for one in item.negative_references}
+    authors = {(one.text, one.kind): one.by for one in item.negative_references}
     record["negative_references"] = [
-        {**one, "by": said.get((one["text"], one.get("kind")), reviewer)}
+        {**one, "by": authors.get((one["text"], one.get("kind")), reviewer)}
         for one in record["negative_references"]
         if one["text"].strip()
     ]
@@ -90,12 +90,12 @@ def _span(
         if (old.document, old.start, old.end, old.grade) == (name, start, end, grade):
             return old.model_dump()  # as it is, also where its document has changed
     try:
-        found = documents().get(name)
+        document = documents().get(name)
     except InputError as error:  # of the documents, which new spans need
         raise error.but(field="gold") from error
-    if found is None:
+    if document is None:
         raise InputError(f"there is no document {name!r}", field="gold")
-    text = found.text
+    text = document.text
     if not 0 <= start < end <= len(text):
         raise InputError(
             f"{name} has {len(text)} characters; there is no span {start}-{end}", field="gold"

@@ -47,16 +47,16 @@ class Standing:
     """
 
     def __init__(self, reviews: Iterable[Review]) -> None:
-        kept: dict[int, Review] = {}
+        counting: dict[int, Review] = {}
         stacks: dict[str, list[int]] = {}
         for number, one in enumerate(reviews):
             stack = stacks.setdefault(one.reviewer, [])
             if one.decision != "undo":
                 stack.append(number)
-                kept[number] = one
+                counting[number] = one
             elif stack:
-                del kept[stack.pop()]
-        self.last = {name: kept[stack[-1]] for name, stack in stacks.items() if stack}
+                del counting[stack.pop()]
+        self.last = {name: counting[stack[-1]] for name, stack in stacks.items() if stack}
         """What each person would take back."""
         self.of_item: dict[str, dict[str, Review]] = {}
         """The independent reviews by item and person."""
@@ -66,7 +66,7 @@ class Standing:
         """By person, then by item of the calibration set."""
         self.seconds: dict[str, list[float]] = {}
         """How long reviews took, by person."""
-        for one in kept.values():
+        for one in counting.values():
             if one.decision == "tag":
                 continue
             if one.seconds:
@@ -89,13 +89,13 @@ def read_log(path: Path) -> list[Review]:
         InputError: a line is wrong; with its number. A last line that was never finished is
             left out: the review before the power failed was not confirmed to anybody.
     """
-    found = []
+    reviews = []
     for number, record in records_in(path):
         try:
-            found.append(Review.model_validate(record))
+            reviews.append(Review.model_validate(record))
         except ValidationError as error:
             raise wrong_record(error, path, number) from error
-    return found
+    return reviews
 
 
 def records_in(path: Path) -> Iterator[tuple[int, Any]]:
@@ -112,15 +112,15 @@ def records_in(path: Path) -> Iterator[tuple[int, Any]]:
     if not path.is_file():
         return
     *lines, last = path.read_bytes().split(b"\n")
-    if _is_whole(last):
+    if _is_record(last):
         lines.append(last)
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield number, json_value(line, path, number)
 
 
-def _is_whole(line: bytes) -> bool:
-    """Whether a line holds a whole record: the beginning of an object is no JSON."""
+def _is_record(line: bytes) -> bool:
+    """Whether a line holds a complete record: the beginning of an object is no JSON."""
     try:
         return isinstance(orjson.loads(line), dict)
     except orjson.JSONDecodeError:
@@ -146,7 +146,7 @@ def append(path: Path, record: Mapping[str, Any]) -> None:
             if stream.read(1) != b"\n":
                 content = path.read_bytes()
                 begin = content.rfind(b"\n") + 1
-                if _is_whole(content[begin:]):
+                if _is_record(content[begin:]):
                     line = b"\n" + line
                 else:  # an unfinished line is no record
                     stream.truncate(begin)

@@ -16,7 +16,7 @@ from ragassay.golden import GoldenItem, NegativeReference, nearly, unplaced
 from ragassay.reports.html import ASSETS, environment
 from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_page import MOST_SECONDS, Body, ByReviewer, Name, add_label_routes
-from ragassay.review.review_agreement import told
+from ragassay.review.review_agreement import shown_reviews
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
 from ragassay.service import web
@@ -25,6 +25,8 @@ from ragassay.service.api import Guard, answer_with_problems, problem
 _HERE = Path(__file__).parent
 _WORDS = ("type", "complexity", "style", "language")
 """Fields of a word each: the page proposes those that other items have."""
+_HIDDEN = {"status": "draft", "tags": []}
+"""In place of what is known of an item of the calibration set."""
 MOST_BYTES = 4 * 1024**2
 Texts = Annotated[list[str], Field(max_length=100)]
 
@@ -103,24 +105,24 @@ def create_review_app(
 
     @app.get("/items")
     def items(reviewer: Name) -> dict[str, Any]:
-        return {"items": _list(store, reviewer), "progress": store.progress(reviewer)}
+        calibration = store.calibration()
+        first = calibration.with_status("accepted", "rejected") if calibration else []
+        entries = _known_entries(store, first, reviewer)
+        entries += _entries(store, store.golden().items, reviewer)
+        return {"items": entries, "progress": store.progress(reviewer)}
 
     @app.get("/items/{kind}/{item_id:path}")
     def item(
         kind: Literal["golden", "calibration"], item_id: Annotated[str, InPath()], reviewer: Name
     ) -> dict[str, Any]:
-        is_calibration = kind == "calibration"
-        golden = store.calibration() if is_calibration else store.golden()
-        found = golden.item(item_id) if golden else None
-        if found is None:
-            raise UsageError(f"There is no item {item_id!r} in the set.")
-        if is_calibration:
-            return {"item": _asked(found), "reviews": []}
-        given = store.standing().of_item.get(item_id, {})
+        one = store.item(item_id, calibration=kind == "calibration")
+        if kind == "calibration":
+            return {"item": _asked(one), "reviews": []}
+        reviews = store.standing().of_item.get(item_id, {})
         # Who still has to decide does not see what others decided.
-        is_open = store.states([found], reviewer)[0] in ("todo", "waiting")
-        reviews = {name: one for name, one in given.items() if not is_open or name == reviewer}
-        return {"item": _shown(found), "reviews": told(reviews)}
+        if store.states([one], reviewer)[0] in ("todo", "waiting"):
+            reviews = {name: made for name, made in reviews.items() if name == reviewer}
+        return {"item": _shown(one), "reviews": shown_reviews(reviews)}
 
     @app.get("/documents/{kind}")
     def documents(kind: Literal["golden", "calibration"]) -> list[str]:
@@ -128,34 +130,32 @@ def create_review_app(
 
     @app.get("/documents/{kind}/{name:path}")
     def document(kind: Literal["golden", "calibration"], name: str) -> dict[str, Any]:
-        found = store.documents(calibration=kind == "calibration").get(name)
-        if found is None:
+        shown = store.documents(calibration=kind == "calibration").get(name)
+        if shown is None:
             raise UsageError(f"There is no document {name!r}.")
-        headings = [{"title": one.title, "start": one.start} for one in found.headings]
-        return {"id": found.id, "text": found.text, "headings": headings}
+        headings = [{"title": one.title, "start": one.start} for one in shown.headings]
+        return {"id": shown.id, "text": shown.text, "headings": headings}
 
     @app.post("/reviews")
-    def review(given: _Decided) -> dict[str, Any]:
+    def review(body: _Decided) -> dict[str, Any]:
         made = store.review(
-            given.item,
-            given.reviewer,
-            given.decision,
-            given.version,
-            fields=given.fields.model_dump(exclude_unset=True),
-            seconds=min(given.seconds, MOST_SECONDS),
-            calibration=given.calibration,
+            body.item,
+            body.reviewer,
+            body.decision,
+            body.version,
+            fields=body.fields.model_dump(exclude_unset=True),
+            seconds=min(body.seconds, MOST_SECONDS),
+            calibration=body.calibration,
         )
-        answer = {"decision": made.decision, "applied": made.applied, **_now(store, given)}
+        answer = {"decision": made.decision, "applied": made.applied, **_now(store, made)}
         if made.calibration:
-            golden = store.calibration()
-            known = golden.item(made.item) if golden else None
             answer["right"] = made.right
-            answer["known"] = "" if known is None else known.status
+            answer["known"] = store.item(made.item, calibration=True).status
         return answer
 
     @app.post("/undo")
-    def undo(given: ByReviewer) -> dict[str, Any]:
-        return _now(store, store.undo(given.reviewer))
+    def undo(body: ByReviewer) -> dict[str, Any]:
+        return _now(store, store.undo(body.reviewer))
 
     styles = Path(str(web.__file__)).parent / "assets"
     for name, folder in (("report", ASSETS), ("service", styles), ("review", _HERE / "assets")):
@@ -164,21 +164,12 @@ def create_review_app(
     return app
 
 
-def _now(store: ReviewStore, given: _Decided | Review) -> dict[str, Any]:
+def _now(store: ReviewStore, review: Review) -> dict[str, Any]:
     """How a review left its item, and how far all are."""
-    golden = store.calibration() if given.calibration else store.golden()
-    item = golden.item(given.item) if golden else None
-    entries = (_known_entries if given.calibration else _entries)(
-        store, [item] if item else [], given.reviewer
-    )
-    return {"entry": entries[0], "progress": store.progress(given.reviewer)}
-
-
-def _list(store: ReviewStore, reviewer: str) -> list[dict[str, Any]]:
-    """All items in a few words, those of the calibration set first."""
-    known = store.calibration()
-    first = known.with_status("accepted", "rejected") if known else []
-    return _known_entries(store, first, reviewer) + _entries(store, store.golden().items, reviewer)
+    item = store.item(review.item, calibration=review.calibration)
+    entries = _known_entries if review.calibration else _entries
+    (entry,) = entries(store, [item], review.reviewer)
+    return {"entry": entry, "progress": store.progress(review.reviewer)}
 
 
 def _known_entries(
@@ -186,16 +177,17 @@ def _known_entries(
 ) -> list[dict[str, Any]]:
     """The entries of the calibration set, without what is known of its items."""
     done = store.standing().calibration.get(reviewer, {})
-    hidden = {"calibration": True, "status": "draft", "tags": []}
     return [
-        _entry(one, "done" if one.id in done else "todo", one.id in done) | hidden for one in items
+        {**_entry(one, "done" if one.id in done else "todo", one.id in done), **_HIDDEN}
+        | {"calibration": True}
+        for one in items
     ]
 
 
 def _entries(store: ReviewStore, items: list[GoldenItem], reviewer: str) -> list[dict[str, Any]]:
-    given = store.standing().of_item
+    reviews = store.standing().of_item
     return [
-        _entry(one, state, reviewer in given.get(one.id, ()) or one.reviewer == reviewer)
+        _entry(one, state, reviewer in reviews.get(one.id, ()) or one.reviewer == reviewer)
         for one, state in zip(items, store.states(items, reviewer), strict=True)
     ]
 
@@ -224,11 +216,4 @@ def _shown(item: GoldenItem) -> dict[str, Any]:
 
 def _asked(item: GoldenItem) -> dict[str, Any]:
     """An item of the calibration set without what is known of it."""
-    return {
-        **_shown(item),
-        "status": "draft",
-        "reviewer": "",
-        "verified_on": None,
-        "tags": [],
-        "metadata": {},
-    }
+    return {**_shown(item), **_HIDDEN, "reviewer": "", "verified_on": None, "metadata": {}}

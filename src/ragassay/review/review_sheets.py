@@ -9,10 +9,11 @@ from typing import Any
 
 import orjson
 
+from ragassay.errors import InputError
 from ragassay.golden import GoldenItem, nearly, negatives_in, tags_in, unplaced
 from ragassay.review.review_log import Review
 from ragassay.review.review_store import ReviewStore, version_of
-from ragassay.review.sheet_files import Row, Sheet, WrongCellError
+from ragassay.review.sheet_files import Row, Sheet
 from ragassay.samples import Answerability
 
 SHEET = Sheet(
@@ -44,6 +45,7 @@ SHEET = Sheet(
 has no place in the documents) and ``status`` are for reading only."""
 
 NONE = "(none)"
+_DECIDE = "Write accept or reject."
 _SPAN = re.compile(r"(?P<document>.+) (?P<start>\d+)-(?P<end>\d+)(?: grade (?P<grade>-?\d+))?")
 
 
@@ -64,8 +66,8 @@ def write_sheet(store: ReviewStore, path: Path, *, overwrite: bool = False) -> i
         InputError: a text does not fit into a cell.
     """
     if not overwrite:
-        given = store.standing().of_item
-        SHEET.refuse_filled(path, lambda row: _is_taken(row, given.get(row["id"], {}).values()))
+        reviews = store.standing().of_item
+        SHEET.refuse_filled(path, lambda row: _is_taken(row, reviews.get(row["id"], {}).values()))
     rows = [_cells(item) for item in store.golden().with_status("draft")]
     SHEET.write(path, rows, [("accept", "reject")] * len(rows))
     return len(rows)
@@ -74,8 +76,8 @@ def write_sheet(store: ReviewStore, path: Path, *, overwrite: bool = False) -> i
 def read_sheet(store: ReviewStore, path: Path, reviewer: str) -> tuple[int, list[str]]:
     """Takes the decisions of a sheet.
 
-    Each row that is right is taken; each that is wrong, or whose item was changed since the sheet
-    was written, is told and left. Reading a sheet again takes nothing twice.
+    A row that is wrong, or whose item was changed since the sheet was written, is reported and left
+    out. Reading a sheet again takes nothing twice.
 
     Args:
         store: of the golden set.
@@ -100,22 +102,21 @@ def _is_taken(row: Row, reviews: Iterable[Review]) -> bool:
 
 def _take(store: ReviewStore, row: Row, reviewer: str) -> bool:
     """Takes a row; says whether there was anything to take."""
-    item = next((one for one in store.golden().items if one.id == row["id"]), None)
+    item = store.golden().item(row["id"])
     if item is None:
-        raise WrongCellError("id", f"there is no item {row['id']!r} in the set.")
+        raise InputError(f"there is no item {row['id']!r} in the set", field="id")
     fields = {name: read(row[name]) for name, read in _READERS.items() if name in row}
     record = item.model_dump(mode="json")
     changed = {name for name, value in fields.items() if _bare(name, record[name]) != value}
     decision = row["decision"].strip().casefold()
     if not decision:
         if changed and row["version"] == version_of(item):
-            what = f"the row changes {', '.join(sorted(changed))}, and decides nothing"
-            raise WrongCellError("decision", f"{what}. Write accept or reject.")
+            problem = f"the row changes {', '.join(sorted(changed))}, and decides nothing"
+            raise InputError(problem, field="decision", hint=_DECIDE)
         return False
     if decision not in ("accept", "reject"):
-        raise WrongCellError(
-            "decision", f"{row['decision']!r} is no decision. Write accept or reject."
-        )
+        problem = f"{row['decision']!r} is no decision"
+        raise InputError(problem, field="decision", hint=_DECIDE)
     if (
         decision == "accept"
         and "references" in changed
@@ -148,10 +149,11 @@ def _refuse_emptied(answerability: str | None) -> None:
     """Refuses to accept an item that has lost its references, unless nothing answers its query."""
     if answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL, None):
         it = f"the item is {answerability}" if answerability else "no answerability is given"
-        raise WrongCellError(
-            "references",
-            f"the cell is empty, and {it}. Write an answer a line, write unanswerable into "
-            "answerability, or reject the item.",
+        raise InputError(
+            f"the cell is empty, and {it}",
+            field="references",
+            hint="Write an answer a line, write unanswerable into answerability, or reject the "
+            "item.",
         )
 
 
@@ -196,7 +198,7 @@ def _listed(lines: Sequence[str], read: Callable[[str], Any], meant: Any = None)
 def _reads_as(read: Callable[[str], Any], text: str, wanted: Any) -> bool:
     try:
         return bool(read(text) == wanted)
-    except WrongCellError:
+    except InputError:
         return False
 
 
@@ -214,30 +216,30 @@ def _parsed(column: str, cell: str, kind: type) -> list[Any] | None:
     if not cell.startswith("["):
         return None
     try:
-        found = orjson.loads(cell)
+        parsed = orjson.loads(cell)
     except orjson.JSONDecodeError:
         return None  # a text that begins so
-    if not isinstance(found, list) or not all(isinstance(one, kind) for one in found):
-        raise WrongCellError(column, "is a list of other things than the column holds.")
-    return found
+    if not isinstance(parsed, list) or not all(isinstance(one, kind) for one in parsed):
+        raise InputError("is a list of other things than the column holds", field=column)
+    return parsed
 
 
-def _texts(cell: str, column: str = "references") -> list[str]:
-    found = _parsed(column, cell, str)
-    return [line for line in cell.split("\n") if line.strip()] if found is None else found
+def _texts(cell: str) -> list[str]:
+    parsed = _parsed("references", cell, str)
+    return [line for line in cell.split("\n") if line.strip()] if parsed is None else parsed
 
 
 def _tags(cell: str) -> list[str]:
     """Tags a line each, or parted as on the page: by semicolons in a line that holds one, else by
     commas."""
-    found = _parsed("tags", cell, str)
-    return tags_in(cell) if found is None else found
+    parsed = _parsed("tags", cell, str)
+    return tags_in(cell) if parsed is None else parsed
 
 
 def _negatives(cell: str) -> list[dict[str, Any]]:
-    found = _parsed("negative_references", cell, dict)
-    if found is not None:
-        return [{"text": str(one.get("text", "")), "kind": one.get("kind")} for one in found]
+    parsed = _parsed("negative_references", cell, dict)
+    if parsed is not None:
+        return [{"text": str(one.get("text", "")), "kind": one.get("kind")} for one in parsed]
     return negatives_in(cell)
 
 
@@ -246,30 +248,25 @@ def _gold(cell: str) -> list[dict[str, Any]] | None:
         return None
     if cell.strip() == NONE:
         return []
-    found = _parsed("gold", cell, dict)
-    if found is not None:
-        return found
-    made: list[dict[str, Any]] = []
+    parsed = _parsed("gold", cell, dict)
+    if parsed is not None:
+        return parsed
+    spans: list[dict[str, Any]] = []
     for line in filter(str.strip, cell.split("\n")):
         span = _SPAN.fullmatch(line.strip())
         if span is None:
-            raise WrongCellError(
-                "gold", f"{line!r} is no span. Write DOCUMENT START-END, or {NONE}."
-            )
+            hint = f"Write DOCUMENT START-END, or {NONE}."
+            raise InputError(f"{line!r} is no span", field="gold", hint=hint)
         start, end, grade = int(span["start"]), int(span["end"]), int(span["grade"] or 1)
-        made.append({"document": span["document"], "start": start, "end": end, "grade": grade})
-    return made
+        spans.append({"document": span["document"], "start": start, "end": end, "grade": grade})
+    return spans
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
-    "query": str,
+    **dict.fromkeys(("query", "type", "complexity", "style", "language"), str),
     "references": _texts,
     "negative_references": _negatives,
     "gold": _gold,
     "answerability": lambda cell: cell.strip() or None,
-    "type": str,
-    "complexity": str,
-    "style": str,
-    "language": str,
     "tags": _tags,
 }

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from ragassay.errors import UsageError, validation_problem
 from ragassay.files import write_bytes
@@ -30,6 +30,7 @@ from ragassay.golden import (
 )
 from ragassay.review.review_editing import changes_of, edited, outcome
 from ragassay.review.review_log import Decision, Review, Standing, append, now, read_log
+from ragassay.review.review_settings import ReviewSettings
 
 LOG = "reviews.jsonl"
 SETTINGS = "review.json"
@@ -37,25 +38,6 @@ INSTRUCTIONS = "instructions.md"
 
 State = Literal["todo", "done", "waiting", "disagreement"]
 T = TypeVar("T")
-
-
-class ReviewSettings(BaseModel):
-    """How a golden set is reviewed; kept in the folder, so that it holds for all reviewers."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    overlap: float = Field(0.0, ge=0, le=1, description="Share of items that several review")
-    people: int = Field(2, ge=2, description="How many review each of those")
-    calibration: str | None = Field(None, description="Golden set with known answers, shown first")
-
-    def needs(self, item: str) -> int:
-        """How many people review an item.
-
-        Args:
-            item: its id. The choice depends on it alone, so that it is the same for everybody.
-        """
-        share = int.from_bytes(hashlib.blake2b(item.encode(), digest_size=8).digest()) / 2**64
-        return self.people if share < self.overlap else 1
 
 
 class ReviewConflictError(UsageError):
@@ -93,7 +75,7 @@ class ReviewStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._kept: dict[Path, tuple[object, Any]] = {}
+        self._cache: dict[Path, tuple[object, Any]] = {}
         self.golden()
         self.settings()
 
@@ -115,32 +97,31 @@ class ReviewStore:
         path = self.folder / SETTINGS
 
         def read() -> ReviewSettings:
-            if not path.is_file():
-                return ReviewSettings()
+            body = path.read_bytes() if path.is_file() else b"{}"
             try:
-                return ReviewSettings.model_validate_json(path.read_bytes())
+                return ReviewSettings.model_validate_json(body)
             except ValidationError as error:
                 raise wrong_record(error, path) from error
 
         return self.fresh(path, read)
 
-    def change_settings(self, **given: Any) -> ReviewSettings:
+    def change_settings(self, **fields: Any) -> ReviewSettings:
         """Keeps settings for all reviewers.
 
         Args:
-            **given: fields of `ReviewSettings`.
+            **fields: of `ReviewSettings`.
 
         Raises:
             UsageError: a value is impossible.
         """
         with alone(self.folder):
             try:
-                made = ReviewSettings(**{**self.settings().model_dump(), **given})
+                settings = ReviewSettings(**{**self.settings().model_dump(), **fields})
             except ValidationError as error:
                 raise UsageError(f"--{validation_problem(error)}.") from error
-            body = orjson.dumps(made.model_dump(), option=orjson.OPT_INDENT_2)
+            body = orjson.dumps(settings.model_dump(), option=orjson.OPT_INDENT_2)
             write_bytes(self.folder / SETTINGS, body)
-        return made
+        return settings
 
     def calibration(self) -> GoldenSet | None:
         """The set with known answers, where there is one."""
@@ -150,6 +131,22 @@ class ReviewStore:
         folder = self.folder / name
         return self.fresh(folder / QUERIES, lambda: GoldenSet.open(folder))
 
+    def item(self, item_id: str, *, calibration: bool = False) -> GoldenItem:
+        """An item as it is now.
+
+        Args:
+            item_id: its id.
+            calibration: it is one of the calibration set.
+
+        Raises:
+            UsageError: there is no such item.
+        """
+        golden = self.calibration() if calibration else self.golden()
+        item = golden.item(item_id) if golden else None
+        if item is None:
+            raise UsageError(f"There is no item {item_id!r} in the set.")
+        return item
+
     def documents(self, *, calibration: bool = False) -> Mapping[str, Document]:
         """The documents by id; read again when ``documents.json`` is another one, as after 'golden
         anchor': the spans then count in what the documents are now.
@@ -157,13 +154,13 @@ class ReviewStore:
         Args:
             calibration: those of the calibration set.
         """
-        found = self.calibration() if calibration else self.golden()
-        if found is None:
+        golden = self.calibration() if calibration else self.golden()
+        if golden is None:
             return {}
-        return self.fresh(found.folder / MANIFEST, found.documents)
+        return self.fresh(golden.folder / MANIFEST, golden.documents)
 
     def instructions(self) -> str:
-        """What the folder's file tells the reviewers; empty where there is none."""
+        """The text of the folder's file for reviewers; empty where there is none."""
         path = self.folder / INSTRUCTIONS
         return path.read_text(encoding="utf-8") if path.is_file() else ""
 
@@ -183,10 +180,10 @@ class ReviewStore:
         def state(item: GoldenItem) -> State:
             if item.status != "draft":
                 return "done"
-            given = standing.of_item.get(item.id, {})
-            if len(given) >= settings.needs(item.id) > 1:
+            reviews = standing.of_item.get(item.id, {})
+            if len(reviews) >= settings.needs(item.id) > 1:
                 return "disagreement"
-            return "waiting" if reviewer in given else "todo"
+            return "waiting" if reviewer in reviews else "todo"
 
         return [state(item) for item in items]
 
@@ -224,17 +221,9 @@ class ReviewStore:
         """
         if not reviewer.strip():
             raise UsageError("A review needs the name of its reviewer.")
-        given = {
-            "item": item_id,
-            "reviewer": reviewer,
-            "at": now(),
-            "seconds": round(max(seconds, 0.0), 1),
-        }
+        record = {"item": item_id, "reviewer": reviewer, "at": now()}
         with alone(self.folder):
-            golden = self.calibration() if calibration else self.golden()
-            item = golden.item(item_id) if golden else None
-            if golden is None or item is None:
-                raise UsageError(f"There is no item {item_id!r} in the set.")
+            item = self.item(item_id, calibration=calibration)
             if version_of(item) != version:
                 by = f" by {item.reviewer}" if item.reviewer else ""
                 raise ReviewConflictError(
@@ -244,11 +233,11 @@ class ReviewStore:
                 item, fields or {}, reviewer, lambda: self.documents(calibration=calibration)
             )
             changes = changes_of(item, wanted)
-            told: Decision = decision
+            recorded: Decision = decision
             if decision == "accept" and set(changes) - {"tags"}:
-                told = "edit"
+                recorded = "edit"
             if calibration:
-                right = (told == "reject") == (item.status == "rejected")
+                right = (recorded == "reject") == (item.status == "rejected")
                 more: dict[str, Any] = {"applied": False, "calibration": True, "right": right}
             elif decision == "tag":
                 if set(changes) - {"tags"}:
@@ -257,19 +246,20 @@ class ReviewStore:
             else:
                 (state,) = self.states([item], reviewer)
                 final = state in ("done", "disagreement")
-                applied = final or self._agreed(item.id, reviewer, told, changes)
+                applied = final or self._agreed(item.id, reviewer, recorded, changes)
                 if applied:
-                    wanted.status = "rejected" if told == "reject" else "accepted"
+                    wanted.status = "rejected" if recorded == "reject" else "accepted"
                     wanted.reviewer, wanted.verified_on = reviewer, datetime.now(UTC).date()
-                    if told == "edit" and wanted.origin == "synthetic":
+                    if recorded == "edit" and wanted.origin == "synthetic":
                         wanted.origin = "edited"
                     changes = changes_of(item, wanted)
                 more = {"applied": applied, "final": final}
-            made = Review(**given, decision=told, changes=changes, **more)
-            if made.applied and changes:
-                self._replace(golden, wanted)
-            append(self.folder / LOG, made.to_record())
-        return made
+            more["seconds"] = round(max(seconds, 0.0), 1)
+            review = Review(**record, decision=recorded, changes=changes, **more)
+            if review.applied and changes:
+                self._replace(wanted)
+            append(self.folder / LOG, review.to_record())
+        return review
 
     def undo(self, reviewer: str) -> Review:
         """Takes a person's last review back.
@@ -288,25 +278,26 @@ class ReviewStore:
             last = self.standing().last.get(reviewer)
             if last is None:
                 raise UsageError(f"{reviewer} has no review to take back.")
-            golden = self.golden()
-            item = golden.item(last.item)
-            if not last.calibration and item is None:
-                raise ReviewConflictError(f"{last.item}: the item is no longer in the set.")
-            if item is not None and not last.calibration:
+            if not last.calibration:
+                item = self.golden().item(last.item)
+                if item is None:
+                    raise ReviewConflictError(f"{last.item}: the item is no longer in the set.")
                 record = item.model_dump(mode="json")
                 theirs = [
                     name for name, (_, after) in last.changes.items() if record[name] != after
                 ]
                 if last.applied and theirs:
-                    what = f"{', '.join(theirs)} changed since your review"
-                    raise ReviewConflictError(f"{last.item}: {what}; nothing was taken back.", item)
+                    change = f"{', '.join(theirs)} changed since your review"
+                    raise ReviewConflictError(
+                        f"{last.item}: {change}; nothing was taken back.", item
+                    )
                 if not last.applied and item.status != "draft":
                     raise ReviewConflictError(
                         f"{last.item}: {item.reviewer} settled it since.", item
                     )
                 if last.applied and last.changes:
                     before = {name: old for name, (old, _) in last.changes.items()}
-                    self._replace(golden, GoldenItem.model_validate({**record, **before}))
+                    self._replace(GoldenItem.model_validate({**record, **before}))
             undone = Review(item=last.item, reviewer=reviewer, at=now(), decision="undo")
             append(self.folder / LOG, undone.to_record())
         return last
@@ -318,41 +309,39 @@ class ReviewStore:
             reviewer: who asks.
 
         Returns:
-            ``done`` and ``total`` items, ``mine`` (reviews by this person), ``left`` (reviews that
-            are missing, by anybody), ``seconds`` (median of a review; ``None`` before the first)
-            and ``seconds_left``.
+            See `progress_of`: counts of items and reviews.
         """
-        items, standing, settings = self.golden().items, self.standing(), self.settings()
-        left = done = 0
-        for item in items:
-            if item.status != "draft":
-                done += 1
-            else:
-                # A disagreement takes one more.
-                given = len(standing.of_item.get(item.id, ()))
-                left += max(settings.needs(item.id) - given, 1)
-        mine = sum(reviewer in given for given in standing.of_item.values())
+        standing, settings = self.standing(), self.settings()
+        # A disagreement takes one more.
+        missing = [
+            max(settings.needs(item.id) - len(standing.of_item.get(item.id, ())), 1)
+            if item.status == "draft"
+            else 0
+            for item in self.golden().items
+        ]
+        mine = sum(reviewer in reviews for reviews in standing.of_item.values())
         mine += sum(one.reviewer == reviewer for one in standing.final.values())
-        counts = {"done": done, "total": len(items), "mine": mine, "left": left}
-        return {**counts, **time_needed(standing.seconds, left)}
+        return progress_of(missing, mine, standing.seconds)
 
     def _agreed(
-        self, item: str, reviewer: str, told: str, changes: Mapping[str, tuple[Any, Any]]
+        self, item: str, reviewer: str, decision: str, changes: Mapping[str, tuple[Any, Any]]
     ) -> bool:
         """Whether this review and those of others suffice, and say the same."""
-        given = self.standing().of_item.get(item, {})
-        others = [one for name, one in given.items() if name != reviewer]
+        reviews = self.standing().of_item.get(item, {})
+        others = [one for name, one in reviews.items() if name != reviewer]
         if len(others) + 1 < self.settings().needs(item):
             return False
-        return all(outcome(one.decision, one.changes) == outcome(told, changes) for one in others)
+        own = outcome(decision, changes)
+        return all(outcome(one.decision, one.changes) == own for one in others)
 
-    def _replace(self, golden: GoldenSet, item: GoldenItem) -> None:
+    def _replace(self, item: GoldenItem) -> None:
+        golden = self.golden()
         items = [item if one.id == item.id else one for one in golden.items]
-        made = replace(golden, items=items)
-        made.save()
+        golden = replace(golden, items=items)
+        golden.save()
         # Nobody else writes now: what was written need not be read again.
         path = golden.folder / QUERIES
-        self._kept[path] = (mark_of(path), made)
+        self._cache[path] = (mark_of(path), golden)
 
     def fresh(self, path: Path, read: Callable[[], T]) -> T:
         """What was read of a file, read again when the file is another one.
@@ -362,31 +351,44 @@ class ReviewStore:
             read: reads it.
         """
         mark = mark_of(path)
-        kept = self._kept.get(path)
-        if kept is None or kept[0] != mark:
+        cached = self._cache.get(path)
+        if cached is None or cached[0] != mark:
             # The mark is older than what is read: at worst the next look reads once more.
-            kept = self._kept[path] = (mark, read())
-        value: T = kept[1]
+            cached = self._cache[path] = (mark, read())
+        value: T = cached[1]
         return value
 
 
-def time_needed(seconds: Mapping[str, Sequence[float]], left: int) -> dict[str, float | None]:
-    """``seconds``, the median of a review or label (``None`` before the first), and
-    ``seconds_left``, of those that are missing.
+def progress_of(
+    missing: Sequence[int], mine: int, seconds: Mapping[str, Sequence[float]]
+) -> dict[str, Any]:
+    """How far a review or labelling is.
 
     Args:
+        missing: for each item or question how many reviews or labels it waits for, by anybody.
+        mine: reviews or labels by the person who asks.
         seconds: that each took, by person.
-        left: how many are missing.
+
+    Returns:
+        ``done`` and ``total`` items or questions, ``mine``, ``left`` (reviews or labels that are
+        missing), ``seconds`` (median of one; ``None`` before the first) and ``seconds_left``.
     """
-    each = [one for given in seconds.values() for one in given]
-    median = statistics.median(each) if each else None
-    return {"seconds": median, "seconds_left": None if median is None else median * left}
+    times = [one for of_person in seconds.values() for one in of_person]
+    median, left = statistics.median(times) if times else None, sum(missing)
+    return {
+        "done": sum(not n for n in missing),
+        "total": len(missing),
+        "mine": mine,
+        "left": left,
+        "seconds": median,
+        "seconds_left": None if median is None else median * left,
+    }
 
 
 def mark_of(path: Path) -> object:
-    """What tells a file from the one that was there before."""
+    """A value that changes when a file is written anew; ``None`` where there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size

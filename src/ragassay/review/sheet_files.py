@@ -30,19 +30,6 @@ _IS_FORMULA = "\0formula"
 Row = dict[str, str]
 
 
-class WrongCellError(Exception):
-    """A cell holds what cannot be taken.
-
-    Args:
-        column: of the cell.
-        problem: what is wrong, and what to write.
-    """
-
-    def __init__(self, column: str, problem: str) -> None:
-        super().__init__(problem)
-        self.column = column
-
-
 @dataclass(frozen=True)
 class Sheet:
     """How a sheet looks.
@@ -107,25 +94,23 @@ class Sheet:
             UsageError: the file is of another kind, cannot be written, or its package is missing.
             InputError: a text does not fit into a cell.
         """
-        if path.suffix.casefold() == ".csv":
+        if _is_csv(path):
             text = io.StringIO()
             writer = csv.writer(text)
             writer.writerow(self.columns)
             writer.writerows([_guarded(cell) for cell in row] for row in rows)
             # Excel takes a file without the mark for one in the encoding of its country.
             files.write_bytes(path, text.getvalue().encode("utf-8-sig"))
-        elif path.suffix.casefold() == ".xlsx":
-            files.write_bytes(path, self._workbook(rows, choices))
         else:
-            raise UsageError(f"{path}: a sheet is .xlsx or .csv.")
+            files.write_bytes(path, self._workbook(rows, choices))
 
     def take(self, path: Path, take: Callable[[Row], bool]) -> tuple[int, list[str]]:
-        """Takes what people filled in, row by row: each that is right is taken, each that is wrong
-        is told and left.
+        """Takes what people filled in, row by row. A row that is wrong is reported and left out.
 
         Args:
             path: ``.xlsx`` or ``.csv``.
-            take: takes a row; says whether there was anything to take.
+            take: takes a row; says whether there was anything to take. An `InputError` names the
+                column as its field.
 
         Returns:
             How many rows were taken, and a sentence for each that is wrong.
@@ -142,7 +127,7 @@ class Sheet:
             raise InputError(
                 f"has no column {', '.join(sorted(missing))}", path=path, line=1, hint=self.hint
             )
-        taken, troubles = 0, []
+        n_taken, troubles = 0, []
         for number, cells in rows:
             row = dict(zip(head, cells, strict=False))
             if not any(row.values()):
@@ -150,10 +135,9 @@ class Sheet:
             try:
                 for column, cell in row.items():
                     if cell.startswith(_IS_FORMULA):
-                        raise WrongCellError(column, "holds a formula. Write the text itself.")
-                taken += take(row)
-            except WrongCellError as error:
-                troubles.append(f"row {number}, column {error.column}: {error}")
+                        hint = "Write the text itself."
+                        raise InputError("holds a formula", field=column, hint=hint)
+                n_taken += take(row)
             except InputError as error:
                 hint = f" {error.hint}" if error.hint else ""
                 troubles.append(
@@ -162,7 +146,7 @@ class Sheet:
                 )
             except RagassayError as error:
                 troubles.append(f"row {number}: {error}")
-        return taken, troubles
+        return n_taken, troubles
 
     def _workbook(self, rows: Sequence[Sequence[str]], choices: Sequence[tuple[str, ...]]) -> bytes:
         with extra_needed("An Excel workbook needs its package", "excel"):
@@ -201,11 +185,14 @@ class Sheet:
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Number and cells of each row, the header's first."""
-    if path.suffix.casefold() == ".csv":
-        return _csv_rows(path)
-    if path.suffix.casefold() == ".xlsx":
-        return _xlsx_rows(path)
-    raise UsageError(f"{path}: a sheet is .xlsx or .csv.")
+    return _csv_rows(path) if _is_csv(path) else _xlsx_rows(path)
+
+
+def _is_csv(path: Path) -> bool:
+    end = path.suffix.casefold()
+    if end not in (".csv", ".xlsx"):
+        raise UsageError(f"{path}: a sheet is .xlsx or .csv.")
+    return end == ".csv"
 
 
 def _guarded(cell: str) -> str:
@@ -217,7 +204,7 @@ def _unguarded(cell: str) -> str:
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    # All of it is read before a row is taken: a table that was cut short is no decision of anybody.
+    # All rows are read before one is taken: a file that was cut short may end in half a decision.
     try:
         rows: list[list[str | None]] = [list(row.values()) for _, row in delimited.rows(path)]
     except InputError as error:

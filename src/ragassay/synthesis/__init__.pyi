@@ -4,9 +4,5 @@ from .query_generation import (
     PublishedWish as PublishedWish,
     read_query_generation as read_query_generation,
 )
-from .synthesizing import (
-    Outcome as Outcome,
-    Planned as Planned,
-    Synthesis as Synthesis,
-    Wish as Wish,
-)
+from .synthesizing import Synthesis as Synthesis
+from .wish import Outcome as Outcome, Planned as Planned, Wish as Wish

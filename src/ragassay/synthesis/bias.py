@@ -23,7 +23,7 @@ from ragassay.synthesis.sections import NAME, THIRDS, Corpus, part_of
 FEWEST = 5
 """Sentences that must mention something, on both sides together, before it is tested."""
 NOTABLE = 0.05
-"""The corrected p-value below which a difference is told."""
+"""The corrected p-value below which a difference is reported."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Favour:
     language: str = ""
 
     @property
-    def notable(self) -> bool:
+    def is_notable(self) -> bool:
         """Whether chance hardly explains it."""
         return self.ratio.p < NOTABLE
 
 
-def favoured_places(corpus: Corpus, taken: Sequence[Draft]) -> list[Favour]:
+def favoured_places(corpus: Corpus, items: Sequence[Draft]) -> list[Favour]:
     """Documents and thirds of documents that items come from, against their words.
 
     An item comes from where its first gold span stands; an unanswerable one from where the span
@@ -62,7 +62,7 @@ def favoured_places(corpus: Corpus, taken: Sequence[Draft]) -> list[Favour]:
 
     Args:
         corpus: the documents.
-        taken: the items.
+        items: drafts that became items.
     """
     words: Counter[tuple[str, str]] = Counter()
     for section in corpus.sections:
@@ -70,22 +70,22 @@ def favoured_places(corpus: Corpus, taken: Sequence[Draft]) -> list[Favour]:
             n = len(tokens(text))
             words["document", section.document] += n
             words["part", part] += n
-    items: Counter[tuple[str, str]] = Counter()
-    for draft in taken:
+    counts: Counter[tuple[str, str]] = Counter()
+    for draft in items:
         for document, place in draft.places[:1]:
-            items["document", document] += 1
-            items["part", part_of(place)] += 1
-    total, n = words.total() / 2, len(taken)
-    found = []
+            counts["document", document] += 1
+            counts["part", part_of(place)] += 1
+    total, n = words.total() / 2, len(items)
+    places = []
     for key in [("document", one) for one in corpus.documents] + [("part", one) for one in THIRDS]:
         share = words[key] / total if total else 0.0
         if n and 0 < share < 1:
-            ratio = share_ratio(items[key], n, share)
-            found.append(Favour(key[1], key[0], items[key], items[key] / n, share, ratio))
-    return _corrected(found)
+            ratio = share_ratio(counts[key], n, share)
+            places.append(Favour(key[1], key[0], counts[key], counts[key] / n, share, ratio))
+    return _corrected(places)
 
 
-def favoured_content(corpus: Corpus, taken: Sequence[Draft]) -> list[Favour]:
+def favoured_content(corpus: Corpus, items: Sequence[Draft]) -> list[Favour]:
     """Groups, opinions and names that queries and answers mention, against the documents.
 
     Names are words with capital letters within a sentence of the documents, without those in titles
@@ -94,35 +94,35 @@ def favoured_content(corpus: Corpus, taken: Sequence[Draft]) -> list[Favour]:
 
     Args:
         corpus: the documents.
-        taken: the items.
+        items: drafts that became items.
     """
-    ours, theirs = _by_language(corpus, taken)
-    found: list[Favour] = []
-    for code in measured(corpus, taken)[0]:
-        listed = _compared(ours[code], theirs[code], word_lists()[code].mentioned)
-        found += [replace(one, language=code) for one in listed]
-    return _in_order([*found, *_favoured_names(corpus, ours, theirs)])
+    ours, theirs = _by_language(corpus, items)
+    favours: list[Favour] = []
+    for code in measured(corpus, items)[0]:
+        of_lists = _compared(ours[code], theirs[code], word_lists()[code].mentioned)
+        favours += [replace(one, language=code) for one in of_lists]
+    return _in_order([*favours, *_favoured_names(corpus, ours, theirs)])
 
 
 def measured(
-    corpus: Corpus, taken: Sequence[Draft]
+    corpus: Corpus, items: Sequence[Draft]
 ) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
     """The languages whose lists tell of groups and opinions.
 
     Args:
         corpus: the documents.
-        taken: the items.
+        items: drafts that became items.
 
     Returns:
         Items by language, where there is a list and a document; and for each other language (empty
         where the words do not tell it) its items, and why they are not measured.
     """
-    counts = Counter(_language(corpus, one) for one in taken)
-    there = {corpus.language(one) for one in corpus.documents}
+    counts = Counter(_language(corpus, one) for one in items)
+    of_documents = {corpus.language(one) for one in corpus.documents}
     why = {
         code: "no list of words" if code not in word_lists() else "no document in this language"
         for code in counts
-        if code not in word_lists() or code not in there
+        if code not in word_lists() or code not in of_documents
     }
     return (
         {code: n for code, n in counts.items() if code not in why},
@@ -132,21 +132,21 @@ def measured(
 
 def _language(corpus: Corpus, draft: Draft) -> str:
     """The language of a draft: what was wanted, else what its words tell, else its document's."""
-    if said := draft.wanted.get("language"):
-        return code_of(said)
-    told = language_of(" ".join((draft.query, *draft.references[:1])))
-    return told or (corpus.language(draft.sections[0].document) if draft.sections else "")
+    if wanted := draft.wanted.get("language"):
+        return code_of(wanted)
+    code = language_of(" ".join((draft.query, *draft.references[:1])))
+    return code or (corpus.language(draft.sections[0].document) if draft.sections else "")
 
 
 Sentences = dict[str, list[str]]
 """Sentences by the code of their language."""
 
 
-def _by_language(corpus: Corpus, taken: Sequence[Draft]) -> tuple[Sentences, Sentences]:
+def _by_language(corpus: Corpus, items: Sequence[Draft]) -> tuple[Sentences, Sentences]:
     """The sentences of the items and of the documents."""
     ours: Sentences = {}
-    for draft in taken:
-        ours.setdefault(_language(corpus, draft), []).extend(_said(draft))
+    for draft in items:
+        ours.setdefault(_language(corpus, draft), []).extend(_sentences_of(draft))
     theirs: Sentences = {}
     for section in corpus.sections:
         code = corpus.language(section.document)
@@ -155,9 +155,9 @@ def _by_language(corpus: Corpus, taken: Sequence[Draft]) -> tuple[Sentences, Sen
 
 
 def _favoured_names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[Favour]:
-    listed = word_lists()
-    told = [one for one in theirs if one not in listed or listed[one].capitals_are_names]
-    texts = [text for code in told for text in theirs[code]]
+    lists = word_lists()
+    codes = [one for one in theirs if one not in lists or lists[one].capitals_are_names]
+    texts = [text for code in codes for text in theirs[code]]
     titles = {word for one in corpus.sections for word in tokens(f"{one.title} {one.heading}")}
     names = {
         name
@@ -168,21 +168,21 @@ def _favoured_names(corpus: Corpus, ours: Sentences, theirs: Sentences) -> list[
     if not names:
         return []
     any_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names, key=len)[::-1]))})\b")
-    said = [text for code in told for text in ours.get(code, ())]
-    return _compared(said, texts, lambda text: {("name", one) for one in any_name.findall(text)})
+    own = [text for code in codes for text in ours.get(code, ())]
+    return _compared(own, texts, lambda text: {("name", one) for one in any_name.findall(text)})
 
 
-def favoured_words(corpus: Corpus, taken: Sequence[Draft]) -> list[Favour]:
+def favoured_words(corpus: Corpus, items: Sequence[Draft]) -> list[Favour]:
     """Stems of words that queries and answers have, against the documents.
 
     Args:
         corpus: the documents.
-        taken: the items.
+        items: drafts that became items.
     """
-    ours = [one for draft in taken for one in _said(draft)]
+    ours = [one for draft in items for one in _sentences_of(draft)]
     theirs = [one for section in corpus.sections for one in sentences(section.text)]
-    found = _compared(ours, theirs, lambda text: {("word", stem) for stem in content(text)})
-    return _in_order(found)
+    favours = _compared(ours, theirs, lambda text: {("word", stem) for stem in content(text)})
+    return _in_order(favours)
 
 
 def _compared(
@@ -194,36 +194,36 @@ def _compared(
     words, all_words = (sum(len(tokens(one)) for one in texts) for texts in (ours, theirs))
     if not words or not all_words:
         return []
-    here, there = (
+    own_counts, document_counts = (
         Counter(key for text in texts for key in mentioned(text)) for texts in (ours, theirs)
     )
     return [
         Favour(
             what=key[1],
             kind=key[0],
-            count=here[key],
-            rate=1000 * here[key] / words,
-            expected=1000 * there[key] / all_words,
-            ratio=rate_ratio(here[key], words, there[key], all_words),
+            count=own_counts[key],
+            rate=1000 * own_counts[key] / words,
+            expected=1000 * document_counts[key] / all_words,
+            ratio=rate_ratio(own_counts[key], words, document_counts[key], all_words),
         )
-        for key in sorted({*here, *there})
-        if here[key] + there[key] >= FEWEST
+        for key in sorted({*own_counts, *document_counts})
+        if own_counts[key] + document_counts[key] >= FEWEST
     ]
 
 
-def _in_order(found: Sequence[Favour]) -> list[Favour]:
+def _in_order(favours: Sequence[Favour]) -> list[Favour]:
     """With corrected p-values, the most favoured first."""
-    return sorted(_corrected(found), key=lambda one: (-one.ratio.value, one.ratio.p, one.what))
+    return sorted(_corrected(favours), key=lambda one: (-one.ratio.value, one.ratio.p, one.what))
 
 
-def _corrected(found: Sequence[Favour]) -> list[Favour]:
-    values = holm([one.ratio.p for one in found])
+def _corrected(favours: Sequence[Favour]) -> list[Favour]:
+    values = holm([one.ratio.p for one in favours])
     return [
         replace(one, ratio=replace(one.ratio, p=1.0 if p is None else p))
-        for one, p in zip(found, values, strict=True)
+        for one, p in zip(favours, values, strict=True)
     ]
 
 
-def _said(draft: Draft) -> list[str]:
+def _sentences_of(draft: Draft) -> list[str]:
     """The sentences of the query and its first reference."""
     return [one for text in (draft.query, *draft.references[:1]) for one in sentences(text)]

@@ -30,14 +30,14 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
     nearest = [0.0] * len(drafts)
     documents: Counter[str] = Counter()
     parts: Counter[tuple[str, str]] = Counter()
-    taken: list[Draft] = []
+    result: list[Draft] = []
 
     def cost(at: int) -> tuple[float, int]:
-        used = documents[places[at][0]] / (len(taken) + 1)
-        there = parts[places[at]] / (len(taken) + 1)
-        return nearest[at] / 100 + used + there, at
+        from_document = documents[places[at][0]] / (len(result) + 1)
+        from_part = parts[places[at]] / (len(result) + 1)
+        return nearest[at] / 100 + from_document + from_part, at
 
-    while by_kind and len(taken) < len(kinds):
+    while by_kind and len(result) < len(kinds):
         kind = max(sorted(by_kind), key=lambda one: lacking[one])
         best = min(by_kind[kind], key=cost)
         by_kind[kind].remove(best)
@@ -45,11 +45,11 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
             del by_kind[kind]
         lacking[kind] -= 1
         draft = drafts[best]
-        taken.append(draft)
+        result.append(draft)
         documents[places[best][0]] += 1
         parts[places[best]] += 1
         for others in by_kind.values():
             for at in others:
                 alike = fuzz.token_set_ratio(drafts[at].query, draft.query)
                 nearest[at] = max(nearest[at], alike)
-    return taken
+    return result

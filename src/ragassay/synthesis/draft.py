@@ -46,12 +46,10 @@ class Nearly:
 
     def to_record(self) -> dict[str, Any]:
         """As it stands in the provenance."""
-        said = {"query": self.query, "answer": self.answer}
         parts = {"document", "start", "end", "text"}
-        return {
-            **{name: text for name, text in said.items() if text},
-            "spans": [one.model_dump(include=parts) for one in self.spans],
-        }
+        spans = [one.model_dump(include=parts) for one in self.spans]
+        record = {"query": self.query, "answer": self.answer, "spans": spans}
+        return {name: value for name, value in record.items() if value}
 
 
 @dataclass

@@ -20,7 +20,7 @@ from ragassay.judges.questions import AnswerFromPassages, AnswerMatch, ClaimSupp
 from ragassay.scores import Reason
 from ragassay.synthesis.draft import Draft, Rejection, Why
 from ragassay.synthesis.mix import LENGTHS
-from ragassay.synthesis.said_nothing import no_answer
+from ragassay.synthesis.non_answers import no_answer
 from ragassay.synthesis.sections import Corpus, with_headings
 
 ALIKE = 90.0
@@ -58,13 +58,11 @@ class Filters:
     """What words can tell of a draft.
 
     Attributes:
-        corpus: the documents.
-        existing: queries that are there already.
+        existing: queries that the golden set already has.
         real: queries of users, which new ones must be like in length; none: not compared.
         words: fewest and most words of a query.
     """
 
-    corpus: Corpus
     existing: Sequence[str] = ()
     real: Sequence[str] = ()
     words: tuple[int, int] = WORDS
@@ -72,7 +70,7 @@ class Filters:
 
     def __post_init__(self) -> None:
         for one in self.existing:
-            self._seen[_named(one)].append(_joined(one))
+            self._seen[_names_in(one)].append(_normal(one))
 
     def against(self, draft: Draft) -> Rejection | None:
         """The first reason against a draft; a draft without one counts as seen.
@@ -89,7 +87,7 @@ class Filters:
         for why, detail in reasons:
             if detail:
                 return Rejection(why, detail, draft)
-        self._seen[_named(draft.conversation)].append(_joined(draft.conversation))
+        self._seen[_names_in(draft.conversation)].append(_normal(draft.conversation))
         return None
 
     def _form(self, draft: Draft) -> str:
@@ -109,9 +107,9 @@ class Filters:
 
     def _duplicate(self, draft: Draft) -> str:
         # The same words about another name, or with another number, are another query.
-        seen, text = self._seen[_named(draft.conversation)], _joined(draft.conversation)
-        found = process.extractOne(text, seen, scorer=fuzz.token_sort_ratio, score_cutoff=ALIKE)
-        return f"the query is alike to {found[0]!r} ({found[1]:.0f} of 100)" if found else ""
+        seen, text = self._seen[_names_in(draft.conversation)], _normal(draft.conversation)
+        match = process.extractOne(text, seen, scorer=fuzz.token_sort_ratio, score_cutoff=ALIKE)
+        return f"the query is alike to {match[0]!r} ({match[1]:.0f} of 100)" if match else ""
 
     def _unrealistic(self, draft: Draft) -> str:
         if not self.real:
@@ -145,7 +143,7 @@ def ill_formed(query: str, words: tuple[int, int], length: str | None = None) ->
 
 
 class Checks:
-    """What the checker tells of drafts.
+    """What the checker finds against drafts.
 
     Args:
         corpus: the documents.
@@ -173,20 +171,19 @@ class Checks:
 
     async def _answered(self, draft: Draft, ask: Ask) -> Rejection | None:
         """Whether the documents answer a query that they must not."""
-        found = self._corpus.found(draft.query)
-        passages = tuple(one.shown for one in found)
+        passages = tuple(one.shown for one in self._corpus.search(draft.query))
         verdict = await ask.verdict(AnswerFromPassages(draft.conversation, passages))
         if isinstance(verdict, Failure):
             if verdict.reason != Reason.UNSUPPORTED:
                 return Rejection.of(verdict, "not-checked", "checker", draft)
             self.not_tried[ELSEWHERE_BY_WORDS] += 1
-            listed = word_lists().get(language_of(draft.query))
-            what = "no spaces part its words"
-            if listed is None or listed.has_spaces:
+            lists = word_lists().get(language_of(draft.query))
+            reason = "no spaces part its words"
+            if lists is None or lists.has_spaces:
                 if self._corpus.lacks(draft.query):
                     return None
-                what = "every word of it stands in the documents"
-            detail = f"{what}, and the checker cannot tell more"
+                reason = "every word of it stands in the documents"
+            detail = f"{reason}, and the checker cannot tell more"
         elif not no_answer(verdict.answer.answer, draft.conversation):
             detail = f"the checker found an answer: {verdict.answer.answer!r}"
         else:
@@ -205,12 +202,12 @@ class Checks:
         claims = tuple(one for one in claims if one not in same)
         if not claims:
             return None
-        asked = await ask.verdict(ClaimSupport(claims, self._spans(draft)))
-        if isinstance(asked, Failure):
-            return Rejection.of(asked, "not-checked", "checker", draft)
-        if all(asked.answer.supported):
+        verdict = await ask.verdict(ClaimSupport(claims, self._spans(draft)))
+        if isinstance(verdict, Failure):
+            return Rejection.of(verdict, "not-checked", "checker", draft)
+        if all(verdict.answer.supported):
             return None
-        wrong = claims[asked.answer.supported.index(False)]
+        wrong = claims[verdict.answer.supported.index(False)]
         detail = f"the checker found no support for {wrong!r} in the gold spans"
         return Rejection("not-grounded", detail, draft)
 
@@ -222,8 +219,8 @@ class Checks:
                 return self._by_words(draft)
             return Rejection.of(with_spans, "not-checked", "checker", draft)
         if with_spans is not None:
-            said = repr(with_spans) if with_spans else "nothing"
-            detail = f"from the gold spans alone the checker answered {said}"
+            answer = repr(with_spans) if with_spans else "nothing"
+            detail = f"from the gold spans alone the checker answered {answer}"
             return Rejection("not-answerable", detail, draft)
         if draft.wanted.get("type") == "yes-no":
             return None  # half of all guesses are right
@@ -246,19 +243,18 @@ class Checks:
             return None  # a query that is to be denied names what no text does
         spans = " ".join(self._spans(draft))
         held = {*content(spans), *_DIGITS.findall(spans)}
-        listed = word_lists().get(self._corpus.language(draft.spans[0].document))
-        capitals = (
-            _INSIDE.findall(draft.query) if listed is None or listed.capitals_are_names else []
-        )
+        lists = word_lists().get(self._corpus.language(draft.spans[0].document))
+        tells_names = lists is None or lists.capitals_are_names
+        capitals = _INSIDE.findall(draft.query) if tells_names else []
         names = [stem for one in capitals for stem in content(one)]
         foreign = [one for one in names if weight(one) == WHOLE and one not in held]
         foreign += [one for one in _DIGITS.findall(draft.query) if one not in held]
         if foreign:
             detail = f"the gold spans, with the headings above them, do not hold {foreign[0]!r}"
             return Rejection("not-answerable", detail, draft)
-        said = set(content(_without_numbering(draft.conversation, draft)))
+        asked = set(content(_without_numbering(draft.conversation, draft)))
         for reference in draft.references:
-            if (words := set(content(reference))) and words <= said:
+            if (words := set(content(reference))) and words <= asked:
                 detail = f"the words of {reference!r} stand in the query or the turns before it"
                 return Rejection("known-without", detail, draft)
         return None
@@ -267,16 +263,16 @@ class Checks:
         self, draft: Draft, passages: tuple[str, ...], ask: Ask
     ) -> Failure | str | None:
         """``None`` where the checker's answer is right; else the answer, or why there is none."""
-        answer = await ask.verdict(AnswerFromPassages(draft.conversation, passages))
-        if isinstance(answer, Failure):
-            return answer
-        said = answer.answer.answer.strip()
-        if no_answer(said, draft.conversation):
+        verdict = await ask.verdict(AnswerFromPassages(draft.conversation, passages))
+        if isinstance(verdict, Failure):
+            return verdict
+        answer = verdict.answer.answer.strip()
+        if no_answer(answer, draft.conversation):
             return ""
-        match = await ask.verdict(AnswerMatch(draft.query, said, draft.references))
+        match = await ask.verdict(AnswerMatch(draft.query, answer, draft.references))
         if isinstance(match, Failure):
             return match
-        return None if match.answer.is_matching else said
+        return None if match.answer.is_matching else answer
 
     def _spans(self, draft: Draft) -> tuple[str, ...]:
         """The gold spans with the headings above them."""
@@ -287,11 +283,11 @@ class Checks:
 
 def _in_another_language(draft: Draft) -> str:
     """That the query is in another language than was wanted, where its words tell it."""
-    if not (said := draft.wanted.get("language")):
+    if not (name := draft.wanted.get("language")):
         return ""
-    wanted, told = code_of(said), language_of(draft.query)
-    is_other = told and told != wanted and wanted in word_lists()
-    return f"the query is in {told}, not in {wanted}" if is_other else ""
+    wanted, actual = code_of(name), language_of(draft.query)
+    is_other = actual and actual != wanted and wanted in word_lists()
+    return f"the query is in {actual}, not in {wanted}" if is_other else ""
 
 
 def _leak(draft: Draft) -> str:
@@ -299,8 +295,7 @@ def _leak(draft: Draft) -> str:
         return ""
     asked = set(content(_without_numbering(draft.query, draft)))
     for reference in draft.references:
-        held = set(content(reference))
-        if held and held <= asked:
+        if (words := set(content(reference))) and words <= asked:
             return f"the query holds its answer {reference!r}"
     return ""
 
@@ -315,11 +310,11 @@ def _without_numbering(text: str, draft: Draft) -> str:
     return text
 
 
-def _named(text: str) -> frozenset[str]:
+def _names_in(text: str) -> frozenset[str]:
     """The stems of a text's names and numbers."""
     stems = (stem for word in _NAMES.findall(text) for stem in content(word))
     return frozenset(one for one in stems if weight(one) == WHOLE)
 
 
-def _joined(text: str) -> str:
+def _normal(text: str) -> str:
     return " ".join(text.casefold().removeprefix("user: ").split())

@@ -67,8 +67,8 @@ class Mix:
         Raises:
             UsageError: an unknown part or value, or a weight that is none.
         """
-        given = {part: dict(values) for part, values in DEFAULT.items()}
-        named: dict[str, dict[str, float]] = {}
+        defaults = {part: dict(values) for part, values in DEFAULT.items()}
+        chosen: dict[str, dict[str, float]] = {}
         for word in words:
             part, equals, values = word.partition("=")
             if not equals or part not in (*KNOWN, *FREE):
@@ -77,13 +77,13 @@ class Mix:
                     f"--mix {word!r}: write PART=VALUE:WEIGHT,..., as in type=factual:2,yes-no:1. "
                     f"{hint} Parts: {', '.join([*KNOWN, *FREE])}."
                 )
-            named[part] = dict(_weight(word, part, one) for one in values.split(","))
-        if JOINT in named:
-            both = {"type", "answerability"} & named.keys()
+            chosen[part] = dict(_weight(word, part, one) for one in values.split(","))
+        if JOINT in chosen:
+            both = {"type", "answerability"} & chosen.keys()
             if both:
                 raise UsageError(f"--mix {JOINT} sets {both.pop()} too: name one of the two.")
-            del given["type"], given["answerability"]
-        return cls.of({**given, **named})
+            del defaults["type"], defaults["answerability"]
+        return cls.of({**defaults, **chosen})
 
     @classmethod
     def of(cls, weights: Mapping[str, Mapping[str, float]]) -> Mix:
@@ -110,11 +110,11 @@ class Mix:
     @property
     def parts(self) -> dict[str, tuple[str, ...]]:
         """The values that each part may take; the joint part as those that it sets."""
-        found = {part: tuple(values) for part, values in self.weights.items() if part != JOINT}
+        parts = {part: tuple(values) for part, values in self.weights.items() if part != JOINT}
         for value in self.weights.get(JOINT, {}):
             for part, set_to in EXPANDED[value].items():
-                found[part] = tuple(dict.fromkeys((*found.get(part, ()), set_to)))
-        return found
+                parts[part] = tuple(dict.fromkeys((*parts.get(part, ()), set_to)))
+        return parts
 
     def kinds(self, n: int, seed: int) -> list[Kind]:
         """What is wanted of each of ``n`` items: in each part the values in their shares, parts

@@ -114,17 +114,17 @@ class PublishedWish:
             return
         with tempfile.TemporaryDirectory() as aside:
             folder = Path(aside) if golden is None else golden / "documents"
-            found = list(self._contents())
-            if one.max_num_docs is not None and len(found) > one.max_num_docs:
-                places = random.Random(one.seed).sample(range(len(found)), one.max_num_docs)
-                found = [found[at] for at in sorted(places)]
-            if not found:
+            contents = list(self._contents())
+            if one.max_num_docs is not None and len(contents) > one.max_num_docs:
+                places = random.Random(one.seed).sample(range(len(contents)), one.max_num_docs)
+                contents = [contents[at] for at in sorted(places)]
+            if not contents:
                 raise InputError(
                     "names no document that counts (document_source)",
                     path=self.path,
                     hint="See its path, file_extensions and min_doc_size.",
                 )
-            for name, content in found:
+            for name, content in contents:
                 write_bytes(folder / name, content)
             yield folder
 
@@ -148,8 +148,8 @@ class PublishedWish:
         column, seen = self.source.text_column, set()
         rows = csv.DictReader(io.StringIO(text_of(path)))
         if column not in (rows.fieldnames or ()):
-            there = ", ".join(rows.fieldnames or ()) or "none"
-            raise InputError(f"has no column {column!r} (there are: {there})", path=path)
+            names = ", ".join(rows.fieldnames or ()) or "none"
+            raise InputError(f"has no column {column!r} (there are: {names})", path=path)
         for number, row in enumerate(rows, 1):
             text = (row[column] or "").strip()
             if text and len(text) >= self.source.min_doc_size and text not in seen:
@@ -230,9 +230,9 @@ def read_query_generation(path: Path) -> PublishedWish:
         weights["language"] = {generation.language: 1}
     word, variable = "", None
     if read.model is not None:
-        word, known = judge_word(file, read.model, "gpt-4o-mini", ("model",))
+        word, own_variables = judge_word(file, read.model, "gpt-4o-mini", ("model",))
         variable = variable_of(read.model.api_key, file.content, ("model", "api_key"))
-        variable = None if variable in known else variable
+        variable = None if variable in own_variables else variable
     return PublishedWish(
         path,
         source,

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from ragassay.counts import plural
+from ragassay.files import write_text
 from ragassay.judges.offline.language import tokens
 from ragassay.synthesis.bias import (
     FEWEST,
@@ -31,7 +34,7 @@ _FOLDS = 5
 def scorecard(
     made: Mapping[str, Any],
     corpus: Corpus,
-    taken: Sequence[Draft],
+    items: Sequence[Draft],
     spare: Sequence[Draft],
     rejections: Sequence[Rejection],
     *,
@@ -44,42 +47,57 @@ def scorecard(
     Args:
         made: generator, checker, versions and seed.
         corpus: the documents.
-        taken: drafts that became items.
+        items: drafts that became items.
         spare: drafts that were accepted and not chosen.
         rejections: the others.
         kinds: what was wanted of each item.
         real: queries of users; none: not compared.
         not_tried: checks that the checker cannot do, with the number of drafts.
     """
-    accepted = [*taken, *spare]
+    accepted = [*items, *spare]
     n = len(accepted) + len(rejections)
     lines = [f"## {made['generator']}, prompts {made['prompts']}", ""]
     lines += [f"Checker: {made['checker']}. Seed: {made['seed']}. Figures of the last run.", ""]
     lines += [
-        f"{n} drafts: {len(accepted)} passed ({_share(len(accepted), n)}), of which {len(taken)} "
+        f"{n} drafts: {len(accepted)} passed ({_share(len(accepted), n)}), of which {len(items)} "
         "were chosen.",
         "",
         *_table(("rejected for", "drafts", "share"), _reasons(rejections, n)),
     ]
-    for what, number in not_tried.items():
-        lines += [
-            f"Not tried, as the checker answers no queries: {what} ({number} drafts).",
-            "",
-        ]
-    lines += _table(("kind", "wanted", "chosen"), _kinds(kinds, taken))
-    lines += _bias(corpus, taken)
-    told = told_apart([one.query for one in accepted], real)
+    for check, number in not_tried.items():
+        sentence = f"Not tried, as the checker answers no queries: {check} ({number} drafts)."
+        lines += [sentence, ""]
+    lines += _table(("kind", "wanted", "chosen"), _kinds(kinds, items))
+    lines += _bias(corpus, items)
+    return "\n".join([*lines, f"Realism: {_realism(accepted, real)}", ""])
+
+
+def _realism(accepted: Sequence[Draft], real: Sequence[str]) -> str:
+    """How well queries can be told from real ones, in a sentence."""
     if not real:
-        lines += ["Realism: not measured; name real queries with --real.", ""]
-    elif told is None:
-        lines += [f"Realism: not measured; it takes {_FOLDS} queries on either side.", ""]
-    else:
-        lines += [
-            f"Realism: a classifier of words and their order tells these queries from the "
-            f"{len(real)} real ones with an AUC of {told:.2f} (0.50: it cannot; 1.00: always).",
-            "",
-        ]
-    return "\n".join(lines)
+        return "not measured; name real queries with --real."
+    auc = told_apart([one.query for one in accepted], real)
+    if auc is None:
+        return f"not measured; it takes {_FOLDS} queries on either side."
+    return (
+        f"a classifier of words and their order tells these queries from the {len(real)} real "
+        f"ones with an AUC of {auc:.2f} (0.50: it cannot; 1.00: always)."
+    )
+
+
+def save_scorecard(path: Path, section: str) -> None:
+    """Writes a section into a scorecard, in place of the one with the same heading.
+
+    Args:
+        path: of the file.
+        section: as `scorecard` gives it.
+    """
+    head = "# Scorecard\n\n"
+    old = path.read_text(encoding="utf-8").removeprefix(head) if path.exists() else ""
+    earlier = [f"## {one}" for one in re.split("^## ", old, flags=re.MULTILINE)[1:]]
+    heading = section.splitlines()[0]
+    others = [one for one in earlier if one.splitlines()[0] != heading]
+    write_text(path, head + "\n".join([*others, section]).rstrip() + "\n")
 
 
 def told_apart(written: Sequence[str], real: Sequence[str]) -> float | None:
@@ -127,21 +145,21 @@ def _reasons(rejections: Sequence[Rejection], n: int) -> list[tuple[object, ...]
     return [(why, number, _share(number, n)) for why, number in counts.most_common()]
 
 
-def _kinds(kinds: Sequence[Kind], taken: Sequence[Draft]) -> list[tuple[object, ...]]:
-    wanted, got = Counter(kinds), Counter(one.kind for one in taken)
+def _kinds(kinds: Sequence[Kind], items: Sequence[Draft]) -> list[tuple[object, ...]]:
+    wanted, got = Counter(kinds), Counter(one.kind for one in items)
     every = sorted({*wanted, *got})
     return [(", ".join(value for _, value in one), wanted[one], got[one]) for one in every]
 
 
-def _bias(corpus: Corpus, taken: Sequence[Draft]) -> list[str]:
+def _bias(corpus: Corpus, items: Sequence[Draft]) -> list[str]:
     """What the chosen items favour against the documents."""
-    if not taken:
+    if not items:
         return ["Bias: nothing was chosen.", ""]
-    places, words = favoured_places(corpus, taken), favoured_words(corpus, taken)
-    mentioned = favoured_content(corpus, taken)
-    listed = [one for one in mentioned if one.kind != "name" or one.notable]
+    places, words = favoured_places(corpus, items), favoured_words(corpus, items)
+    mentioned = favoured_content(corpus, items)
+    listed = [one for one in mentioned if one.kind != "name" or one.is_notable]
     names = sum(one.kind == "name" for one in mentioned)
-    differ = [one for one in words if one.notable]
+    differ = [one for one in words if one.is_notable]
     more = [_times(one) for one in differ if one.ratio.value > 1][:_FAVOURED]
     less = [_times(one) for one in differ[::-1] if one.ratio.value < 1][:_FAVOURED]
     return [
@@ -158,8 +176,8 @@ def _bias(corpus: Corpus, taken: Sequence[Draft]) -> list[str]:
                 for one in places
             ],
         ),
-        *_table(("document", *THIRDS), _covered(corpus, taken)),
-        f"Groups, opinions (by lists of words: {_listed(corpus, taken)}) and names that {FEWEST} "
+        *_table(("document", *THIRDS), _covered(corpus, items)),
+        f"Groups, opinions (by lists of words: {_listed(corpus, items)}) and names that {FEWEST} "
         f"sentences or more mention, per 1,000 words. {names} names were compared; those that "
         "differ are listed.",
         "",
@@ -182,9 +200,9 @@ def _bias(corpus: Corpus, taken: Sequence[Draft]) -> list[str]:
     ]
 
 
-def _listed(corpus: Corpus, taken: Sequence[Draft]) -> str:
+def _listed(corpus: Corpus, items: Sequence[Draft]) -> str:
     """For which languages groups and opinions were compared, and for which not."""
-    by_list, left_out = measured(corpus, taken)
+    by_list, left_out = measured(corpus, items)
     return "; ".join(
         [
             *(f"{code} of {plural(n, 'item')}" for code, n in by_list.items()),
@@ -202,7 +220,7 @@ _TESTED = ("times as often", "95 %", "p")
 
 def _tested(one: Favour) -> tuple[str, str, str]:
     ratio = one.ratio
-    marked = " *" if one.notable else ""
+    marked = " *" if one.is_notable else ""
     interval = f"{ratio.low:.2f} to {ratio.high:.2f}"
     return f"{ratio.value:.2f}", interval, f"{ratio.p:.3f}{marked}"
 
@@ -212,8 +230,8 @@ def _times(one: Favour) -> str:
     return f"{one.what} ({times})"
 
 
-def _covered(corpus: Corpus, taken: Sequence[Draft]) -> list[tuple[object, ...]]:
-    used = Counter((name, part_of(place)) for draft in taken for name, place in draft.places)
+def _covered(corpus: Corpus, items: Sequence[Draft]) -> list[tuple[object, ...]]:
+    used = Counter((name, part_of(place)) for draft in items for name, place in draft.places)
     return [(name, *(used[name, part] for part in THIRDS)) for name in corpus.documents]
 
 

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 
-from ragassay.golden import Document, Heading, language_of, word_lists
+from ragassay.golden import Document, GoldSpan, Heading, language_of, word_lists
 from ragassay.judges.offline.language import content, sentences, weight
 
 MOST = 2_000
@@ -19,6 +20,10 @@ THIRDS = ("first third", "second third", "last third")
 
 NAME = re.compile(r"(?<=[a-z,;:)] )[A-ZÀ-ÖØ-Þ][\w’'-]+(?: [A-ZÀ-ÖØ-Þ][\w’'-]+)*")
 """Words with capital letters within a sentence."""
+_BEST = 5
+"""Sections that a search gives, at most."""
+_FEW = 8
+"""Sections that share a name, at most: what stands in more of them is nothing special."""
 _BLOCK = re.compile(r"\S.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
 
 
@@ -52,12 +57,18 @@ class Section:
         """Each sentence with the third of the document in which its middle stands."""
         end = self.start
         for begin, end in self.sentences:
-            yield (
-                part_of((begin + end) / 2 / self.length),
-                self.text[begin - self.start : end - self.start],
-            )
+            yield part_of((begin + end) / 2 / self.length), self.between(begin, end)
         if end < self.end:
-            yield part_of((end + self.end) / 2 / self.length), self.text[end - self.start :]
+            yield part_of((end + self.end) / 2 / self.length), self.between(end, self.end)
+
+    def between(self, start: int, end: int) -> str:
+        """The text between two characters of the document that stand in the section.
+
+        Args:
+            start: the first one.
+            end: after the last one.
+        """
+        return self.text[start - self.start : end - self.start]
 
     @cached_property
     def sentences(self) -> tuple[tuple[int, int], ...]:
@@ -99,10 +110,10 @@ def sections_of(document: Document) -> Iterator[Section]:
         document: with headings, or none.
     """
     text, title = document.text, document.title
-    named = document.id if title is None else title.title
+    name = document.id if title is None else title.title
     for start, stop, heading in _between(document, title):
         for begin, end in _divided(text, start, stop):
-            yield Section(document.id, named, heading, begin, end, text[begin:end], len(text))
+            yield Section(document.id, name, heading, begin, end, text[begin:end], len(text))
 
 
 def _between(document: Document, title: Heading | None) -> Iterator[tuple[int, int, str]]:
@@ -137,11 +148,11 @@ class Corpus:
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self.documents = documents
-        self._of = {name: list(sections_of(one)) for name, one in documents.items()}
-        self.sections = [one for each in self._of.values() for one in each]
+        self._by_document = {name: list(sections_of(one)) for name, one in documents.items()}
+        self.sections = [one for each in self._by_document.values() for one in each]
         self._stems = [Counter(content(one.shown)) for one in self.sections]
         self._languages: dict[str, str] = {}
-        self._in = Counter(stem for stems in self._stems for stem in stems)
+        self._n_sections = Counter(stem for stems in self._stems for stem in stems)
 
     def language(self, document: str) -> str:
         """The code of the language that a document is in; empty where its words do not tell.
@@ -159,19 +170,28 @@ class Corpus:
         Args:
             text: a query, say.
         """
-        lacking = [
-            one for one in dict.fromkeys(content(text)) if one not in self._in and weight(one)
+        lists = word_lists().get(language_of(text))
+        small = {stem for word in (lists.small if lists else ()) for stem in content(word)}
+        return [
+            one
+            for one in dict.fromkeys(content(text))
+            if one not in self._n_sections and one not in small and weight(one)
         ]
-        listed = word_lists().get(language_of(text))
-        small = {stem for word in (listed.small if listed else ()) for stem in content(word)}
-        return [one for one in lacking if one not in small]
 
-    def found(self, query: str, most: int = 5) -> list[Section]:
-        """The sections whose words match a query best (BM25), the best first.
+    def span(self, section: Section, start: int, end: int) -> GoldSpan:
+        """The gold span at a place.
+
+        Args:
+            section: of the document that the place is in.
+            start, end: characters of the document.
+        """
+        return GoldSpan.of(section.document, self.documents[section.document].text, start, end)
+
+    def search(self, query: str) -> list[Section]:
+        """The five sections whose words match a query best (BM25), the best first.
 
         Args:
             query: its text.
-            most: sections at most.
         """
         mean = sum(stems.total() for stems in self._stems) / len(self._stems)
         wanted = set(content(query))
@@ -179,20 +199,16 @@ class Corpus:
         for at, stems in enumerate(self._stems):
             room = 1.2 * (0.25 + 0.75 * stems.total() / mean)
             score = sum(
-                self.rarity(one) * stems[one] * 2.2 / (stems[one] + room)
+                self._rarity(one) * stems[one] * 2.2 / (stems[one] + room)
                 for one in wanted
                 if one in stems
             )
             scored.append((-score, at))
-        return [self.sections[at] for score, at in sorted(scored)[:most] if score < 0]
+        return [self.sections[at] for score, at in sorted(scored)[:_BEST] if score < 0]
 
-    def rarity(self, stem: str) -> float:
-        """The inverse document frequency of a stem, over sections; above 0.
-
-        Args:
-            stem: of a word.
-        """
-        n = self._in[stem]
+    def _rarity(self, stem: str) -> float:
+        """The inverse document frequency of a stem, over sections; above 0."""
+        n = self._n_sections[stem]
         return math.log(1 + (len(self.sections) - n + 0.5) / (n + 0.5))
 
     def at(self, document: str, start: int) -> Section:
@@ -202,11 +218,11 @@ class Corpus:
             document: its id.
             start: the character.
         """
-        here = self._of[document]
+        here = self._by_document[document]
         return next((one for one in reversed(here) if one.start <= start), here[0])
 
 
-def shared_names(sections: Sequence[Section]) -> Iterator[tuple[Section, Section, str]]:
+def pairs_with_shared_names(sections: Sequence[Section]) -> Iterator[tuple[Section, Section]]:
     """Pairs of sections of different documents with a name that stands in both and in few others,
     the rarest names first.
 
@@ -217,13 +233,7 @@ def shared_names(sections: Sequence[Section]) -> Iterator[tuple[Section, Section
     for section in sections:
         for name in set(NAME.findall(section.text)):
             places.setdefault(name, []).append(section)
-    for name, held in sorted(places.items(), key=lambda one: (len(one[1]), one[0])):
-        if not 2 <= len(held) <= _FEW:
-            continue
-        for at, first in enumerate(held):
-            for second in held[at + 1 :]:
-                if first.document != second.document:
-                    yield first, second, name
-
-
-_FEW = 8
+    for _, sharing in sorted(places.items(), key=lambda one: (len(one[1]), one[0])):
+        if len(sharing) <= _FEW:
+            pairs = combinations(sharing, 2)
+            yield from (pair for pair in pairs if pair[0].document != pair[1].document)

@@ -1,7 +1,6 @@
 """One synthesis: drafts, what is rejected of them and why, and the choice; written into a folder.
 
-The same command again goes on: what was written is there already, and what was asked is in the
-ledger.
+The same command again continues: the folder has what was written, the ledger what was asked.
 """
 
 from __future__ import annotations
@@ -9,12 +8,10 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-import re
 from collections import Counter
-from collections.abc import Callable, Container, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import orjson
@@ -22,7 +19,7 @@ import orjson
 from ragassay.engine.config import Judging
 from ragassay.engine.run import options_of
 from ragassay.errors import InputError, UsageError
-from ragassay.files import write_bytes, write_text
+from ragassay.files import write_bytes
 from ragassay.golden import (
     QUERIES,
     Document,
@@ -44,127 +41,32 @@ from ragassay.judges import (
 )
 from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger, is_there
 from ragassay.judges.questions import WriteAnswer, WriteQuery
-from ragassay.samples import Sample
-from ragassay.synthesis import offline_generator
 from ragassay.synthesis.choosing import chosen
 from ragassay.synthesis.draft import Draft, Rejection
-from ragassay.synthesis.filters import WORDS, Checks, Filters
-from ragassay.synthesis.llm_generator import LLMGenerator
+from ragassay.synthesis.filters import Checks, Filters
+from ragassay.synthesis.generators import (
+    LLMGenerator,
+    OfflineGenerator,
+    TwoJudges,
+    is_target,
+    judge_of_target,
+    offline_generator,
+)
 from ragassay.synthesis.mix import Kind, Mix
-from ragassay.synthesis.offline_generator import OfflineGenerator
-from ragassay.synthesis.scorecard import scorecard
+from ragassay.synthesis.scorecard import save_scorecard, scorecard
 from ragassay.synthesis.sections import Corpus
-from ragassay.synthesis.target_judge import is_target, refuse_panel, target_judge
-from ragassay.synthesis.two_judges import TwoJudges
+from ragassay.synthesis.wish import OFFLINE, Outcome, Planned, Wish
 from ragassay.transport import Budget
 
-OFFLINE = "offline"
-PILOT = 20
 REJECTED, SCORECARD = "rejected.jsonl", "scorecard.md"
 OVER = 1.5
 """Drafts that are checked for each item that is wanted."""
-_LOOKED_AT = 10
+_DRAFTS_PER_ITEM = 10
 """Drafts that the rules wrote among which each item is chosen, at most."""
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What is to be synthesized.
-
-    Attributes:
-        documents: folder of the documents.
-        output: folder of the golden set; items are added to one that is there.
-        n: items that it is to hold in the end, those made before included.
-        generator: ``offline``, a judge's word, or a target's.
-        checker: likewise.
-        mix: which kinds.
-        seed: of everything that is drawn.
-        guide: how queries and answers are to be written.
-        like: a golden set whose accepted items are shown as examples.
-        real: queries of users, for comparison.
-        given: queries that only need answers; then ``n`` and ``mix`` do not count.
-        answers: whether the generator writes answers.
-        words: fewest and most words of a query.
-        same_model: whether generator and checker may be one model.
-        pilot: only the first 20, for review.
-        skip_unreadable: whether documents that cannot be read are left out.
-    """
-
-    documents: Path
-    output: Path
-    n: int = 200
-    generator: str = OFFLINE
-    checker: str = OFFLINE
-    mix: Mix = field(default_factory=lambda: Mix.parse(()))
-    seed: int = 0
-    guide: str = ""
-    like: Path | None = None
-    real: Sequence[str] = ()
-    given: Sequence[Sample] = ()
-    answers: bool = True
-    words: tuple[int, int] = WORDS
-    same_model: bool = False
-    pilot: bool = False
-    skip_unreadable: bool = False
-
-    @property
-    def target(self) -> int:
-        """Items that the folder is to hold after this run."""
-        return min(PILOT, self.n) if self.pilot else self.n
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a synthesis gave.
-
-    Attributes:
-        items: added now.
-        total: synthetic items in the folder, rejected ones left out.
-        n_drafts: that were written, or asked for in vain, in this run.
-        rejections: of this run.
-        usage: what was asked and paid.
-        stopped: whether a passing reason kept drafts from being written or checked.
-        n_not_chosen: drafts with which nothing is wrong and that became no item.
-        n_lines: of ``rejected.jsonl`` now; 0 where nothing was written.
-        unasked: drafts that nobody was asked for or about, because nothing more was sent; they
-            are no rejections.
-    """
-
-    items: Sequence[GoldenItem]
-    total: int
-    n_drafts: int
-    rejections: Sequence[Rejection]
-    usage: Usage
-    stopped: bool
-    n_not_chosen: int = 0
-    n_lines: int = 0
-    unasked: Sequence[Rejection] = ()
-
-
-@dataclass(frozen=True)
-class Planned:
-    """What a synthesis would ask.
-
-    Attributes:
-        drafts: that would be written.
-        calls: requests that are certain; ``held`` are in the ledger.
-        most_calls: with all that may follow from answers.
-        input_tokens, output_tokens: of the certain requests.
-        cost: US dollars of them; ``unpriced`` have no known price.
-    """
-
-    drafts: int
-    calls: int
-    held: int
-    most_calls: int
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    unpriced: int
-
-
 class Synthesis:
-    """A synthesis that is ready to run: documents, golden set and judges are there.
+    """A synthesis that is ready to run: documents and golden set are read.
 
     Args:
         wish: what is wanted.
@@ -205,14 +107,14 @@ class Synthesis:
         if self.wish.generator != OFFLINE:
             return {}
         names = [self.corpus.language(one) for one in self.corpus.documents]
-        found = Counter(one for one in names if one not in offline_generator.READS)
-        if found.total() == len(names):
-            told = ", ".join(f"{code} ({n})" for code, n in found.most_common())
+        others = Counter(one for one in names if one not in offline_generator.READS)
+        if others.total() == len(names):
+            languages = ", ".join(f"{code} ({n})" for code, n in others.most_common())
             raise UsageError(
                 f"The offline generator reads and writes English only, and the documents of "
-                f"{self.wish.documents} are in {told}. Name a model with --generator."
+                f"{self.wish.documents} are in {languages}. Name a model with --generator."
             )
-        return dict(found)
+        return dict(others)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Outcome:
         """Writes, checks, chooses, and adds the items to the folder.
@@ -225,57 +127,54 @@ class Synthesis:
         with self._judges() as (judge, made), Asker(judge) as asker:
             asker.progress = progress
             drafts, rejections = self._drafts(asker)
-            unasked = [one for one in rejections if one.unasked]
-            rejections = [one for one in rejections if not one.unasked]
-            n_drafts = len(drafts) + len(rejections)
+            n_drafts = len(drafts) + sum(not one.unasked for one in rejections)
             filters = self._filters()
-            there = {item.id for item in self.golden.items}
+            existing = {item.id for item in self.golden.items}
             passed = []
-            for draft in (one for one in drafts if one.id not in there):
+            for draft in (one for one in drafts if one.id not in existing):
                 if (rejection := filters.against(draft)) is None:
                     passed.append(draft)
                 else:
                     rejections.append(rejection)
             kinds = self._kinds()
-            unused = passed
+            candidates = passed
             if not self.wish.given:
                 # The rules find much more than is wanted; no checker is paid for all of it.
                 passed = chosen(self._part(passed), _more(self.wish.mix, kinds, self.wish.seed))
             checks = Checks(self.corpus)
-            found = self._each(asker, [_checked(checks, one, asker) for one in passed])
-            unasked += [one for one in found if one is not None and one.unasked]
-            rejections += [one for one in found if one is not None and not one.unasked]
-            accepted = [d for d, against in zip(passed, found, strict=True) if against is None]
-            taken = accepted if self.wish.given else chosen(accepted, kinds)
+            results = _each(asker, [partial(_checked, checks, one, asker) for one in passed])
+            rejections += [one for one in results if one is not None]
+            accepted = [one for one, against in zip(passed, results, strict=True) if not against]
+            drafts = accepted if self.wish.given else chosen(accepted, kinds)
             usage = asker.usage
-        items = [one.to_item(made) for one in taken]
-        spare = [one for one in accepted if one not in taken]
-        told = {id(one) for one in (*taken, *(one.draft for one in found if one is not None))}
+        settled = {id(one) for one in (*drafts, *(one.draft for one in rejections))}
         not_chosen = [
             Rejection("not-chosen", "Nothing is wrong with it; other drafts were chosen.", one)
-            for one in unused
-            if id(one) not in told
+            for one in candidates
+            if id(one) not in settled
         ]
+        unasked = [one for one in rejections if one.unasked]
+        rejections = [one for one in rejections if not one.unasked]
+        items = [one.to_item(made) for one in drafts]
         n_lines = self._save(items, made, [*rejections, *not_chosen])
         card = scorecard(
             made,
             self.corpus,
-            taken,
-            spare,
+            drafts,
+            [one for one in accepted if one not in drafts],
             rejections,
             kinds=kinds,
             real=self.wish.real,
             not_tried=checks.not_tried,
         )
-        _save_section(self.wish.output / SCORECARD, card)
-        stopped = any(one.passing for one in (*rejections, *unasked))
+        save_scorecard(self.wish.output / SCORECARD, card)
         return Outcome(
             items,
             len(self.made),
             n_drafts,
             rejections,
             usage,
-            stopped,
+            stopped=any(one.passing for one in (*rejections, *unasked)),
             n_not_chosen=len(not_chosen),
             n_lines=n_lines,
             unasked=unasked,
@@ -293,22 +192,14 @@ class Synthesis:
                     kinds = _more(self.wish.mix, self._kinds(), self.wish.seed)
                     passed = [one for one in drafts if not filters.against(one)]
                     drafts = chosen(self._part(passed), kinds)
-                self._each(asker, [_checked(checks, one, asker) for one in drafts])
-            demands = list(planning.demands.values())
+                _each(asker, [partial(_checked, checks, one, asker) for one in drafts])
             n = len(drafts) + len(rejections)
             # An answer leads to one more by the generator and up to five by the checker.
             steps = len(judge.leaves()) and (5 if self.wish.generator == OFFLINE else 7)
-            calls = sum(one.calls for one in demands)
-            return Planned(
-                drafts=n,
-                calls=calls,
-                held=sum(one.held for one in demands),
-                most_calls=max(calls, n * steps),
-                input_tokens=sum(one.input_tokens for one in demands),
-                output_tokens=sum(one.output_tokens for one in demands),
-                cost=sum(one.cost for one in demands),
-                unpriced=sum(one.unpriced for one in demands),
-            )
+            names = ("calls", "held", "input_tokens", "output_tokens", "cost", "unpriced")
+            demands = planning.demands.values()
+            totals = {name: sum(getattr(one, name) for one in demands) for name in names}
+            return Planned(drafts=n, most_calls=max(totals["calls"], n * steps), **totals)
 
     @contextmanager
     def _judges(self) -> Iterator[tuple[Judge, dict[str, Any]]]:
@@ -325,10 +216,14 @@ class Synthesis:
 
             def judge(words: str) -> Judge:
                 if is_target(words):
-                    return target_judge(words, options, ledger=ledger, budget=budget)
-                refuse_panel(words)
+                    return judge_of_target(words, options, ledger=ledger, budget=budget)
+                names = words.split(",")
+                if len(names) > 1 and any(is_target(one.strip()) for one in names):
+                    raise UsageError(
+                        f"{words}: a panel has judges only. Name one target, or judges."
+                    )
                 return make_judge(
-                    named_judges(words.split(",")),
+                    named_judges(names),
                     default_model="gpt-4o-mini",
                     ledger=ledger,
                     budget=budget,
@@ -361,25 +256,19 @@ class Synthesis:
             words=wish.words,
         )
         if wish.given:
-            wanted = list(generator.given(wish.given))
+            wanted = list(generator.answering(wish.given))
         else:
             every = list(generator.wanted(wish.mix.kinds(math.ceil(OVER * wish.n), wish.seed)))
             wanted = every[: math.ceil(OVER * wish.target)]
         scope = asker.scope()
-        written = self._each(asker, [generator.draft(one, scope.ask()) for one in wanted])
+        written = _each(asker, [partial(generator.draft, one, scope.ask()) for one in wanted])
         drafts = [one for one in written if isinstance(one, Draft)]
         return drafts, [one for one in written if isinstance(one, Rejection)]
-
-    def _each(self, asker: Asker, work: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
-        async def one(each: Coroutine[Any, Any, Any]) -> Any:
-            return await asker.finish_sample(lambda: each)
-
-        return [future.result() for future in [asker.submit(one(each)) for each in work]]
 
     def _part(self, drafts: list[Draft]) -> list[Draft]:
         """A random part where there are many more drafts than are wanted: the time of a choice
         grows with both."""
-        most = _LOOKED_AT * self.wish.target
+        most = _DRAFTS_PER_ITEM * self.wish.target
         if len(drafts) <= most:
             return drafts
         places = random.Random(self.wish.seed).sample(range(len(drafts)), most)
@@ -387,7 +276,7 @@ class Synthesis:
 
     def _filters(self) -> Filters:
         existing = [item.query for item in (*self.golden.items, *self._examples)]
-        return Filters(self.corpus, list(dict.fromkeys(existing)), self.wish.real, self.wish.words)
+        return Filters(list(dict.fromkeys(existing)), self.wish.real, self.wish.words)
 
     @property
     def made(self) -> list[GoldenItem]:
@@ -402,9 +291,9 @@ class Synthesis:
     def _kinds(self) -> list[Kind]:
         """What is wanted of each item that is lacking."""
         lacking = Counter(self.wish.mix.kinds(self.wish.target, self.wish.seed))
-        have = self.made
-        lacking -= Counter(tuple(sorted(item.provenance["wanted"].items())) for item in have)
-        return list(lacking.elements())[: max(0, self.wish.target - len(have))]
+        made = self.made
+        lacking -= Counter(tuple(sorted(item.provenance["wanted"].items())) for item in made)
+        return list(lacking.elements())[: max(0, self.wish.target - len(made))]
 
     def _save(
         self, items: Sequence[GoldenItem], made: dict[str, Any], rejections: Sequence[Rejection]
@@ -416,8 +305,8 @@ class Synthesis:
             if not is_new:
                 # People may have reviewed items while others were written.
                 golden.items = GoldenSet.open(golden.folder).items
-            there = {item.id for item in golden.items}
-            golden.items = [*golden.items, *(one for one in items if one.id not in there)]
+            existing = {item.id for item in golden.items}
+            golden.items = [*golden.items, *(one for one in items if one.id not in existing)]
             golden.save()
         golden.save_manifest(self.corpus.documents)
         golden.save_card(
@@ -425,22 +314,26 @@ class Synthesis:
             f"({SCORECARD} has the figures)."
         )
         path = self.wish.output / REJECTED
-        kept = path.read_bytes().splitlines() if path.exists() else []
+        earlier = path.read_bytes().splitlines() if path.exists() else []
         records = [one.to_record(made) for one in rejections]
         # What was not chosen before may be an item now, or not chosen again.
         settled = {item.id for item in golden.items}
         settled |= {str(one.get("id")) for one in records if one["why"] == "not-chosen"}
-        kept = [line for line in kept if not _is_settled(line, settled)]
-        lines = dict.fromkeys([*kept, *map(orjson.dumps, records)])
+        unsettled = [line for line in earlier if not _is_settled(line, settled)]
+        lines = dict.fromkeys([*unsettled, *map(orjson.dumps, records)])
         write_bytes(path, b"".join(line + b"\n" for line in lines))
         return len(lines)
 
 
 def _is_settled(line: bytes, ids: Container[str]) -> bool:
-    """Whether a line tells a draft with one of some ids as not chosen."""
-    if not line.startswith(b'{"why":"not-chosen"'):
-        return False
-    return orjson.loads(line)["id"] in ids
+    """Whether a line says that a draft with one of some ids was not chosen."""
+    return line.startswith(b'{"why":"not-chosen"') and orjson.loads(line)["id"] in ids
+
+
+def _each(asker: Asker, work: Sequence[Callable[[], Awaitable[Any]]]) -> list[Any]:
+    """The results of coroutines that run side by side, in their order."""
+    futures = [asker.submit(asker.finish_sample(one)) for one in work]
+    return [future.result() for future in futures]
 
 
 async def _checked(checks: Checks, draft: Draft, asker: Asker) -> Rejection | None:
@@ -460,8 +353,12 @@ def _opened(wish: Wish, documents: dict[str, Document]) -> GoldenSet:
         check_output(wish.output, wish.documents)
         return GoldenSet(wish.output, [], wish.documents)
     golden = GoldenSet.open(wish.output)
-    known = golden.known_documents()
-    changed = [key for key in known if key not in documents or documents[key].sha256 != known[key]]
+    hashes = golden.known_documents()
+    changed = [
+        name
+        for name, digest in hashes.items()
+        if name not in documents or documents[name].sha256 != digest
+    ]
     hint = f"Find its spans again first: ragassay golden anchor {wish.output}."
     if changed:
         problem = f"was made from other documents than {wish.documents}: {changed[0]} differs"
@@ -473,9 +370,9 @@ def _opened(wish: Wish, documents: dict[str, Document]) -> GoldenSet:
 
 
 def _refuse_same(generator: Judge, checker: Judge) -> None:
-    writes = {leaf.model.casefold() for leaf in generator.leaves() if leaf.model}
+    writers = {leaf.model.casefold() for leaf in generator.leaves() if leaf.model}
     for leaf in checker.leaves():
-        if leaf.model.casefold() in writes:
+        if leaf.model.casefold() in writers:
             raise UsageError(
                 f"{leaf.model} is generator and checker: a model finds its own mistakes right. "
                 "Name another one with --checker, or add --same-model."
@@ -489,13 +386,3 @@ def _prompts(writer: Judge) -> str:
         kind.blank({}).prompt_hash(one) for kind in (WriteQuery, WriteAnswer) for one in models
     ]
     return hashlib.sha256("".join(hashes).encode()).hexdigest()[:12]
-
-
-def _save_section(path: Path, section: str) -> None:
-    """Writes a section into a scorecard, in place of the one with the same heading."""
-    head = "# Scorecard\n\n"
-    old = path.read_text(encoding="utf-8").removeprefix(head) if path.exists() else ""
-    kept = [f"## {one}" for one in re.split("^## ", old, flags=re.MULTILINE)[1:]]
-    heading = section.splitlines()[0]
-    kept = [one for one in kept if one.splitlines()[0] != heading]
-    write_text(path, head + "\n".join([*kept, section]).rstrip() + "\n")

@@ -1,12 +1,16 @@
-from .ask_plan import AskPlan as AskPlan
 from .ask_run import (
     ask as ask,
     open_asking as open_asking,
     plan_asking as plan_asking,
 )
-from .ask_summary import AskSummary as AskSummary
-from .asked_table import ask_table as ask_table, failure_lines as failure_lines
-from .asking_thread import Answers as Answers, Asking as Asking
+from .asking import (
+    Answers as Answers,
+    Asking as Asking,
+    AskPlan as AskPlan,
+    AskSummary as AskSummary,
+    ask_table as ask_table,
+    failure_lines as failure_lines,
+)
 from .evaluate_system import evaluate as evaluate
 from .target import (
     Request as Request,

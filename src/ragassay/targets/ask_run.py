@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,15 @@ from ragassay.errors import InputError, UsageError, meant_or_all, warn_user
 from ragassay.golden import QUERIES, GoldenSet, check_output, drafts_left_out, is_golden
 from ragassay.judges.ledger import MEMORY, Ledger, is_there
 from ragassay.samples import Sample
-from ragassay.targets.ask_plan import AskPlan, plan_of
-from ragassay.targets.asking_systems import ledger_names, questions_of
-from ragassay.targets.asking_thread import Answers, Asking
+from ragassay.targets.asking import (
+    Answers,
+    Asking,
+    AskPlan,
+    SystemsRun,
+    ledger_names,
+    plan_of,
+    questions_of,
+)
 from ragassay.targets.target_factory import AskOptions, make_targets
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
@@ -54,7 +60,7 @@ def ask(
             as of ``--target``, a list of these, or a mapping that names them.
         output: a file for the samples (native JSON Lines). With several systems each has its own,
             whose name ends in the system's. It appears when all is asked.
-        ledger: where answers are kept, each before it is used: what is there is not asked again.
+        ledger: where answers are kept, each before it is used: what it holds is not asked again.
             Left out: nowhere, because the code of a Python object may change under its name.
         progress: called with the number of samples done.
         limit: of the queries the first so many.
@@ -111,7 +117,7 @@ def open_asking(
     with ExitStack() as stack:
         if not isinstance(ledger, Ledger):
             ledger = stack.enter_context(Ledger(ledger or MEMORY))
-        yield Asking(asked, targets, chosen, ledger, files)
+        yield Asking(SystemsRun(asked, targets, chosen, ledger), files)
 
 
 def plan_asking(
@@ -133,21 +139,20 @@ def plan_asking(
     chosen = _options(options)
     asked = questions_of(read_queries(queries, limit))
     targets = make_targets(target, chosen)
-    with ExitStack() as stack:
-        known = ledger is not None and is_there(ledger)
-        kept = stack.enter_context(Ledger(ledger)) if known and ledger is not None else None
+    opened = Ledger(ledger) if ledger is not None and is_there(ledger) else nullcontext()
+    with opened as earlier:
         return [
-            plan_of(asked, one, chosen, kept, known_as)
-            for one, known_as in zip(targets, ledger_names(targets), strict=True)
+            plan_of(asked, one, chosen, earlier, name)
+            for one, name in zip(targets, ledger_names(targets), strict=True)
         ]
 
 
-def _options(given: Mapping[str, Any]) -> AskOptions:
-    known = [one.name for one in fields(AskOptions)]
-    for name in given:
-        if name not in known:
-            raise UsageError(f"ask has no option {name!r}. {meant_or_all(name, known)}")
-    return AskOptions(**given)
+def _options(options: Mapping[str, Any]) -> AskOptions:
+    names = [one.name for one in fields(AskOptions)]
+    for name in options:
+        if name not in names:
+            raise UsageError(f"ask has no option {name!r}. {meant_or_all(name, names)}")
+    return AskOptions(**options)
 
 
 def read_queries(
@@ -167,8 +172,7 @@ def read_queries(
     if limit is not None and limit < 1:
         raise UsageError(f"The limit must be at least 1, not {limit}.")
     if not isinstance(queries, str | Path):
-        samples = list(formats.from_records(queries))
-        return samples[:limit]
+        return list(formats.from_records(queries))[:limit]
     path = Path(queries)
     if is_golden(path):
         golden = GoldenSet.open(path)
@@ -198,10 +202,10 @@ def _tell_undecided(path: Path) -> None:
     golden = GoldenSet.open(path.parent)
     drafts, rejected = len(golden.with_status("draft")), len(golden.with_status("rejected"))
     counts = (drafts, "draft"), (rejected, "rejected item")
-    if told := [plural(n, noun) for n, noun in counts if n]:
+    if undecided := [plural(n, noun) for n, noun in counts if n]:
         warn_user(
-            f"{path} is asked as a file, with {' and '.join(told)}. Name the folder {path.parent} "
-            "to ask accepted items only."
+            f"{path} is asked as a file, with {' and '.join(undecided)}. Name the folder "
+            f"{path.parent} to ask accepted items only."
         )
 
 

@@ -69,7 +69,7 @@ class CommandTarget(Target):
 
     @property
     def takes_passages(self) -> bool:
-        """It is given the whole request."""
+        """Always: the request that it reads holds them."""
         return True
 
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
@@ -81,19 +81,18 @@ class CommandTarget(Target):
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
-        given = request.body() + b"\n"
-        came: list[float] = []  # when the pieces of the answer did
+        pieces_at: list[float] = []  # seconds from the start to each piece of the answer
 
         def note(piece: bytes) -> None:
             if piece.strip():  # a line's end may come by itself
-                came.append(watch.seconds)
+                pieces_at.append(watch.seconds)
 
         streams = [
             asyncio.ensure_future(one)
             for one in (
                 _read(process.stdout, note),
                 _read(process.stderr),
-                _write(process.stdin, given),
+                _write(process.stdin, request.body() + b"\n"),
             )
         ]
         try:
@@ -109,12 +108,12 @@ class CommandTarget(Target):
             raise
         if code != 0:
             last = words.decode("utf-8", "replace").strip().splitlines()[-1:]
-            said = f": {shown(last[0]).rstrip('.')}" if last else ""
-            raise EndpointError(Reason.FAILED, f"{self.url} {_end(code)}{said}.")
-        with self.named():
+            message = f": {shown(last[0]).rstrip('.')}" if last else ""
+            raise EndpointError(Reason.FAILED, f"{self.url} {_end(code)}{message}.")
+        with self.naming_itself():
             value = read_text(out.decode("utf-8", "replace"))
-            if isinstance(value, str) and len(came) > 1:  # only a text can come in pieces
-                watch.first = came[0]
+            if isinstance(value, str) and len(pieces_at) > 1:  # only a text can come in pieces
+                watch.first = pieces_at[0]
             return reply_of(value)
 
 
@@ -122,8 +121,8 @@ def _name_of(words: Sequence[str]) -> str:
     """The name of the script, module or program that a command runs, without its options."""
     program = Path(words[0]).stem
     if program.casefold().rstrip("0123456789.") in _RUNNERS:
-        for before, word in pairwise(words):
-            if before == "-m":
+        for previous, word in pairwise(words):
+            if previous == "-m":
                 return word
             if Path(word).is_file():
                 return Path(word).stem
@@ -140,13 +139,12 @@ def _end(code: int) -> str:
 
 
 async def _read(
-    stream: asyncio.StreamReader | None, note: Callable[[bytes], None] | None = None
+    stream: asyncio.StreamReader | None, note: Callable[[bytes], None] = lambda piece: None
 ) -> bytes:
     assert stream is not None
     pieces, size = [], 0
     while piece := await stream.read(_CHUNK):
-        if note is not None:
-            note(piece)
+        note(piece)
         pieces.append(piece)
         size += len(piece)
         refuse_endless(size, "the command")

@@ -11,7 +11,7 @@ from ragassay import engine
 from ragassay.errors import UsageError, warn_user
 from ragassay.golden import is_golden
 from ragassay.targets.ask_run import ask
-from ragassay.targets.asked_table import note_lines
+from ragassay.targets.asking import note_lines
 from ragassay.targets.target_factory import AskOptions
 
 if TYPE_CHECKING:
@@ -116,9 +116,9 @@ def _refuse_asking(options: Mapping[str, Any]) -> None:
 
     for one in fields(AskOptions):
         if one.name in options and one.name not in RunConfig.model_fields:
-            given = options[one.name]
+            value = options[one.name]
             raise UsageError(
                 f"Unknown option {one.name!r}: it says how a system is asked. Give "
-                f"ask_options={{{one.name!r}: {given!r}}} beside system, or evaluate the samples "
-                f"of ragassay.ask(..., {one.name}={given!r})."
+                f"ask_options={{{one.name!r}: {value!r}}} beside system, or evaluate the samples "
+                f"of ragassay.ask(..., {one.name}={value!r})."
             )

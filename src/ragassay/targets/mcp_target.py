@@ -28,12 +28,10 @@ from ragassay.targets.target import (
     Stopwatch,
     SystemReply,
     Target,
+    question_among,
     without_secrets,
 )
 from ragassay.transport.endpoints import EndpointError
-
-_QUESTIONS = ("query", "question", "input", "q", "prompt", "text")
-_HISTORIES = ("history", "messages", "chat_history")
 
 
 class McpTarget(Target):
@@ -103,7 +101,7 @@ class McpTarget(Target):
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
         """Calls the tool."""
         assert self._server is not None and self._tool is not None
-        with self.named():
+        with self.naming_itself():
             try:
                 result = await self._server.call_tool(
                     self._tool, self._arguments(request), self._timeout, None
@@ -117,21 +115,13 @@ class McpTarget(Target):
         assert self._tool is not None
         takes = self._tool.arguments
         needed = [name for name, default in takes.items() if default is REQUIRED]
-        question = next((one for one in _QUESTIONS if one in takes), None)
-        if question is None and len(needed) == 1:
-            (question,) = needed
+        question = question_among(takes, needed)
         if question is None:
             raise UsageError(
                 f"The target {self.url}: which argument is the query? The tool takes "
                 f"{', '.join(takes) or 'none'}; call it 'query'."
             )
-        given: dict[str, Any] = {question: request.query}
-        history = next((one for one in _HISTORIES if one in takes and one != question), None)
-        if history is not None:
-            given[history] = request.messages[:-1]
-        if request.passages is not None:
-            given |= {name: list(request.passages) for name in PASSAGES & takes.keys()}
-        return given
+        return request.arguments(takes, question, request.messages[:-1])
 
 
 def _value(result: Any) -> Any:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import operator
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from ragassay.errors import UsageError
@@ -20,15 +21,17 @@ from ragassay.targets.target import (
     SystemReply,
     Target,
     foreign,
+    question_among,
     refuse_endless,
 )
 from ragassay.transport.endpoints import EndpointError
 from ragassay.user_code import described, in_thread, is_async, source_of
 
-_QUESTIONS = ("query", "question", "input", "q", "prompt")
-_HISTORIES = ("chat_history", "history", "messages")
 _STREAMED = ("answer", "result", "response", "output", "text")
 """Keys whose texts are joined where a stream gives mappings."""
+
+_SAMPLE = (Sample, "Sample", "ragassay.Sample")
+"""How functions annotate a parameter that takes the sample."""
 
 _OBJECT = 64
 """Bytes of an object in memory, at least."""
@@ -44,12 +47,12 @@ class Call:
     """How an object is called.
 
     Attributes:
-        of: calls it with a request.
+        with_request: calls it with a request.
         is_async: whether that is to be done on the event loop; else it runs in a thread.
         takes_passages: whether it can answer from passages that it is given.
     """
 
-    of: Callable[[Request], Any]
+    with_request: Callable[[Request], Any]
     is_async: bool
     takes_passages: bool = False
 
@@ -63,7 +66,7 @@ class PythonTarget(Target):
     coroutines run in threads.
 
     Args:
-        found: the object.
+        system: the object.
         name: the system's name; where left out, as ``where`` calls the object, else its own.
         where: ``module:function``; the object's own name where left out.
 
@@ -71,13 +74,13 @@ class PythonTarget(Target):
         UsageError: the object cannot be asked.
     """
 
-    def __init__(self, found: Any, name: str | None = None, where: str | None = None) -> None:
-        own = (getattr(found, "__name__", None) or type(found).__name__).strip("<>")
+    def __init__(self, system: Any, name: str | None = None, where: str | None = None) -> None:
+        own = (getattr(system, "__name__", None) or type(system).__name__).strip("<>")
         # An object of a class has no name of its own: "QueryEngine" says less than "my_engine".
         written = (where or "").partition(":")[2]
         super().__init__(name or written or own, where or own)
-        self._call = _call_of(found, self.url)
-        self._source = source_of(found, where or "")
+        self._call = _call_of(system, self.url)
+        self._source = source_of(system, where or "")
 
     @property
     def takes_passages(self) -> bool:
@@ -92,10 +95,9 @@ class PythonTarget(Target):
     async def answer(self, request: Request, watch: Stopwatch) -> SystemReply:
         """Calls the object."""
         try:
-            value = await _finished(self._call, request, watch)
-            return reply_of(value)
-        except EndpointError as error:
-            error.detail = f"{self.url}: {error.detail}"
+            with self.naming_itself():
+                return reply_of(await _finished(self._call, request, watch))
+        except EndpointError:
             raise
         except BaseException as error:  # a system's own sys.exit or cancelled task ends only this
             if isinstance(error, GeneratorExit) or _is_cancelled():
@@ -110,148 +112,132 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _call_of(found: Any, where: str) -> Call:
+def _call_of(system: Any, where: str) -> Call:
     """How the object is called, in its own way."""
     for names, adapted in (
         (("acomplete",), _of_query),  # a model of LlamaIndex, which has an astream of its own
         (("astream", "ainvoke", "invoke"), _runnable),
         (("aquery", "query"), _of_query),
     ):
-        method = next((getattr(found, one) for one in names if hasattr(found, one)), None)
-        if callable(method) and not inspect.isclass(found):
-            return adapted(found, method)
-    if not callable(found):
+        method = next((getattr(system, one) for one in names if hasattr(system, one)), None)
+        if callable(method) and not inspect.isclass(system):
+            return adapted(system, method)
+    if not callable(system):
         raise UsageError(
-            f"The target {where} is a {type(found).__name__}, which cannot be called. Name a "
+            f"The target {where} is a {type(system).__name__}, which cannot be called. Name a "
             "function of the query, a LangChain runnable or a LlamaIndex query engine. What "
             "keeps a conversation of its own (a chat engine) is called from a function."
         )
-    return _function(found, where)
+    return _function(system, where)
 
 
-def _function(found: Callable[..., Any], where: str) -> Call:
+def _function(function: Callable[..., Any], where: str) -> Call:
     try:
-        signature = inspect.signature(found)
-    except (TypeError, ValueError):  # of a compiled function nobody knows
-        signature = None
-    parameters = [] if signature is None else list(signature.parameters.values())
-    names = {one.name for one in parameters}
-    first = parameters[0] if parameters else None
-    named = names & {"history", "metadata", *PASSAGES} - {first.name if first else ""}
-    if signature is not None:
-        try:
-            signature.bind("query", **dict.fromkeys(named))
-        except TypeError:
-            taken = ", ".join(one.name for one in parameters) or "nothing"
-            raise UsageError(
-                f"The target {where} is called with one argument, the query as a text (and with "
-                f"history, metadata or passages where it names them); it takes {taken}."
-            ) from None
-    wants_sample = first is not None and (
-        first.name == "sample" or first.annotation in (Sample, "Sample", "ragassay.Sample")
-    )
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a compiled function does not say what it takes
+        signature = inspect.signature(lambda query: query)
+    parameters = list(signature.parameters.values())
+    # The first parameter is the query, whatever its name.
+    names = {one.name for one in parameters[1:]} & {"history", "metadata", *PASSAGES}
+    try:
+        signature.bind("query", **dict.fromkeys(names))
+    except TypeError:
+        takes = ", ".join(one.name for one in parameters) or "nothing"
+        raise UsageError(
+            f"The target {where} is called with one argument, the query as a text (and with "
+            f"history, metadata or passages where it names them); it takes {takes}."
+        ) from None
+    first = parameters[0]
+    wants_sample = first.name == "sample" or first.annotation in _SAMPLE
 
     def call(request: Request) -> Any:
-        given: Any = request.query
+        asked: Any = request.query
         if wants_sample:
-            given = Sample(
+            texts = request.passages
+            asked = Sample(
                 id=request.id, query=request.query, history=request.history,
                 repeat=request.repeat, metadata=request.metadata,
-                passages=None
-                if request.passages is None
-                else tuple(Passage(text) for text in request.passages),
+                passages=None if texts is None else tuple(map(Passage, texts)),
             )  # fmt: skip
-        more: dict[str, Any] = {}
-        if "history" in names and (first is None or first.name != "history"):
-            more["history"] = list(request.history)
-        if "metadata" in names:
-            more["metadata"] = dict(request.metadata)
-        if request.passages is not None:
-            more |= {name: list(request.passages) for name in PASSAGES & names}
-        return found(given, **more)
+        parts = {"history": list(request.history), "metadata": dict(request.metadata)}
+        more = {name: part for name, part in parts.items() if name in names}
+        return function(asked, **more, **request.passages_under(names))
 
-    return Call(call, is_async(found), wants_sample or not PASSAGES.isdisjoint(names))
+    return Call(call, is_async(function), wants_sample or not PASSAGES.isdisjoint(names))
 
 
-def _runnable(found: Any, method: Callable[..., Any]) -> Call:
+def _runnable(system: Any, method: Callable[..., Any]) -> Call:
     """A runnable is given the text, or a mapping where it names its keys."""
 
     def call(request: Request) -> Any:
-        keys = _input_keys(found)
-        question = next((one for one in _QUESTIONS if one in keys), None)
-        if question is None and len(keys) == 1:
-            (question,) = keys
+        keys = _input_keys(system)
+        question = question_among(keys, keys)
         if question is None or question == "messages":
             return method({"messages": request.messages} if "messages" in keys else request.query)
-        given: dict[str, Any] = {question: request.query}
-        history = next((one for one in _HISTORIES if one in keys), None)
-        if history is not None:
-            roles = {"agent": "ai", "user": "human"}
-            given[history] = [(roles.get(t.speaker, t.speaker), t.text) for t in request.history]
-        if request.passages is not None:
-            given |= {name: list(request.passages) for name in PASSAGES & set(keys)}
-        return method(given)
+        roles = {"agent": "ai", "user": "human"}
+        history = [(roles.get(one.speaker, one.speaker), one.text) for one in request.history]
+        return method(request.arguments(keys, question, history))
 
-    takes_passages = not PASSAGES.isdisjoint(_input_keys(found))
+    takes_passages = not PASSAGES.isdisjoint(_input_keys(system))
     return Call(call, method.__name__ != "invoke", takes_passages)
 
 
-def _of_query(found: Any, method: Callable[..., Any]) -> Call:
+def _of_query(system: Any, method: Callable[..., Any]) -> Call:
     """A query engine or model of LlamaIndex is given the text."""
     return Call(lambda request: method(request.query), method.__name__ in ("aquery", "acomplete"))
 
 
-def _input_keys(found: Any) -> list[str]:
+def _input_keys(system: Any) -> list[str]:
     """The keys that a runnable takes; none where it takes a text or does not say."""
-    keys = getattr(found, "input_keys", None)
+    keys = getattr(system, "input_keys", None)
     if isinstance(keys, list | tuple):
         return [str(one) for one in keys]
-    schema = getattr(found, "get_input_jsonschema", None)
+    make = getattr(system, "get_input_jsonschema", None)
     try:
-        told = schema() if callable(schema) else {}
-    except Exception:  # a schema that cannot be told says nothing
+        schema = make() if callable(make) else {}
+    except Exception:  # a schema that cannot be made says nothing
         return []
-    return list(told.get("properties") or ()) if isinstance(told, Mapping) else []
+    return list(schema.get("properties") or ()) if isinstance(schema, Mapping) else []
 
 
 async def _finished(call: Call, request: Request, watch: Stopwatch) -> Any:
     """What a call returns in the end; the pieces of a stream are joined."""
     if call.is_async:
-        value = call.of(request)
+        value = call.with_request(request)
     else:
-        value = await in_thread(lambda: _of_iterator(call.of(request), watch))
+        value = await in_thread(lambda: _of_iterator(call.with_request(request), watch))
     if inspect.isawaitable(value):
         value = await value
     if isinstance(value, AsyncIterator):
         value = await _of_async_iterator(value, watch)
     for name in ("async_response_gen", "response_gen"):  # LlamaIndex, streaming
         stream = getattr(value, name, None)
-        if stream is None or (hasattr(value, "response") and getattr(value, "response", None)):
+        if stream is None or getattr(value, "response", None):
             continue
         nodes = list(getattr(value, "source_nodes", ()) or ())
-        told = stream() if callable(stream) else stream
-        if isinstance(told, AsyncIterator):
-            text = await _of_async_iterator(told, watch)
+        pieces = stream() if callable(stream) else stream
+        if isinstance(pieces, AsyncIterator):
+            text = await _of_async_iterator(pieces, watch)
         else:
-            text = await in_thread(partial(_of_iterator, iter(told), watch))
+            text = await in_thread(partial(_of_iterator, iter(pieces), watch))
         return {"answer": text, "passages": nodes}
     return value
 
 
 async def _of_async_iterator(value: AsyncIterator[Any], watch: Stopwatch) -> Any:
-    whole = _Pieces(watch)
+    stream = _Pieces(watch)
     async for piece in value:
-        whole.add(piece)
-    return _joined(whole.pieces)
+        stream.add(piece)
+    return _joined(stream.pieces)
 
 
 def _of_iterator(value: Any, watch: Stopwatch) -> Any:
     if not isinstance(value, Iterator):
         return value
-    whole = _Pieces(watch)
+    stream = _Pieces(watch)
     for piece in value:
-        whole.add(piece)  # nothing else ends the thread of a stream without an end
-    return _joined(whole.pieces)
+        stream.add(piece)  # nothing else ends the thread of a stream without an end
+    return _joined(stream.pieces)
 
 
 class _Pieces:
@@ -277,8 +263,8 @@ def _has_words(piece: Any) -> bool:
 
 
 def _with_last(pieces: list[Any]) -> Any:
-    """The whole of a stream of texts with a mapping at its end; its answer, where it has one, is
-    the answer."""
+    """A stream of texts with a mapping at its end as one value; the answer of the mapping, where it
+    has one, counts."""
     *texts, last = pieces
     if not isinstance(last, Mapping) or not all(isinstance(one, str) for one in texts):
         at, odd = next((at, one) for at, one in enumerate(pieces, 1) if not isinstance(one, str))
@@ -290,7 +276,7 @@ def _with_last(pieces: list[Any]) -> Any:
 
 
 def _joined(pieces: list[Any]) -> Any:
-    """The whole of a stream: texts are joined (a mapping may be the last piece), mappings merged,
+    """A stream as one value: texts are joined (a mapping may be the last piece), mappings merged,
     messages added."""
     if not pieces:
         return None
@@ -299,17 +285,14 @@ def _joined(pieces: list[Any]) -> Any:
     if isinstance(pieces[0], str):
         return _with_last(pieces)
     if all(isinstance(one, Mapping) for one in pieces):
-        whole: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
         for piece in pieces:
             for key, value in piece.items():
-                before = whole.get(key)
+                before = merged.get(key)
                 joins = key in _STREAMED and isinstance(before, str) and isinstance(value, str)
-                whole[key] = f"{before}{value}" if joins else value
-        return whole
+                merged[key] = f"{before}{value}" if joins else value
+        return merged
     if any(isinstance(one, str | Mapping) for one in pieces):
         names = ", ".join(dict.fromkeys(kind_of(one) for one in pieces))
         raise foreign(f"it gave a stream of pieces of several kinds ({names}). {_STREAM}")
-    whole_message = pieces[0]
-    for piece in pieces[1:]:
-        whole_message = whole_message + piece
-    return whole_message
+    return reduce(operator.add, pieces)

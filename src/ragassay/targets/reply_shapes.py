@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeVar
@@ -18,10 +18,11 @@ from ragassay import formats
 from ragassay.errors import InputError, did_you_mean
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Reason
-from ragassay.targets.target import SystemReply, Unread, foreign, shown
+from ragassay.targets.target import SystemReply, foreign, shown
 from ragassay.transport.endpoints import EndpointError, counted
 
 _T = TypeVar("_T")
+_Unread = Mapping[str, str]
 
 ANSWERS = ("answer", "result", "response", "output", "text", "content", "generated_answer")
 _PASSAGES = (
@@ -38,15 +39,7 @@ _USAGE = {
 _OTHERS = ("citations", "usage", "version", "model", "failure", "error", "reply")
 _GIVEN_BACK = ("query", "question", "input", "prompt", "history", "chat_history", "messages", "id")
 """Keys under which chains give back what they were asked."""
-_KNOWN = frozenset(
-    (
-        *ANSWERS,
-        *_PASSAGES,
-        *_OTHERS,
-        *_GIVEN_BACK,
-        *(name for one in _USAGE.values() for name in one),
-    )
-)
+_KNOWN = frozenset((*ANSWERS, *_PASSAGES, *_OTHERS, *_GIVEN_BACK)).union(*_USAGE.values())
 NAMES = (*ANSWERS, *_PASSAGES, "citations", "usage", "version")
 """Keys of a mapping that a person may have meant with another one."""
 _OBJECT = re.compile(r'^[ \t]*(?=\{\s*")', re.MULTILINE)
@@ -85,12 +78,12 @@ def reply_of(value: Any) -> SystemReply:
         return _of_mapping(value)
     if hasattr(value, "source_nodes"):
         text = getattr(value, "response", None)
-        fields = {"answer": str(value) if text is None else text}
-        return _of_mapping({**fields, "passages": list(value.source_nodes or ())})
+        answer = str(value) if text is None else text
+        return _of_mapping({"answer": answer, "passages": list(value.source_nodes or ())})
     if isinstance(getattr(value, "content", None), str | list):
         usage = getattr(value, "usage_metadata", None)
-        told = getattr(value, "response_metadata", None) or {}
-        version = told.get("model_name") or told.get("model") or ""
+        response = getattr(value, "response_metadata", None) or {}
+        version = response.get("model_name") or response.get("model") or ""
         return _of_mapping({"answer": _text(value.content), "usage": usage, "version": version})
     if isinstance(text := getattr(value, "text", None), str) and hasattr(
         value, "additional_kwargs"
@@ -133,7 +126,7 @@ def _beside_reply(text: str) -> str:
     none. An answer may end in JSON: a reply has an ``answer``, or passages beside its text.
 
     Args:
-        text: that is no JSON as a whole.
+        text: that is no JSON itself.
     """
     for at in (one.end() for one in _OBJECT.finditer(text)):
         try:
@@ -172,7 +165,7 @@ def made_reply(
         answer: a text, or statements with citations.
         passages: texts or objects; ``None`` where there are none.
         citations: ids of the passages that the whole answer cites.
-        usage: ``input_tokens``, ``output_tokens`` and ``cost``, where they are told.
+        usage: ``input_tokens``, ``output_tokens`` and ``cost``, where the system gives them.
         places: where these were found, for messages; their names where left out.
         version: of the system.
         how: what to do where the ``answer`` or the ``passages`` cannot be read; left out, how to
@@ -183,45 +176,43 @@ def made_reply(
     """
     if citations and isinstance(answer, str):
         answer = {"text": answer, "citations": list(citations)}
-    scores: dict[str, Unread] = {}
+    scores: dict[str, _Unread] = {}
     if isinstance(passages, list | tuple):
         passages, scores = _without_bad_scores([_plain(one) for one in passages])
-    said = _read("answer", formats.answer_values.answer, answer, how)
-    found = _read("passages", formats.passages.passages, passages, how)
-    if said is None:
+    answer_read = _read("answer", formats.answer_values.answer, answer, how)
+    passages_read = _read("passages", formats.passages.passages, passages, how)
+    if answer_read is None:
         raise foreign("it returned null for the answer. Return an empty text where it has none.")
     numbers, unread = _numbers(usage or {}, places or {})
-    tokens = {part: counted(numbers.get(part)) for part in ("input_tokens", "output_tokens")}
+    input_tokens = counted(numbers.get("input_tokens"))
+    output_tokens = counted(numbers.get("output_tokens"))
     return SystemReply(
         None,
-        input_tokens=tokens["input_tokens"] or 0,
-        output_tokens=tokens["output_tokens"] or 0,
-        counted=None not in tokens.values(),
-        answer=said,
-        passages=found,
+        input_tokens=input_tokens or 0,
+        output_tokens=output_tokens or 0,
+        counted=None not in (input_tokens, output_tokens),
+        answer=answer_read,
+        passages=passages_read,
         cost=numbers.get("cost"),
         version=version,
         unread={**unread, **scores},
     )
 
 
-def _without_bad_scores(listed: list[Any]) -> tuple[list[Any], dict[str, Unread]]:
+def _without_bad_scores(listed: list[Any]) -> tuple[list[Any], dict[str, _Unread]]:
     """Passages without their scores, where the score of one cannot be read, and what stands there:
-    a measurement that is none is no reason to lose the answer."""
-    for one in filter(_is_record, listed):
-        inner = one.get("metadata")
-        for place, holder in (("", one), ("metadata.", inner if _is_record(inner) else {})):
-            for key in filter(_is_score, holder):
+    an unreadable measurement is no reason to lose the answer."""
+    for one in listed:
+        inner = one.get("metadata") if isinstance(one, dict) else None
+        for place, holder in (("", one), ("metadata.", inner)):
+            fields = holder if isinstance(holder, dict) else {}
+            for key in filter(_is_score, fields):
                 try:
-                    formats.field_values.score(holder[key], key)
+                    formats.field_values.score(fields[key], key)
                 except InputError:
-                    unread = Unread(f"passages.{place}{key}", shown(repr(holder[key])))
+                    unread = _unread(f"passages.{place}{key}", fields[key])
                     return [_unscored(passage) for passage in listed], {PASSAGE_SCORES: unread}
     return listed, {}
-
-
-def _is_record(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 def _is_score(key: Any) -> bool:
@@ -229,10 +220,10 @@ def _is_score(key: Any) -> bool:
 
 
 def _unscored(passage: Any) -> Any:
-    if not _is_record(passage):
+    if not isinstance(passage, dict):
         return passage
-    kept = {key: one for key, one in passage.items() if not _is_score(key)}
-    return {**kept, "metadata": _unscored(kept["metadata"])} if "metadata" in kept else kept
+    rest = {key: one for key, one in passage.items() if not _is_score(key)}
+    return {**rest, "metadata": _unscored(rest["metadata"])} if "metadata" in rest else rest
 
 
 def _read(
@@ -242,9 +233,9 @@ def _read(
     try:
         return read(value, part)
     except InputError as error:
-        told = error if how is None else error.but(hint=None)
-        words, do = str(told).rstrip("."), _HOW if how is None else how[part]
-        raise foreign(f"its reply cannot be read: {words}. {do}") from error
+        shown_error = error if how is None else error.but(hint=None)
+        problem, do = str(shown_error).rstrip("."), _HOW if how is None else how[part]
+        raise foreign(f"its reply cannot be read: {problem}. {do}") from error
 
 
 def _not_read(value: Mapping[str, Any], has_texts: bool) -> tuple[str, ...]:
@@ -270,27 +261,27 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
     listed = value.get(under)
     if isinstance(listed, str):
         listed = [listed]
-    named = False
+    holds_names = False
     if isinstance(listed, list) and under in _NAMING and formats.are_names(listed, under):
-        listed, named = [{"id": one} for one in listed], True
+        listed, holds_names = [{"id": one} for one in listed], True
     answer = value[key]
     if not isinstance(answer, str | list | Mapping | Answer | None):
         answer = reply_of(answer).answer.text
     if isinstance(answer, Answer):
         parts = [{"text": one.text, "citations": list(one.citations)} for one in answer.statements]
         answer = {"text": answer.text, "statements": parts} if parts else answer.text
-    given = value.get("usage")
-    inner = given if isinstance(given, Mapping) else dict.fromkeys(_USAGE, given)
-    told = {name: one for name, one in inner.items() if one is not None}
-    made = made_reply(
+    usage = value.get("usage")
+    inner = usage if isinstance(usage, Mapping) else dict.fromkeys(_USAGE, usage)
+    measured = {name: one for name, one in inner.items() if one is not None}
+    reply = made_reply(
         answer,
         listed,
         citations=value.get("citations"),
-        usage={**value, **told},
-        places={name: f"usage.{name}" if inner is given else "usage" for name in told},
+        usage={**value, **measured},
+        places={name: f"usage.{name}" if inner is usage else "usage" for name in measured},
         version=str(value.get("version") or value.get("model") or ""),
     )
-    return replace(made, not_read=_not_read(value, listed is not None and not named))
+    return replace(reply, not_read=_not_read(value, listed is not None and not holds_names))
 
 
 def _plain(item: Any) -> Any:
@@ -298,17 +289,16 @@ def _plain(item: Any) -> Any:
     if type(item) is dict or isinstance(item, str):
         return item
     if isinstance(item, Passage):
-        names = ("id", "text", "score", "document", "start", "end")
-        return {name: getattr(item, name) for name in names if getattr(item, name) is not None}
+        return {name: one for name, one in asdict(item).items() if one is not None}
     if isinstance(item, tuple) and len(item) == 2:  # LangChain's (document, score)
         return {**_plain(item[0]), "score": float(item[1])}
     if hasattr(item, "page_content"):
         metadata = dict(getattr(item, "metadata", None) or {})
         return _record(item.page_content, getattr(item, "id", None), metadata)
     if hasattr(item, "node"):
-        made = _plain(item.node)
+        record = _plain(item.node)
         score = getattr(item, "score", None)
-        return made if score is None else {**made, "score": float(score)}
+        return record if score is None else {**record, "score": float(score)}
     if hasattr(item, "node_id"):
         text = item.get_content() if hasattr(item, "get_content") else item.text
         return _record(text, item.node_id, dict(getattr(item, "metadata", None) or {}))
@@ -316,29 +306,33 @@ def _plain(item: Any) -> Any:
 
 
 def _record(text: str, name: Any, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {
+    more = {
         "document": metadata.get("document") or metadata.get("file_name") or metadata.get("source"),
         "id": name or metadata.get("id") or metadata.get("chunk_id"),
         "score": metadata.get("score"),
     }
-    return {"text": text, **{key: value for key, value in kept.items() if value is not None}}
+    return {"text": text, **{key: value for key, value in more.items() if value is not None}}
 
 
 def _numbers(
-    told: Mapping[str, Any], places: Mapping[str, str]
-) -> tuple[dict[str, float], dict[str, Unread]]:
+    usage: Mapping[str, Any], places: Mapping[str, str]
+) -> tuple[dict[str, float], dict[str, _Unread]]:
     """The measurements that are numbers, and what stands in place of the others."""
     numbers: dict[str, float] = {}
-    unread: dict[str, Unread] = {}
+    unread: dict[str, _Unread] = {}
     for part, names in _USAGE.items():
-        given = {name: told[name] for name in names if told.get(name) is not None}
-        number = next((n for one in given.values() if (n := _number(one)) is not None), None)
+        values = {name: usage[name] for name in names if usage.get(name) is not None}
+        number = next((n for one in values.values() if (n := _number(one)) is not None), None)
         if number is not None:
             numbers[part] = number
-        elif given:
-            name, value = next(iter(given.items()))
-            unread[part] = Unread(places.get(name, name), shown(repr(value)))
+        elif values:
+            name, value = next(iter(values.items()))
+            unread[part] = _unread(places.get(name, name), value)
     return numbers, unread
+
+
+def _unread(place: str, value: Any) -> _Unread:
+    return {"place": place, "found": shown(repr(value))}
 
 
 def _number(value: Any) -> float | None:

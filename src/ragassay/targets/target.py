@@ -9,9 +9,9 @@ import hashlib
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,12 @@ from ragassay.transport.endpoints import Completion, EndpointError
 
 PASSAGES = frozenset({"passages", "contexts", "context", "documents"})
 """What systems call the passages that they answer from."""
+
+_QUESTIONS = ("query", "question", "input", "q", "prompt", "text")
+"""What systems call the query, the likeliest name first."""
+
+_HISTORIES = ("chat_history", "history", "messages")
+"""What they call the earlier turns."""
 
 MOST_BYTES = 64 * 1024**2
 """Bytes of a reply that are read: a system that gives more does not end."""
@@ -55,25 +61,20 @@ class Request:
 
     def body(self) -> bytes:
         """The request as JSON: the same bytes for the same request."""
-        fields: dict[str, Any] = {
-            "id": self.id,
-            "query": self.query,
-            "history": [{"speaker": turn.speaker, "text": turn.text} for turn in self.history],
-            "repeat": self.repeat,
-            "metadata": dict(self.metadata),
-        }
-        if self.passages is not None:
-            fields["passages"] = list(self.passages)
-        return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values["metadata"] = dict(self.metadata)
+        if self.passages is None:
+            del values["passages"]
+        return orjson.dumps(values, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
 
     @classmethod
     def of_body(cls, body: bytes) -> Request:
         """The request that `body` wrote."""
-        fields = orjson.loads(body)
-        turns = tuple(Turn(one["speaker"], one["text"]) for one in fields.pop("history"))
-        texts = fields.pop("passages", None)
-        passages = None if texts is None else tuple(texts)
-        return cls(**fields, history=turns, passages=passages)
+        values = orjson.loads(body)
+        values["history"] = tuple(Turn(**one) for one in values["history"])
+        if "passages" in values:
+            values["passages"] = tuple(values["passages"])
+        return cls(**values)
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -87,18 +88,41 @@ class Request:
         words = "\n\n".join([*(self.passages or ()), self.query])
         return [*before, {"role": "user", "content": words}]
 
+    def arguments(self, names: Collection[str], question: str, history: Any) -> dict[str, Any]:
+        """What a system is called with that takes arguments by name.
 
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """What a reply holds in place of a measurement.
+        Args:
+            names: of its arguments.
+            question: the name of the one that is the query; see `question_among`.
+            history: the earlier turns as the system takes them.
+        """
+        values: dict[str, Any] = {question: self.query}
+        earlier = next((one for one in _HISTORIES if one in names and one != question), None)
+        if earlier is not None:
+            values[earlier] = history
+        return values | self.passages_under(names)
 
-    Attributes:
-        place: where it stands in the reply, a path.
-        found: what stands there, as messages show it.
+    def passages_under(self, names: Collection[str]) -> dict[str, list[str]]:
+        """The passages, where there are any, under each name by which a system takes them.
+
+        Args:
+            names: of its arguments.
+        """
+        if self.passages is None:
+            return {}
+        return {name: list(self.passages) for name in PASSAGES.intersection(names)}
+
+
+def question_among(names: Collection[str], needed: Sequence[str]) -> str | None:
+    """The name of the argument that is the query: a usual one, else the only one that is needed;
+    ``None`` where neither tells.
+
+    Args:
+        names: of all arguments.
+        needed: of those without a default.
     """
-
-    place: str
-    found: str
+    usual = next((one for one in _QUESTIONS if one in names), None)
+    return needed[0] if usual is None and len(needed) == 1 else usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +131,14 @@ class SystemReply(Completion):
 
     Attributes:
         text: JSON that it was asked for, where it gave that; ``None`` for an answer.
-        answer: what it said; an empty text where it said that it has no answer.
+        answer: the answer; an empty text where the system says that it has none.
         passages: what it retrieved, best first; ``None`` where it does not say.
         latency: seconds from the request to the end of the reply.
         first_token: seconds until the first words of the answer; ``None`` where it came at once.
-        cost: US dollars, where it is told or the price of the model is known.
+        cost: US dollars, where the reply gives it or the price of the model is known.
         version: of the system, as it says; may be empty.
-        unread: tokens, cost and scores of passages that are told and are no numbers, by name; these
-            are not measured.
+        unread: tokens, cost and scores of passages that should be numbers and are not, by name: the
+            ``place`` in the reply, and what is ``found`` there. These are not measured.
         not_read: unknown keys of what it returned, where they may hold a part of the reply.
         not_found: paths to measurements that found nothing in the reply, as messages name them, and
             where each of them is written.
@@ -126,7 +150,7 @@ class SystemReply(Completion):
     first_token: float | None = None
     cost: float | None = None
     version: str = ""
-    unread: Mapping[str, Unread] = field(default_factory=dict)
+    unread: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     not_read: tuple[str, ...] = ()
     not_found: Mapping[str, str] = field(default_factory=dict)
 
@@ -212,7 +236,7 @@ class Target(ABC):
         """
 
     @contextmanager
-    def named(self) -> Iterator[None]:
+    def naming_itself(self) -> Iterator[None]:
         """Puts what the target is called before what an `EndpointError` from within says."""
         try:
             yield

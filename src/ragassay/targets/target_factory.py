@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,40 +96,30 @@ def make_targets(target: Any, options: AskOptions) -> list[Target]:
         UsageError: none is named, one cannot be made, or two have one name.
         InputError: a mapping file with a mistake, or a key file that cannot be read.
     """
-    if isinstance(target, Mapping):
-        given: Sequence[Any] = list(target.values())
-        made = [_made(one, options, str(name)) for name, one in target.items()]
-    else:
-        given = target if isinstance(target, list | tuple) else [target]
-        made = [_made(one, options) for one in given]
-    if not made:
+    several = target if isinstance(target, list | tuple) else [target]
+    pairs = target.items() if isinstance(target, Mapping) else ((None, one) for one in several)
+    targets: dict[str, Target] = {}
+    for name, one in pairs:
+        made = _made(one, options, None if name is None else str(name))
+        if made.name in targets:  # answers of different systems differ in this name
+            way = f"'NAME={_parted(one)[1]}'" if isinstance(one, str) else "{NAME: target, ...}"
+            raise UsageError(f"Two targets are called {made.name!r}. Give one another name: {way}.")
+        targets[made.name] = made
+    if not targets:
         raise UsageError(f"No target is named. {_FORMS}")
-    _refuse_twins(given, made)
-    return made
-
-
-def _refuse_twins(given: Sequence[Any], targets: Sequence[Target]) -> None:
-    """Refuses two targets of one name, which tells their answers apart."""
-    seen: set[str] = set()
-    for one, target in zip(given, targets, strict=True):
-        if target.name in seen:
-            raise UsageError(
-                f"Two targets are called {target.name!r}. Give one another name: "
-                + (f"'NAME={_parted(one)[1]}'." if isinstance(one, str) else "{NAME: target, ...}.")
-            )
-        seen.add(target.name)
+    return list(targets.values())
 
 
 def _parted(word: str) -> tuple[str | None, str]:
     """The name that stands before a word, and the word."""
     word = word.strip()
-    named = _NAMED.fullmatch(word)
-    if named is None or Path(word).is_file():
+    match = _NAMED.fullmatch(word)
+    if match is None or Path(word).is_file():
         return None, word
-    return named["name"], named["word"]
+    return match["name"], match["word"]
 
 
-def _made(target: Any, options: AskOptions, name: str | None = None) -> Target:
+def _made(target: Any, options: AskOptions, name: str | None) -> Target:
     if isinstance(target, Target):
         return target
     if isinstance(target, os.PathLike):
@@ -170,9 +160,9 @@ def _of_word(word: str, options: AskOptions, name: str | None) -> Target:
         from ragassay.user_code import load_object
 
         return PythonTarget(load_object(word, "target"), name, word)
-    known = ["command", "mcp", "vectara", *providers()]
+    kinds = ["command", "mcp", "vectara", *providers()]
     raise UsageError(
-        f"No target is called {word!r}. {object_hint(word) or did_you_mean(kind, known)} {_FORMS}"
+        f"No target is called {word!r}. {object_hint(word) or did_you_mean(kind, kinds)} {_FORMS}"
     )
 
 

@@ -1,13 +1,10 @@
 // Questions about answers, one at a time; what the fields are follows from the question.
 (function () {
   "use strict";
-  const { $, el, ask, say, tell, alone, progress, options, usable, isUsable } = Page;
+  const { $, el, ask, say, tell, alone, progress, options, usable, who, named, hasName, same, isOpen, shows } = Page;
   let entries = [], queue = [], at = 0, question = null, answer = {}, row = 0, begun = 0;
   const kept = new Map();
 
-  const who = () => $("reviewer").value.trim();
-  const named = () => "reviewer=" + encodeURIComponent(who());
-  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
   const word = (value) => ({ true: "yes", false: "no" }[String(value)] || String(value).replaceAll("_", " "));
 
   const buttons = () => usable((key) => who() && (key === "u" || question));
@@ -18,19 +15,15 @@
     options($("kind"), [...new Set(entries.map((one) => one.kind))]);
   }
 
-  const isOpen = (one) => one.state === "todo" || one.state === "disagreement";
   const pathOf = (one) => (one.calibration ? "calibration/" : "golden/") + one.key;
 
-  function wanted(one) {
-    const kept = { all: true, todo: isOpen(one), mine: one.mine, disagreement: one.state === "disagreement" };
-    return kept[$("show").value] && (!$("kind").value || one.kind === $("kind").value);
-  }
+  const wanted = (one) => shows(one) && (!$("kind").value || one.kind === $("kind").value);
 
   async function filter() { queue = entries.filter(wanted); at = 0; await open(); }
 
   async function start() {
     buttons();
-    if (!who()) { say("Write your name above, then Enter: it is kept with each of your labels."); $("reviewer").focus(); return; }
+    if (!hasName("labels")) return;
     say("");
     kept.clear();
     take(await ask("/labels?" + named()));
@@ -217,28 +210,22 @@
   const KEYS = {
     Enter: () => alone(() => save(whole())), x: () => alone(() => save(null)), u: () => alone(undo),
     n: () => alone(() => move(1)), p: () => alone(() => move(-1)),
-    "?": () => { $("help").hidden = !$("help").hidden; if (!$("help").hidden) scrollTo(0, 0); },
   };
 
-  document.addEventListener("keydown", (event) => {
-    const writes = event.target.closest("input, textarea, select");
-    if (event.key === "Enter" && event.ctrlKey && question) { event.preventDefault(); KEYS.Enter(); return; }
-    if (event.key === "Escape" && !$("help").hidden) { $("help").hidden = true; return; }
-    if (event.key === "Escape" && writes) { writes.blur(); return; }
-    if (writes || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" && event.target.closest("button, a")) return;
-    if (/^[0-9]$/.test(event.key) && question) {
-      const field = question.fields.find((one) => one.values && (one.form === "choices" || answer[one.name] === undefined)) || question.fields.find((one) => one.values);
-      const n = field ? field.values.findIndex((_, at) => keyFor(field, at) === Number(event.key)) : -1;
-      if (n >= 0) { event.preventDefault(); chose(field, field.values[n]); }
-      return;
-    }
-    if (!(event.key in KEYS) || !isUsable(event.key)) return;
-    event.preventDefault();
-    KEYS[event.key]();
-  });
-  document.querySelectorAll(".actions [data-key]").forEach((one) => one.addEventListener("click", () => { one.blur(); KEYS[one.dataset.key](); }));
-  $("reviewer").addEventListener("change", () => alone(start));
-  ["show", "kind"].forEach((id) => $(id).addEventListener("change", (event) => { event.target.blur(); say(""); alone(filter); }));
-  alone(start);
+  function first(event, isPlain) {
+    if (event.key === "Enter" && event.ctrlKey && question) { event.preventDefault(); KEYS.Enter(); return true; }
+    const field = event.target.closest("input, textarea, select");
+    if (event.key === "Escape" && field) { field.blur(); return true; }
+    if (!isPlain) return true;
+    if (event.key === "Enter" && event.target.closest("button, a")) return true;
+    if (!/^[0-9]$/.test(event.key) || !question) return false;
+    const asked = question.fields.find((one) => one.values && (one.form === "choices" || answer[one.name] === undefined)) || question.fields.find((one) => one.values);
+    const n = asked ? asked.values.findIndex((_, at) => keyFor(asked, at) === Number(event.key)) : -1;
+    if (n >= 0) { event.preventDefault(); chose(asked, asked.values[n]); }
+    return true;
+  }
+
+  // Enter after a click saves, and does not click again.
+  document.querySelectorAll(".actions [data-key]").forEach((one) => one.addEventListener("click", () => one.blur()));
+  Page.listen(KEYS, ["show", "kind"], start, async () => { say(""); await filter(); }, first);
 })();

@@ -1,4 +1,5 @@
-// What both parts of the page share: elements, requests, messages, progress, one thing at a time.
+// What both parts of the page share: elements, requests, messages, progress, filters, keys; one thing
+// at a time.
 const Page = (function () {
   "use strict";
   const $ = (id) => document.getElementById(id);
@@ -71,6 +72,39 @@ const Page = (function () {
   const name = $("reviewer");
   if (!name.value) name.value = sessionStorage.getItem("reviewer") || "";
   name.addEventListener("change", () => sessionStorage.setItem("reviewer", name.value.trim()));
+  const who = () => name.value.trim();
+  const named = () => "reviewer=" + encodeURIComponent(who());
 
-  return { $, el, ask, say, tell, alone, progress, options, usable, isUsable, isBusy: () => busy };
+  // Whether there is a name; else asks for it.
+  function hasName(pieces) {
+    if (!who()) { say(`Write your name above, then Enter: it is kept with each of your ${pieces}.`); name.focus(); }
+    return Boolean(who());
+  }
+
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+  const isOpen = (entry) => entry.state === "todo" || entry.state === "disagreement";
+
+  // Whether an entry is among those that "Show" names; undefined where that names none of these.
+  const shows = (entry) => ({ all: true, todo: isOpen(entry), mine: entry.mine, disagreement: entry.state === "disagreement" }[$("show").value]);
+
+  const help = () => { $("help").hidden = !$("help").hidden; if (!$("help").hidden) scrollTo(0, 0); };
+
+  // Listens to keys, their buttons, the name and the filters. What `first` makes of a key comes before
+  // its entry in `keys`; it is told the event, and whether the key stands alone and is no text.
+  function listen(keys, selects, start, filter, first) {
+    const all = { ...keys, "?": help };
+    document.addEventListener("keydown", (event) => {
+      const isPlain = !event.target.closest("input, textarea, select") && !event.ctrlKey && !event.metaKey && !event.altKey;
+      if (event.key === "Escape" && !$("help").hidden) { $("help").hidden = true; return; }
+      if (first(event, isPlain) || !isPlain || !(event.key in all) || !isUsable(event.key)) return;
+      event.preventDefault();
+      all[event.key]();
+    });
+    document.querySelectorAll(".actions [data-key]").forEach((one) => one.addEventListener("click", () => all[one.dataset.key]()));
+    name.addEventListener("change", () => alone(start));
+    selects.forEach((id) => $(id).addEventListener("change", (event) => { event.target.blur(); alone(filter); }));
+    alone(start);
+  }
+
+  return { $, el, ask, say, tell, alone, progress, options, usable, who, named, hasName, same, isOpen, shows, listen, isBusy: () => busy };
 })();

@@ -1,6 +1,6 @@
 (function () {
   "use strict";
-  const { $, el, ask, say, tell, alone, progress, options, usable, isUsable } = Page;
+  const { $, el, ask, say, tell, alone, progress, options, usable, who, named, hasName, same, shows } = Page;
   const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "style", "language", "tags"];
   const ANSWERABILITY = ["", "answerable", "partial", "unanswerable", "conversational", "underspecified"];
   const WORDS = ["type", "complexity", "style", "language"];
@@ -10,11 +10,8 @@
   let entries = [], queue = [], at = 0, item = null, reviews = [], draft = null, editing = "";
   let names = [], shownDocument = "", chosen = null, begun = 0;
 
-  const who = () => $("reviewer").value.trim();
-  const named = () => "reviewer=" + encodeURIComponent(who());
   const kindOf = (entry) => (entry.calibration ? "calibration" : "golden");
   const keyOf = (entry) => kindOf(entry) + "/" + entry.id;
-  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
   function fieldsOf(one) {
     const found = {};
@@ -38,9 +35,8 @@
   }
 
   function wanted(entry) {
-    const show = $("show").value;
-    const kept = { all: true, todo: entry.state === "todo" || entry.state === "disagreement", mine: entry.mine, disagreement: entry.state === "disagreement" };
-    return (show in kept ? kept[show] : entry.status === show && !entry.calibration) &&
+    // What "Show" names beside the states is a status.
+    return (shows(entry) ?? (entry.status === $("show").value && !entry.calibration)) &&
       (!$("type").value || entry.type === $("type").value) && (!$("tag").value || entry.tags.includes($("tag").value));
   }
 
@@ -53,7 +49,7 @@
 
   async function start() {
     buttons();
-    if (!who()) { say("Write your name above, then Enter: it is kept with each of your reviews."); $("reviewer").focus(); return; }
+    if (!hasName("reviews")) return;
     say("");
     take(await ask("/items?" + named()));
     options($("type"), [...new Set(entries.map((one) => one.type).filter(Boolean))].sort());
@@ -349,26 +345,19 @@
     s: () => { if (!Page.isBusy()) addSpan(); },
     e: () => { if (draft && !Page.isBusy()) { editing = "all"; draw(); } },
     t: () => { if (draft && !Page.isBusy() && !queue[at].calibration) { editing = "tags"; draw(); } },
-    "?": () => { $("help").hidden = !$("help").hidden; if (!$("help").hidden) scrollTo(0, 0); },
   };
 
-  document.addEventListener("keydown", (event) => {
-    const writes = event.target.closest("input, textarea, select");
-    if (event.key === "Escape" && !$("help").hidden) { $("help").hidden = true; return; }
-    if (event.key === "Escape" && editing) { leave(); return; }
-    if (event.key === "Enter" && event.ctrlKey && editing === "all") { event.preventDefault(); KEYS.a(); return; }
-    if (event.key === "Enter" && event.target.id === "tags") { event.preventDefault(); alone(() => decide("tag")); return; }
-    if (writes || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS) || !isUsable(event.key)) return;
-    event.preventDefault();
-    KEYS[event.key]();
-  });
-  document.querySelectorAll(".actions [data-key]").forEach((one) => one.addEventListener("click", () => KEYS[one.dataset.key]()));
+  function first(event) {
+    if (event.key === "Escape" && editing) { leave(); return true; }
+    if (event.key === "Enter" && event.ctrlKey && editing === "all") { event.preventDefault(); KEYS.a(); return true; }
+    if (event.key === "Enter" && event.target.id === "tags") { event.preventDefault(); alone(() => decide("tag")); return true; }
+    return false;
+  }
+
   document.addEventListener("selectionchange", () => { $("add").disabled = !Spans.selected($("text")); });
   // A click on the button must not lose the selection.
   $("add").addEventListener("mousedown", (event) => event.preventDefault());
   $("add").addEventListener("click", addSpan);
   $("documents").addEventListener("change", () => openDocument($("documents").value));
-  $("reviewer").addEventListener("change", () => alone(start));
-  ["show", "type", "tag"].forEach((id) => $(id).addEventListener("change", (event) => { event.target.blur(); alone(filter); }));
-  alone(start);
+  Page.listen(KEYS, ["show", "type", "tag"], start, filter, first);
 })();

@@ -1,2 +1,2 @@
-from .http_mapping import read_mapping as read_mapping, unset as unset
-from .http_target import HttpTarget as HttpTarget, preset as preset
+from .http_mapping import preset as preset, read_mapping as read_mapping, unset as unset
+from .http_target import HttpTarget as HttpTarget

@@ -5,18 +5,20 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
+import orjson
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragassay.errors import InputError
-from ragassay.json_paths import JsonPath
 from ragassay.targets.http_api.http_stream import EndMark
+from ragassay.targets.http_api.mapping_paths import Paths
 from ragassay.targets.target import Request, without_secrets
-from ragassay.yaml_files import Marked, marked, text_of
+from ragassay.yaml_files import marked, text_of, value_of
 from ragassay.yaml_positions import validated
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
@@ -34,21 +36,9 @@ _QUERIES = {"query", "messages"}
 
 _ASKING = '`body: {question: "{{query}}"}`'
 
-Paths = str | list[str] | None
-
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
-
-    @field_validator("*", mode="after")
-    @classmethod
-    def _paths(cls, value: Any, info: Any) -> Any:
-        if info.field_name in _PATHS and value is not None:
-            for one in [value] if isinstance(value, str) else value:
-                JsonPath.parse(one)
-        elif info.field_name == "end_mark" and value is not None:
-            EndMark.of(value)
-        return value
 
 
 class PassagePaths(_Part):
@@ -114,7 +104,13 @@ class HttpMapping(_Part):
     version: Paths = None
     error: Paths = None
     stream: Literal["sse", "lines"] | None = None
-    end_mark: Paths = None
+    end_mark: str | list[str] | None = None
+
+    @field_validator("end_mark", mode="after")
+    @classmethod
+    def _is_mark(cls, value: str | list[str] | None) -> str | list[str] | None:
+        EndMark.of(value or ())
+        return value
 
     @field_validator("answer", mode="after")
     @classmethod
@@ -124,27 +120,25 @@ class HttpMapping(_Part):
         return value
 
 
-_PATHS = {
-    *("answer", "passages", "citations", "version", "error"),
-    *PassagePaths.model_fields,
-    *UsagePaths.model_fields,
-}
-
-
 def read_mapping(path: Path) -> HttpMapping:
     """The mapping of a file.
 
     Raises:
         InputError: it cannot be read, or something in it is wrong; with line and field.
     """
-    found = marked(text_of(path), path)
-    if not isinstance(found.value, dict):
+    content = marked(text_of(path), path)
+    if not isinstance(content.value, dict):
         raise InputError(
             "is not a mapping of keys", path=path, hint="It takes url, body, answer and more."
         )
-    mapping = validated(found, found.value, HttpMapping)
-    for key in _FILLED:
-        _check_slots(found, getattr(mapping, key), (key,))
+    mapping = validated(content, content.value, HttpMapping)
+    for place, slot in _slots_in(mapping):
+        if slot not in _SLOTS[:-1] and not slot.startswith("metadata."):
+            raise content.wrong(
+                place,
+                f"there is nothing to fill in for '{{{{{slot}}}}}'",
+                f"There are {', '.join(_SLOTS)}.",
+            )
     if not slots_of(mapping) & _QUERIES:
         way = '`params: {q: "{{query}}"}`' if mapping.method == "GET" else _ASKING
         raise InputError(
@@ -154,44 +148,33 @@ def read_mapping(path: Path) -> HttpMapping:
             hint=f"Write {{{{query}}}} where the endpoint takes the question, such as {way}.",
         )
     if mapping.end_mark is not None and mapping.stream is None:
-        raise found.wrong(
+        raise content.wrong(
             ("end_mark",), "is for streams only", "Add `stream: sse` or `stream: lines`."
         )
     for name, value in {"url": mapping.url, **mapping.headers}.items():
         place = ("url",) if name == "url" else ("headers", name)
         for variable in unset(value):
-            raise found.wrong(place, f"names the variable {variable}, which is not set")
+            raise content.wrong(place, f"names the variable {variable}, which is not set")
     return mapping
 
 
 def slots_of(mapping: HttpMapping) -> set[str]:
     """The names of the slots that a mapping fills in in a request: ``query``, ``metadata.NAME``."""
-    return {slot for key in _FILLED for slot in _slots_in(getattr(mapping, key))}
+    return {slot for _, slot in _slots_in(mapping)}
 
 
-def _slots_in(value: Any) -> Iterator[str]:
+def _slots_in(mapping: HttpMapping) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Each slot, with its place in the mapping before it."""
+    for key in _FILLED:
+        yield from _slots_below(getattr(mapping, key), (key,))
+
+
+def _slots_below(value: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
     if isinstance(value, str):
-        yield from _SLOT.findall(value)
+        yield from ((place, slot) for slot in _SLOT.findall(value))
     elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _slots_in(item)
-
-
-def _check_slots(found: Marked, value: Any, place: tuple[str, ...]) -> None:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            _check_slots(found, item, (*place, str(key)))
-    elif isinstance(value, list):
-        for at, item in enumerate(value):
-            _check_slots(found, item, (*place, str(at)))
-    elif isinstance(value, str):
-        for slot in _SLOT.findall(value):
-            if slot not in _SLOTS[:-1] and not slot.startswith("metadata."):
-                raise found.wrong(
-                    place,
-                    f"there is nothing to fill in for '{{{{{slot}}}}}'",
-                    f"There are {', '.join(_SLOTS)}.",
-                )
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _slots_below(item, (*place, str(key)))
 
 
 def unset(text: str) -> Iterator[str]:
@@ -226,24 +209,24 @@ def secrets_in_url(template: str) -> list[str]:
     user = urlsplit(with_environment(template).partition("?")[0]).netloc.rpartition("@")[0]
     _, colon, password = user.partition(":")
     basic = base64.b64encode(unquote(user).encode()).decode()
-    found = [os.environ.get(name, "") for name in _divided(template)[1]]
-    return [*filter(None, found), *((password, unquote(password), basic) if colon else ())]
+    values = [os.environ.get(name, "") for name in _divided(template)[1]]
+    return [*filter(None, values), *((password, unquote(password), basic) if colon else ())]
 
 
 def _divided(template: str) -> tuple[str, list[str]]:
     """A URL with the values of the variables of its origin, and the names of the others."""
-    found, names, at = "", [], 0
+    url, names, at = "", [], 0
     for one in _VARIABLE.finditer(template):
-        found += template[at : one.start()]
-        in_path = "/" in found.partition("://")[2]
-        found += f"${{{one[1]}}}" if in_path else with_environment(one[0])
+        url += template[at : one.start()]
+        in_path = "/" in url.partition("://")[2]
+        url += f"${{{one[1]}}}" if in_path else with_environment(one[0])
         names += [one[1]] * in_path
         at = one.end()
-    return found + template[at:], names
+    return url + template[at:], names
 
 
 def secrets_in(text: str) -> list[str]:
-    """The values of the variables that a text names, and their names: ``NAME``, then its value."""
+    """The names of the variables that a text names and that are set."""
     return [name for name, _ in _VARIABLE.findall(text) if os.environ.get(name)]
 
 
@@ -278,6 +261,46 @@ def _part(name: str, request: Request) -> Any:
     if name == "metadata":
         return dict(part)
     return list(part) if isinstance(part, tuple) else part
+
+
+def filled_url(url: str, request: Request) -> str:
+    """A URL with a request's parts in it, each in the form that a URL can hold.
+
+    Args:
+        url: of the mapping file.
+        request: to be sent.
+    """
+    return re.sub(r"\{\{.*?\}\}", lambda one: quote(str(filled(one[0], request)), safe=""), url)
+
+
+def filled_params(params: Mapping[str, Any], request: Request) -> dict[str, str]:
+    """The parameters of a URL with a request's parts in them: texts, or JSON.
+
+    Args:
+        params: of the mapping file.
+        request: to be sent.
+    """
+    return {name: _as_parameter(filled(value, request)) for name, value in params.items()}
+
+
+def _as_parameter(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def preset(name: str, **words: str) -> HttpMapping:
+    """The mapping of a known API.
+
+    Args:
+        name: of a file in ``presets/``.
+        **words: take the place of ``<NAME>`` in it.
+    """
+    file = resources.files("ragassay.targets.http_api") / "presets" / f"{name}.yaml"
+    text = file.read_text("utf-8")
+    for key, value in words.items():
+        text = text.replace(f"<{key}>", value)
+    return HttpMapping.model_validate(value_of(text, file))
 
 
 def _as_text(value: Any) -> str:

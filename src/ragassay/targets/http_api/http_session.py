@@ -117,9 +117,9 @@ async def lines_of(response: aiohttp.ClientResponse, shown: str) -> AsyncIterato
     end came. Arguments and errors: as of `content_of`."""
     line: list[bytes] = []
     async for piece in _pieces_of(response, shown):
-        head, *begun = piece.split(b"\n")
-        line.append(head)
-        for one in begun:
+        rest_of_line, *next_lines = piece.split(b"\n")
+        line.append(rest_of_line)
+        for one in next_lines:
             yield b"".join(line).removesuffix(b"\r").decode("utf-8", "replace"), True
             line = [one]
     if rest := b"".join(line):

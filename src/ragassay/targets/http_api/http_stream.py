@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragassay.json_paths import NOTHING, JsonPath, PathError
 from ragassay.targets.http_api.http_session import lines_of
+from ragassay.targets.http_api.mapping_paths import each_path, value_at
 
 if TYPE_CHECKING:
     import aiohttp
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 DONE = "[DONE]"
 """The event that ends a stream of OpenAI's protocol, and of many others."""
 
-_NAMED = "event:"
+_BY_NAME = "event:"
+"""Begins an end mark that is the name of an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +26,13 @@ class Event:
     Attributes:
         text: its data; empty where it has none.
         name: of the event, where server-sent events name it.
-        whole: whether its end came: the blank line of a server-sent event, the end of the line.
+        is_complete: whether its end came: the blank line of a server-sent event, the end of the
+            line.
     """
 
     text: str
     name: str = ""
-    whole: bool = True
+    is_complete: bool = True
 
     @property
     def is_done(self) -> bool:
@@ -48,7 +50,7 @@ class EndMark:
     """
 
     names: frozenset[str]
-    paths: tuple[JsonPath, ...]
+    paths: tuple[str, ...]
 
     @classmethod
     def of(cls, written: str | Sequence[str]) -> EndMark:
@@ -58,21 +60,13 @@ class EndMark:
             ValueError: something in it is no path.
         """
         marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
-        names = [one.removeprefix(_NAMED).strip() for one in marks if one.startswith(_NAMED)]
-        paths = [one for one in marks if one != DONE and not one.startswith(_NAMED)]
-        return cls(frozenset(names), tuple(JsonPath.parse(one) for one in paths))
+        names = [one.removeprefix(_BY_NAME).strip() for one in marks if one.startswith(_BY_NAME)]
+        paths = [one for one in marks if one != DONE and not one.startswith(_BY_NAME)]
+        return cls(frozenset(names), tuple(one.text for one in each_path(paths)))
 
     def is_in(self, value: Any) -> bool:
         """Whether the value of an event holds the mark at one of the paths."""
-        return any(_holds(value, path) for path in self.paths)
-
-
-def _holds(value: Any, path: JsonPath) -> bool:
-    try:
-        found = path.find(value)
-    except PathError:
-        return False
-    return found is not NOTHING and bool(found)
+        return any(value_at(value, path) for path in self.paths)
 
 
 async def events_of(
@@ -90,10 +84,10 @@ async def events_of(
     """
     data: list[str] = []
     name = ""
-    async for line, whole in lines_of(response, shown):
+    async for line, is_complete in lines_of(response, shown):
         if not server_sent:
             if line.strip():
-                yield Event(line, whole=whole)
+                yield Event(line, is_complete=is_complete)
         elif line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
         elif line.startswith("event:"):
@@ -105,4 +99,4 @@ async def events_of(
         elif line.lstrip().startswith(("<", "{")):
             yield Event(line)  # no stream, but a page of HTML or JSON
     if data:
-        yield Event("\n".join(data), name, whole=False)
+        yield Event("\n".join(data), name, is_complete=False)

@@ -7,20 +7,20 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import resources
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import orjson
 
 from ragassay import formats
 from ragassay.errors import UsageError
-from ragassay.json_paths import EVERY, NOTHING, JsonPath, PathError
+from ragassay.json_paths import NOTHING, PathError
 from ragassay.scores import Reason
 from ragassay.targets.http_api.http_mapping import (
     HttpMapping,
-    Paths,
+    PassagePaths,
     filled,
+    filled_params,
+    filled_url,
     secrets_in,
     secrets_in_url,
     shown_url,
@@ -29,6 +29,13 @@ from ragassay.targets.http_api.http_mapping import (
 )
 from ragassay.targets.http_api.http_session import content_of, needs_session, open_session
 from ragassay.targets.http_api.http_stream import DONE, EndMark, Event, events_of
+from ragassay.targets.http_api.mapping_paths import (
+    Paths,
+    find_first,
+    paths_text,
+    texts_joined,
+    value_at,
+)
 from ragassay.targets.reply_shapes import made_reply
 from ragassay.targets.target import (
     CutReplyError,
@@ -51,10 +58,13 @@ _SECRET = re.compile("authorization|cookie|key|token|secret|password", re.IGNORE
 """In the names of headers that hold secrets."""
 _IS_KEY = re.compile(r"[\x21-\x7e]+")
 """What a key may be; the name of an index may have a blank."""
+_TAG = re.compile(r"<[^>]*>")
 _OVERLOADED = frozenset({429, 503, 529})
 _PASSING = frozenset({408, 409, 425, 429})
+_REASONS = {408: Reason.TIMEOUT, 429: Reason.RATE_LIMITED, 504: Reason.TIMEOUT}
+"""Why requests with these statuses failed; those with others for an error of the server."""
 _NO_ACCESS = frozenset({401, 403, 407})
-_OF_EVERY_REQUEST = frozenset({*_NO_ACCESS, 404, 405})
+_REFUSALS = dict.fromkeys((403, 404, 405, 407), RefusedAddressError) | {401: RefusedKeyError}
 """Statuses whose cause is most often the address or the key, and not what is asked."""
 
 
@@ -66,7 +76,7 @@ class HttpTarget(Target):
         mapping: how it is asked and read.
         origin: what messages name as the place of the mapping: a file, or ``--target``.
         key: sent as ``Authorization: Bearer``, beside the mapping's headers.
-        price: of the model, where the reply tells tokens and no cost.
+        price: of the model, where the reply gives tokens and no cost.
 
     Raises:
         UsageError: the HTTP client is not installed, or a header's secret cannot be sent.
@@ -82,14 +92,13 @@ class HttpTarget(Target):
         price: Price | None = None,
     ) -> None:
         needs_session()
-        url = with_environment(mapping.url)
         variables = {one for value in mapping.headers.values() for one in secrets_in(value)}
         hidden = [from_environment([one], os.environ) for one in sorted(variables)]
         self._secrets = [one for one in (key, *hidden) if one]
         first = self._secrets[0] if self._secrets else NO_KEY
         super().__init__(name, shown_url(mapping.url), first)
         self.mapping, self._origin, self.price = mapping, origin, price
-        self._url = url
+        self._url = with_environment(mapping.url)
         bearer = {"Authorization": f"Bearer {key.reveal()}"} if key else {}
         own = {one: with_environment(value) for one, value in mapping.headers.items()}
         self._headers = {**bearer, **own}
@@ -100,12 +109,11 @@ class HttpTarget(Target):
             if _SECRET.search(one) and value.strip()
         ]
         # An answer may hold such a word, the name of an index, for another reason.
-        self._of_url = [
+        self._url_secrets = [
             Secret(one, "the URL") for one in secrets_in_url(mapping.url) if _IS_KEY.fullmatch(one)
         ]
         self._usage_paths = mapping.usage.model_dump(exclude_none=True)
-        given = mapping.passage
-        self._passage_paths = {} if given is None else given.model_dump(exclude_none=True)
+        self._passage_paths = (mapping.passage or PassagePaths()).model_dump(exclude_none=True)
         self._session: aiohttp.ClientSession | None = None
         self._end = EndMark.of(mapping.end_mark or ())
         self._ends_in_done = False
@@ -124,9 +132,9 @@ class HttpTarget(Target):
     async def open(self) -> None:
         """Makes the session."""
         accepted = "text/event-stream" if self.mapping.stream == "sse" else "application/json"
-        agreed = {"Content-Type": "application/json", "Accept": accepted}
+        types = {"Content-Type": "application/json", "Accept": accepted}
         try:
-            headers = {**agreed, **self._headers}
+            headers = {**types, **self._headers}
             self._session = open_session(self._url, self.url, headers, self.mapping.method)
         except ValueError as error:
             raise UsageError(
@@ -145,7 +153,7 @@ class HttpTarget(Target):
         try:
             return await self._answer(request, watch)
         except EndpointError as error:
-            for secret in (*self._secrets, *self._of_url):
+            for secret in (*self._secrets, *self._url_secrets):
                 error.detail = secret.hidden_in(error.detail)
             raise
 
@@ -154,13 +162,14 @@ class HttpTarget(Target):
 
         assert self._session is not None
         mapping = self.mapping
-        body = None if mapping.body is None else orjson.dumps(filled(mapping.body, request))
-        url = _filled_url(self._url, request)
-        params = {one: _flat(filled(value, request)) for one, value in mapping.params.items()}
+        sending = self._session.request(
+            mapping.method,
+            filled_url(self._url, request),
+            params=filled_params(mapping.params, request),
+            data=None if mapping.body is None else orjson.dumps(filled(mapping.body, request)),
+        )
         try:
-            async with self._session.request(
-                mapping.method, url, params=params, data=body
-            ) as response:
+            async with sending as response:
                 if mapping.stream is not None and response.status < 400:
                     return await self._read_stream(response, watch)
                 content = self._hidden(await content_of(response, self.url))
@@ -170,12 +179,9 @@ class HttpTarget(Target):
             raise unreached(error, self.url, self.key) from None
         if response.status >= 400:
             raise self._status(response.status, response.headers, content)
-        return self._read(self._json(content))
-
-    def _read(self, value: Any) -> SystemReply:
-        """The reply that a JSON value stands for."""
+        value = self._json(content)
         self._refuse_failure(value)
-        answer = _joined(self._found(value, "answer", self.mapping.answer), self.mapping.answer)
+        answer = texts_joined(self._found([value], "answer", mapping.answer), mapping.answer)
         return self._made("" if answer is NOTHING else answer, [value])
 
     async def _read_stream(self, response: aiohttp.ClientResponse, watch: Stopwatch) -> SystemReply:
@@ -206,10 +212,7 @@ class HttpTarget(Target):
             value = self._event(event, last)
             ended = ended or last or self._end.is_in(value)
             self._refuse_failure(value)
-            try:
-                piece = _joined(_first(value, self.mapping.answer), self.mapping.answer)
-            except PathError:
-                piece = NOTHING
+            piece = texts_joined(value_at(value, self.mapping.answer), self.mapping.answer)
             if isinstance(piece, str):
                 if piece:
                     watch.words_came()
@@ -218,11 +221,11 @@ class HttpTarget(Target):
         if not ended:
             self._refuse_cut()
         if not pieces:
-            came = f"its first is {shown(raw)!r}" if raw else "there are none"
+            events = f"its first is {shown(raw)!r}" if raw else "there are none"
+            path = paths_text(self.mapping.answer)
             raise foreign(
-                f"{self.url} sent no event with the path answer ({_written(self.mapping.answer)}): "
-                f"{came}. Correct 'answer' or 'stream' in {self._origin}."
-                f"{'' if ended else self._may_be_cut()}"
+                f"{self.url} sent no event with the path answer ({path}): {events}. Correct "
+                f"'answer' or 'stream' in {self._origin}.{'' if ended else self._may_be_cut()}"
             )
         try:
             return self._made("".join(pieces), values)
@@ -237,7 +240,7 @@ class HttpTarget(Target):
         if not text or (last and not text.startswith("{")):
             return None
         content = self._hidden(text.encode())
-        if not event.whole and text.startswith(("{", "[", '"')):
+        if not event.is_complete and text.startswith(("{", "[", '"')):
             try:
                 return json.loads(content)
             except ValueError:
@@ -247,9 +250,9 @@ class HttpTarget(Target):
     def _refuse_cut(self) -> None:
         """Raises where a stream that is over should have had a mark of its end."""
         if self.mapping.end_mark is not None:
-            written = _written(self.mapping.end_mark)
+            mark = paths_text(self.mapping.end_mark)
             raise self._cut(
-                f"the mark of its end ({written}, end_mark in {self._origin}) did not come. "
+                f"the mark of its end ({mark}, end_mark in {self._origin}) did not come. "
                 "Correct end_mark if streams of this system end in another way"
             )
         if self._ends_in_done:
@@ -274,16 +277,16 @@ class HttpTarget(Target):
             try:
                 return self._last(values, name, paths)
             except EndpointError:
-                # What a reply took may be left out; the summary tells of a path that never fits.
+                # A reply may lack a measurement; the summary names a path that never fits.
                 if not self._origin.startswith("--"):  # nobody can correct the mapping of an API
-                    not_found[f"{name} ({_written(paths)})"] = self._origin
+                    not_found[f"{name} ({paths_text(paths)})"] = self._origin
                 return None
 
         passages = self._last(values, "passages", mapping.passages)
         if isinstance(passages, list) and mapping.passage is not None:
             passages = [
                 {part: found for part, path in self._passage_paths.items()
-                 if (found := self._found(one, f"passage.{part}", path)) is not NOTHING}
+                 if (found := self._found([one], f"passage.{part}", path)) is not NOTHING}
                 for one in passages
             ]  # fmt: skip
         usage = {part: measured(f"usage.{part}", path) for part, path in self._usage_paths.items()}
@@ -295,102 +298,74 @@ class HttpTarget(Target):
                     f"{self.url} has no list at the path {name}, but {shown(str(value))!r}. "
                     f"Correct '{name}' in {self._origin}."
                 )
-        with self.named():
+        with self.naming_itself():
             reply = made_reply(
                 answer,
                 passages,
                 citations=citations,
                 usage=usage,
-                places={part: _written(path) for part, path in self._usage_paths.items()},
+                places={part: paths_text(path) for part, path in self._usage_paths.items()},
                 version=str(version or ""),
-                how=self._how(answer),
+                how={
+                    "answer": f"Correct 'answer' ({paths_text(mapping.answer)}) in {self._origin}: "
+                    f"the path finds {formats.kind(answer)}.",
+                    "passages": f"Correct 'passages' or 'passage' in {self._origin}.",
+                },
             )
         if reply.cost is None and self.price is not None and reply.counted:
             cost = self.price.cost(reply.input_tokens, reply.output_tokens)
             reply = replace(reply, cost=cost)
         return replace(reply, not_found=not_found) if not_found else reply
 
-    def _how(self, answer: Any) -> dict[str, str]:
-        """What to do where a part of the reply cannot be read, by the name of the part."""
-        answer_at = f"Correct 'answer' ({_written(self.mapping.answer)}) in {self._origin}"
-        return {
-            "answer": f"{answer_at}: the path finds {formats.kind(answer)}.",
-            "passages": f"Correct 'passages' or 'passage' in {self._origin}.",
-        }
-
     def _last(self, values: list[Any], name: str, paths: Paths) -> Any:
         """What a path finds in the last value that has it; ``None`` where there is no path, or one
         that may find nothing."""
         if paths is None:
             return None
-        problem: EndpointError | None = None
-        for value in reversed(values):
-            try:
-                found = self._found(value, name, paths)
-            except EndpointError as error:
-                problem = problem or error
-                continue
-            if found is not NOTHING:
-                return found
-        if problem is not None:
-            raise problem
-        return None
+        found = self._found(values[::-1], name, paths)
+        return None if found is NOTHING else found
 
-    def _found(self, value: Any, name: str, paths: Paths) -> Any:
+    def _found(self, values: list[Any], name: str, paths: Paths) -> Any:
         try:
-            return _first(value, paths)
+            return find_first(values, paths)
         except PathError as error:
             raise foreign(
-                f"{self.url}: the path {name} ({_written(paths)}) finds nothing, because {error}. "
-                f"Correct '{name}' in {self._origin}, or end the path in ? if it may be missing."
+                f"{self.url}: the path {name} ({paths_text(paths)}) finds nothing, because "
+                f"{error}. Correct '{name}' in {self._origin}, or end the path in ? if it may be "
+                "missing."
             ) from None
 
     def _refuse_failure(self, value: Any) -> None:
         """Raises where the reply says that the system failed."""
-        if value is None:
-            return
-        if self.mapping.error is None:
-            # As of functions: an error that a system tells is no answer, nor is what came before.
-            said = value.get("error") if isinstance(value, dict) else None
-            if said and isinstance(said, str | dict):
-                raise self._failure(str(said))
-            return
-        try:
-            said = _first(value, self.mapping.error)
-        except PathError:
-            return
-        if said is not NOTHING and said:
-            raise self._failure(str(said))
+        error = value_at(value, self.mapping.error or "error?")
+        # Without a path the key "error" counts, as in what functions return.
+        if error and (self.mapping.error is not None or isinstance(error, str | dict)):
+            raise self._failure(str(error))
 
-    def _failure(self, said: str) -> EndpointError:
-        """The failure that the system tells, as a function does: with its words, and no status."""
-        return EndpointError(Reason.FAILED, f"{self.url} says: {shown(said)}")
+    def _failure(self, message: str) -> EndpointError:
+        """The failure that the reply reports: with the system's words, and no status."""
+        return EndpointError(Reason.FAILED, f"{self.url} says: {shown(message)}")
 
     def _json(self, content: bytes) -> Any:
         try:
             return parsed(content)
         except ValueError:
             text = content.decode("utf-8", "replace")
-            what = "HTML" if re.match(r"\s*<(!doctype|html)", text, re.I) else "what is no JSON"
-            said = shown(re.sub(r"<[^>]*>", " ", text)) if what == "HTML" else shown(text)
+            is_page = re.match(r"\s*<(!doctype|html)", text, re.I)
+            kind, words = ("HTML", _TAG.sub(" ", text)) if is_page else ("what is no JSON", text)
             raise foreign(
-                f"{self.url} answered with {what}: {said!r}. Check 'url' in {self._origin}."
+                f"{self.url} answered with {kind}: {shown(words)!r}. Check 'url' in {self._origin}."
             ) from None
 
     def _status(self, status: int, headers: Mapping[str, str], content: bytes) -> EndpointError:
-        text = content.decode("utf-8", "replace")
-        said = shown(re.sub(r"<[^>]*>", " ", text)) or "it gave no reason"
-        detail = f"{self.url} answered with status {status}: {said}"
+        message = shown(_TAG.sub(" ", content.decode("utf-8", "replace"))) or "it gave no reason"
+        detail = f"{self.url} answered with status {status}: {message}"
         if 400 <= status < 500 and status not in _PASSING:
             detail = f"{detail.rstrip('.')}. {self._advice(status)}"
-            kind = RefusedAddressError if status in _OF_EVERY_REQUEST else EndpointError
-            return (RefusedKeyError if status == 401 else kind)(Reason.REFUSED, detail)
+            return _REFUSALS.get(status, EndpointError)(Reason.REFUSED, detail)
         overloaded = status in _OVERLOADED
-        reason = Reason.RATE_LIMITED if status == 429 else Reason.SERVER_ERROR
-        if status in (408, 504):
-            reason = Reason.TIMEOUT
         return EndpointError(
-            reason,
+            _REASONS.get(status, Reason.SERVER_ERROR),
             detail,
             again=True,
             overloaded=overloaded,
@@ -413,67 +388,3 @@ class HttpTarget(Target):
         for secret in self._secrets:
             content = secret.hidden_in_bytes(content)
         return content
-
-
-def _first(value: Any, paths: Paths) -> Any:
-    """What the first of the paths that leads somewhere finds; see `JsonPath.find`."""
-    problem: PathError | None = None
-    optional = False
-    for text in [paths] if isinstance(paths, str) else paths or ():
-        path = JsonPath.parse(text)
-        optional = optional or path.optional
-        try:
-            found = path.find(value)
-        except PathError as error:
-            problem = problem or error
-            continue
-        if found is not NOTHING:
-            return found
-    if problem is not None and not optional:
-        raise problem
-    return NOTHING
-
-
-def _joined(found: Any, paths: Paths) -> Any:
-    """The text of which a path with ``[*]`` finds the pieces; anything else unchanged."""
-    every = [paths] if isinstance(paths, str) else paths or ()
-    if (
-        isinstance(found, list)
-        and any(EVERY in JsonPath.parse(one).steps for one in every)
-        and all(isinstance(one, str) for one in found)
-    ):
-        return "".join(found)
-    return found
-
-
-def _written(paths: Paths) -> str:
-    return paths if isinstance(paths, str) else ", ".join(paths or ())
-
-
-def _filled_url(url: str, request: Request) -> str:
-    """The URL with the request's parts in it, each in the form that a URL can hold."""
-    return re.sub(r"\{\{.*?\}\}", lambda one: quote(str(filled(one[0], request)), safe=""), url)
-
-
-def _flat(value: Any) -> str:
-    """A parameter of a URL: a text, or JSON."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def preset(name: str, **words: str) -> HttpMapping:
-    """The mapping of a known API.
-
-    Args:
-        name: of a file in ``presets/``.
-        **words: take the place of ``<NAME>`` in it.
-    """
-    import yaml
-
-    text = (resources.files("ragassay.targets.http_api") / "presets" / f"{name}.yaml").read_text(
-        "utf-8"
-    )
-    for key, value in words.items():
-        text = text.replace(f"<{key}>", value)
-    return HttpMapping.model_validate(yaml.safe_load(text))

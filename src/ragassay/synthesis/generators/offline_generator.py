@@ -14,7 +14,7 @@ from typing import Any
 
 from ragassay import discovery
 from ragassay.errors import UsageError
-from ragassay.golden import GoldSpan, NegativeReference
+from ragassay.golden import NegativeReference
 from ragassay.judges.offline.language import lists, stem
 from ragassay.synthesis.draft import Draft, Nearly
 from ragassay.synthesis.mix import Mix
@@ -132,32 +132,30 @@ class OfflineGenerator:
         check(mix)
         parts = mix.parts
         fixed = {part: values[0] for part, values in parts.items() if len(values) == 1}
-        kinds = parts["answerability"]
+        for draft in self._answerable():
+            own = draft.wanted["type"]
+            for answerability in parts["answerability"]:
+                one = draft if answerability == "answerable" else self._near_miss(draft)
+                if one is not None:
+                    wanted = {**fixed, "type": own, "answerability": answerability}
+                    one.kind = tuple(sorted(wanted.items()))
+                    yield one
+
+    def _answerable(self) -> Iterator[Draft]:
+        """All drafts that the documents answer."""
         for section in self._corpus.sections:
             if self._corpus.language(section.document) not in READS:
                 continue
             for fact in self._facts(section):
-                yield from self._of_kinds(self._factual(fact), kinds, fixed)
+                yield self._factual(fact)
                 if not _is_request(fact.clause):
-                    yield from self._of_kinds(self._yes_no(fact), kinds, fixed)
-            summary = self._summary(section)
-            if summary is not None:
-                yield from self._of_kinds(summary, kinds, fixed)
-
-    def _of_kinds(
-        self, draft: Draft, kinds: tuple[str, ...], fixed: dict[str, str]
-    ) -> Iterator[Draft]:
-        own = draft.wanted["type"]
-        for answerability in kinds:
-            one = draft if answerability == "answerable" else self._near_miss(draft)
-            if one is not None:
-                wanted = {**fixed, "type": own, "answerability": answerability}
-                one.kind = tuple(sorted(wanted.items()))
-                yield one
+                    yield self._yes_no(fact)
+            if (summary := self._summary(section)) is not None:
+                yield summary
 
     def _facts(self, section: Section) -> Iterator[_Fact]:
         for start, end in section.sentences:
-            sentence = " ".join(self._corpus.documents[section.document].text[start:end].split())
+            sentence = " ".join(section.between(start, end).split())
             words = len(sentence.split())
             if not 5 <= words <= 40 or not sentence.endswith(".") or not sentence[0].isupper():
                 continue
@@ -199,23 +197,21 @@ class OfflineGenerator:
 
     def _yes_no(self, fact: _Fact) -> Draft:
         clause, true = fact.clause, not fact.wrong or self._random.random() < 0.5
-        told = clause if true else clause.replace(fact.answer, fact.wrong, 1)
-        query = f"{_about(fact.section)}: is it true that {self._lowered(told)}?"
+        claim = clause if true else clause.replace(fact.answer, fact.wrong, 1)
+        query = f"{_about(fact.section)}: is it true that {self._lowered(claim)}?"
         answers = (f"Yes. {clause}.", "Yes.") if true else (f"No. {clause}.", "No.")
         return self._draft(fact, "yes-no", query, answers, f"{'No' if true else 'Yes'}.")
 
     def _draft(
         self, fact: _Fact, kind: str, query: str, references: tuple[str, ...], wrong: str
     ) -> Draft:
-        section = fact.section
-        text = self._corpus.documents[section.document].text
         return Draft(
             query,
             (("type", kind),),
-            (section,),
+            (fact.section,),
             references,
             (_negative(wrong, "inaccurate"),) if wrong else (),
-            (GoldSpan.of(section.document, text, fact.start, fact.end),),
+            (self._corpus.span(fact.section, fact.start, fact.end),),
         )
 
     def _summary(self, section: Section) -> Draft | None:
@@ -223,15 +219,14 @@ class OfflineGenerator:
         places = section.sentences
         if not section.heading or len(places) < 2:
             return None
-        text = self._corpus.documents[section.document].text
         negatives = []
         value = _VALUE.search(section.text)
         if value is not None:
             wrong = self._other(value["number"], self._values[value["unit"].split()[-1]])
             if wrong:
-                told = f"{section.text[: value.start()]}{wrong} {value['unit']}"
-                negatives.append(_negative(told + section.text[value.end() :], "inaccurate"))
-        half = text[section.start : places[(len(places) - 1) // 2][1]]
+                beginning = f"{section.text[: value.start()]}{wrong} {value['unit']}"
+                negatives.append(_negative(beginning + section.text[value.end() :], "inaccurate"))
+        half = section.between(section.start, places[(len(places) - 1) // 2][1])
         negatives.append(_negative(half, "incomplete"))
         title, heading = _title(section), self._lowered(section.heading)
         is_asked = heading.endswith("?")
@@ -241,39 +236,31 @@ class OfflineGenerator:
             (section,),
             (section.text,),
             tuple(negatives),
-            (GoldSpan.of(section.document, text, section.start, section.end),),
+            (self._corpus.span(section, section.start, section.end),),
         )
 
     def _near_miss(self, draft: Draft) -> Draft | None:
         """The same query about a name or subject that no document holds."""
-        section = draft.sections[0]
-        data = _near_misses()
-        if draft.wanted["type"] == "summary":
-            absent = self._absent(data["subjects"])
-            if absent is None:
-                return None
-            query = f"What does {_title(section)} say about {absent}?"
+        is_summary = draft.wanted["type"] == "summary"
+        things = _near_misses()["subjects" if is_summary else "names"]
+        if not (missing := [one for one in things if self._corpus.lacks(one)]):
+            return None
+        absent = self._random.choice(missing)
+        title = _title(draft.sections[0])
+        own = [
+            one
+            for one in _PART.findall(title)
+            if one in self._named and one.casefold() not in self._low and stem(one.casefold())
+        ]
+        if is_summary:
+            query = f"What does {title} say about {absent}?"
+        elif own:
+            query = draft.query.replace(own[0], absent)
         else:
-            name = self._absent(data["names"])
-            if name is None:
-                return None
-            title = _title(section)
-            own = [
-                one
-                for one in _PART.findall(title)
-                if one in self._named and one.casefold() not in self._low and stem(one.casefold())
-            ]
-            if own:
-                query = draft.query.replace(own[0], name)
-            else:
-                query = draft.query.replace(title, f"{title} in {name}", 1)
+            query = draft.query.replace(title, f"{title} in {absent}", 1)
         wrong = tuple(_negative(one, "inaccurate") for one in draft.references[:1])
         nearly = Nearly(draft.spans, draft.query, draft.references[0])
         return Draft(query, draft.kind, draft.sections, (), wrong, nearly=nearly)
-
-    def _absent(self, every: list[str]) -> str | None:
-        absent = [one for one in every if self._corpus.lacks(one)]
-        return self._random.choice(absent) if absent else None
 
     def _lowered(self, text: str) -> str:
         """The text with a small first letter, unless its first word is a name or a code."""
@@ -310,17 +297,17 @@ def check(mix: Mix) -> None:
 
 def _is_request(clause: str) -> bool:
     """Whether a clause rather asks for something than says it: Hang the cabinet on the rail."""
-    found = _ORDER.match(clause)
+    order = _ORDER.match(clause)
     return (
-        found is not None and found["next"] in _DETERMINERS and bool(stem(found["verb"].casefold()))
+        order is not None and order["next"] in _DETERMINERS and bool(stem(order["verb"].casefold()))
     )
 
 
 def _clause(sentence: str, end: int) -> str:
     """The sentence without its full stop, and without what follows the comma after a place where
     no comma stands before it."""
-    apart = _SUBORDINATE.match(sentence) or _CUT.search(sentence, 0, end)
-    cut = None if apart else _CUT.search(sentence, end)
+    has_comma = _SUBORDINATE.match(sentence) or _CUT.search(sentence, 0, end)
+    cut = None if has_comma else _CUT.search(sentence, end)
     return sentence[: cut.start()] if cut else sentence[:-1]
 
 

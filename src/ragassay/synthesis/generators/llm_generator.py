@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import cycle, zip_longest
 
 from ragassay.errors import UsageError
 from ragassay.golden import GoldenItem, GoldSpan, NegativeReference, Utterance
@@ -15,8 +17,8 @@ from ragassay.samples import Sample
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
 from ragassay.synthesis.filters import WORDS, ill_formed
 from ragassay.synthesis.mix import LENGTHS, Kind
-from ragassay.synthesis.said_nothing import declined, no_answer, states
-from ragassay.synthesis.sections import Corpus, Section, shared_names
+from ragassay.synthesis.non_answers import declined, no_answer, states
+from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 
 SHOTS = 3
 """Example queries in a prompt, at most."""
@@ -86,35 +88,30 @@ class LLMGenerator:
         draw = random.Random(self._seed)
         singles = list(self._corpus.sections)
         draw.shuffle(singles)
-        in_turn = _in_turn(singles)
-        pairs = [(one, two) for one, two, _ in shared_names(self._corpus.sections)]
-        seen: dict[tuple[Kind, tuple[Section, ...]], int] = {}
-        at_single = at_pair = 0
+        single = cycle(_in_turn(singles))
+        pair = cycle(pairs_with_shared_names(self._corpus.sections))
+        seen: Counter[tuple[Kind, tuple[Section, ...]]] = Counter()
         for kind in kinds:
-            if dict(kind).get("shape") == "across":
-                if not pairs:
-                    raise UsageError(
-                        "No two documents share a name, so no query can go across them. "
-                        "Leave across out of --mix shape=..."
-                    )
-                sections: tuple[Section, ...] = pairs[at_pair % len(pairs)]
-                at_pair += 1
-            else:
-                sections = (in_turn[at_single % len(in_turn)],)
-                at_single += 1
-            repeat = seen.get((kind, sections), 0)
-            seen[kind, sections] = repeat + 1
-            yield Draft("", kind, sections, repeat=repeat)
+            is_across = dict(kind).get("shape") == "across"
+            sections: tuple[Section, ...] | None
+            sections = next(pair, None) if is_across else (next(single),)
+            if sections is None:
+                raise UsageError(
+                    "No two documents share a name, so no query can go across them. "
+                    "Leave across out of --mix shape=..."
+                )
+            yield Draft("", kind, sections, repeat=seen[kind, sections])
+            seen[kind, sections] += 1
 
-    def given(self, samples: Iterable[Sample]) -> Iterator[Draft]:
-        """Queries that are there already, with the passages that match them best.
+    def answering(self, samples: Iterable[Sample]) -> Iterator[Draft]:
+        """Drafts of queries that only need answers, with the passages that match them best.
 
         Args:
             samples: their query and history count.
         """
         for one in samples:
             turns = tuple(map(Utterance.of, one.history))
-            sections = tuple(self._corpus.found(one.query_text))
+            sections = tuple(self._corpus.search(one.query_text))
             kind = (("answerability", "answerable" if sections else "unanswerable"),)
             name = one.id if one.query else ""
             yield Draft(one.query_text, kind, sections, history=turns, name=name)
@@ -178,7 +175,7 @@ class LLMGenerator:
     def _shots(self, draft: Draft) -> tuple[str, ...]:
         """Example queries of the same type first; none whose answer stands in the passages."""
         kind = draft.wanted.get("type")
-        apart = [
+        others = [
             one
             for one in self._examples
             if not any(
@@ -189,37 +186,34 @@ class LLMGenerator:
                 for section in draft.sections
             )
         ]
-        place = random.Random(f"{self._seed} {draft.sections[0].start} {draft.repeat}")
-        place.shuffle(apart)
-        apart.sort(key=lambda one: one.type != kind)
-        return tuple(one.query for one in apart[:SHOTS])
+        source = random.Random(f"{self._seed} {draft.sections[0].start} {draft.repeat}")
+        source.shuffle(others)
+        others.sort(key=lambda one: one.type != kind)
+        return tuple(one.query for one in others[:SHOTS])
 
     async def _answered(self, draft: Draft, ask: Ask) -> Draft | Rejection:
-        if not draft.answerable:
+        if not draft.answerable or not self._answers:
             draft.evidence = ask.evidence
-            if not draft.name:
-                draft.nearly = Nearly(tuple(map(self._whole, draft.sections)))
-            return draft
-        if not self._answers:
-            draft.spans = tuple(self._whole(one) for one in draft.sections)
-            draft.evidence = ask.evidence
+            spans = tuple(self._corpus.span(one, one.start, one.end) for one in draft.sections)
+            if draft.answerable:
+                draft.spans = spans
+            elif not draft.name:
+                draft.nearly = Nearly(spans)
             return draft
         passages = tuple(one.shown for one in draft.sections)
-        asked = WriteAnswer(draft.conversation, passages, self._guide)
-        verdict = await ask.verdict(asked)
+        verdict = await ask.verdict(WriteAnswer(draft.conversation, passages, self._guide))
         if isinstance(verdict, Failure):
             return Rejection.of(verdict, "not-written", "generator", draft)
-        written = verdict.answer
-        said = "" if no_answer(written.answer, draft.conversation) else written.answer.strip()
-        draft.references = (said,)
         draft.evidence = ask.evidence
-        if not draft.references[0] and draft.name:
-            draft.kind, draft.references = (("answerability", "unanswerable"),), ()
+        written = verdict.answer
+        answer = "" if no_answer(written.answer, draft.conversation) else written.answer.strip()
+        if not answer and draft.name:
+            draft.kind = (("answerability", "unanswerable"),)
             return draft
-        if not draft.references[0]:
-            return Rejection(
-                "not-written", "the passages hold no answer, says the generator", draft
-            )
+        draft.references = (answer,)
+        if not answer:
+            detail = "the passages hold no answer, says the generator"
+            return Rejection("not-written", detail, draft)
         by = verdict.provenance.judge
         draft.negatives = tuple(
             NegativeReference(text=text, kind=kind, by=by)
@@ -227,32 +221,25 @@ class LLMGenerator:
                 (written.inaccurate, "inaccurate"),
                 (written.incomplete, "incomplete"),
             )
-            if text.strip() and text.strip() != draft.references[0]
+            if text.strip() and text.strip() != answer
         )
-        spans = []
-        for quote in filter(str.strip, written.quotes):
-            span = self._span(quote, draft.sections)
-            if span is None:
-                return Rejection(
-                    "not-grounded", f"the quote {quote!r} does not stand in the passages", draft
-                )
-            spans.append(span)
-        draft.spans = tuple(dict.fromkeys(spans))
+        quotes = list(filter(str.strip, written.quotes))
+        spans_of_quotes = [self._span(quote, draft.sections) for quote in quotes]
+        if None in spans_of_quotes:
+            quote = quotes[spans_of_quotes.index(None)]
+            detail = f"the quote {quote!r} does not stand in the passages"
+            return Rejection("not-grounded", detail, draft)
+        draft.spans = tuple(dict.fromkeys(filter(None, spans_of_quotes)))
         return draft
 
     def _span(self, quote: str, sections: Sequence[Section]) -> GoldSpan | None:
         """Where a quote stands; runs of white space are alike."""
         pattern = re.compile(r"\s+".join(map(re.escape, quote.split())))
         for section in sections:
-            text = self._corpus.documents[section.document].text
-            found = pattern.search(text, section.start, section.end)
-            if found is not None:
-                return GoldSpan.of(section.document, text, found.start(), found.end())
+            if (match := pattern.search(section.text)) is not None:
+                start, end = section.start + match.start(), section.start + match.end()
+                return self._corpus.span(section, start, end)
         return None
-
-    def _whole(self, section: Section) -> GoldSpan:
-        text = self._corpus.documents[section.document].text
-        return GoldSpan.of(section.document, text, section.start, section.end)
 
 
 def _in_turn(sections: Sequence[Section]) -> list[Section]:
@@ -260,8 +247,8 @@ def _in_turn(sections: Sequence[Section]) -> list[Section]:
     by_document: dict[str, list[Section]] = {}
     for section in sections:
         by_document.setdefault(section.document, []).append(section)
-    longest = max(map(len, by_document.values()))
-    return [one[at] for at in range(longest) for one in by_document.values() if at < len(one)]
+    rows = zip_longest(*by_document.values())
+    return [section for row in rows for section in row if section is not None]
 
 
 def _first_turn(kind: Kind) -> Kind:

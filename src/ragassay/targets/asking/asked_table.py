@@ -9,13 +9,13 @@ from rich.text import Text
 
 from ragassay.counts import plural
 from ragassay.reports.text import fitted, responsive
-from ragassay.targets.ask_summary import MOST_WAYS, AskSummary
+from ragassay.targets.asking.ask_summary import MOST_WAYS, AskSummary
 
 HEADS = (
     *("system", "asked", "answered", "no answer", "from ledger", "failed", "retries"),
     *("p50", "p95", "p99", "tokens", "cost"),
 )
-_GOING = (("from ledger", "retries"), ("p99",), ("no answer",), ("asked",), ("tokens", "cost"))
+_LEFT_OUT = (("from ledger", "retries"), ("p99",), ("no answer",), ("asked",), ("tokens", "cost"))
 """Columns that are left out where there is no room, one group after the other: how many were asked
 is the sum of those answered and those failed."""
 
@@ -38,14 +38,12 @@ def ask_table(summaries: Sequence[AskSummary], width: int, plain: bool) -> Itera
     """The table in the width of the terminal, what there is no room for, and what failed."""
     rows = cells(summaries)
     empty = [head for head, *column in zip(HEADS, *rows, strict=True) if {*column} <= {"0", "-"}]
-    going: list[Collection[str]] = [tuple(empty), *_GOING]
-    table, left_out = fitted(HEADS, rows, width, drop=going, plain=plain)
+    dropped: list[Collection[str]] = [tuple(empty), *_LEFT_OUT]
+    table, left_out = fitted(HEADS, rows, width, drop=dropped, plain=plain)
     yield table
-    if told := [head for head in left_out if head not in empty]:
-        yield Text(f" No room for: {', '.join(told)}.", "dim")
-    yield from (Text(line) for line in ledger_lines(summaries))
-    yield from (Text(line) for line in failure_lines(summaries))
-    yield from (Text(line) for line in note_lines(summaries))
+    if no_room := [head for head in left_out if head not in empty]:
+        yield Text(f" No room for: {', '.join(no_room)}.", "dim")
+    yield from map(Text, lines_below(summaries))
 
 
 def failure_lines(summaries: Sequence[AskSummary]) -> list[str]:
@@ -60,19 +58,24 @@ def failure_lines(summaries: Sequence[AskSummary]) -> list[str]:
 def _of_type(one: AskSummary, kind: str) -> Iterator[str]:
     """The different failures of one type."""
     n, ways = one.failed[kind], one.ways[kind]
-    for said, of in ways[:MOST_WAYS]:
-        yield f"{one.system}: {f'{of:,} of ' if len(ways) > 1 else ''}{n:,} {kind}: {said}"
+    for sentence, of in ways[:MOST_WAYS]:
+        yield f"{one.system}: {f'{of:,} of ' if len(ways) > 1 else ''}{n:,} {kind}: {sentence}"
     if others := ways[MOST_WAYS:]:
         left = sum(of for _, of in others)
         yield f"{one.system}: {left:,} of {n:,} {kind}: in {plural(len(others), 'further way')}."
 
 
-def ledger_lines(summaries: Sequence[AskSummary]) -> list[str]:
-    """Which answers were not asked for now: a line for each system that has some.
+def lines_below(summaries: Sequence[AskSummary]) -> list[str]:
+    """What stands below the table: answers from the ledger, failures and notes.
 
     Args:
         summaries: of the systems.
     """
+    return [*_ledger_lines(summaries), *failure_lines(summaries), *note_lines(summaries)]
+
+
+def _ledger_lines(summaries: Sequence[AskSummary]) -> list[str]:
+    """Which answers were not asked for now: a line for each system that has some."""
     return [
         f"{one.system}: {one.from_ledger:,} of {plural(one.answered, 'answer')} "
         f"{'is' if one.from_ledger == 1 else 'are'} from the ledger (asked "
@@ -83,7 +86,7 @@ def ledger_lines(summaries: Sequence[AskSummary]) -> list[str]:
 
 
 def note_lines(summaries: Sequence[AskSummary]) -> list[str]:
-    """What else is worth telling of the answers: measurements that are missing, and so on.
+    """The notes of all systems: measurements that are missing, and so on.
 
     Args:
         summaries: of the systems.

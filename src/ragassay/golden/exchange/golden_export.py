@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
-
-import orjson
 
 from ragassay.counts import plural
-from ragassay.errors import InputError, UsageError, did_you_mean, extra_needed
+from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.golden.documents import Document
+from ragassay.golden.exchange import export_records
+from ragassay.golden.exchange.export_files import (
+    Record,
+    delimited,
+    json_file,
+    json_lines,
+    parquet,
+    table,
+    workbook,
+)
 from ragassay.golden.golden_item import GoldenItem
 
 _Items = Sequence[GoldenItem]
-_Record = dict[str, Any]
-_Records = Callable[[GoldenItem], Iterable[_Record]]
 
 
 @dataclass(frozen=True)
@@ -106,179 +110,17 @@ def exported(items: _Items, kind: str, documents: Callable[[], Mapping[str, Docu
     return made
 
 
-def _json_lines(records: Iterable[_Record]) -> bytes:
-    return b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records)
-
-
 def _file(
-    records: _Records, written: Callable[[Sequence[_Record]], bytes] = _json_lines
+    records: Callable[[GoldenItem], Iterable[Record]],
+    write: Callable[[Sequence[Record]], bytes] = json_lines,
 ) -> Callable[..., Exported]:
     """One file of the records of all items."""
 
     def make(items: _Items, documents: object) -> Exported:
-        found = [record for item in items for record in records(item)]
-        return Exported({"": written(found)}, len(found))
+        every = [record for item in items for record in records(item)]
+        return Exported({"": write(every)}, len(every))
 
     return make
-
-
-def _json(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _table(
-    records: _Records, written: Callable[[Sequence[str], list[list[str]]], bytes]
-) -> Callable[..., Exported]:
-    """A table with a row for each record; lists and objects are JSON in their cells."""
-
-    def cells(found: Sequence[_Record]) -> bytes:
-        names = list(dict.fromkeys(name for record in found for name in record))
-        return written(names, [[_cell(record.get(name)) for name in names] for record in found])
-
-    return _file(records, cells)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def _delimited(delimiter: str) -> Callable[[Sequence[str], list[list[str]]], bytes]:
-    def written(names: Sequence[str], rows: list[list[str]]) -> bytes:
-        text = io.StringIO()
-        plain = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        quoted = csv.writer(text, csv.unix_dialect, delimiter=delimiter)
-        for row in (names, *rows):
-            # Before Python 3.13, a carriage return alone is not quoted, and ends a line.
-            (quoted if any("\r" in cell for cell in row) else plain).writerow(row)
-        return text.getvalue().encode()
-
-    return written
-
-
-def _parquet(names: Sequence[str], rows: list[list[str]]) -> bytes:
-    import polars as pl
-
-    stream = io.BytesIO()
-    columns = {name: [row[at] or None for row in rows] for at, name in enumerate(names)}
-    pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)).write_parquet(stream)
-    return stream.getvalue()
-
-
-_LONGEST_CELL = 32_767
-"""Characters that Excel holds in a cell."""
-
-
-def _workbook(names: Sequence[str], rows: list[list[str]]) -> bytes:
-    with extra_needed("An Excel workbook needs its package", "excel"):
-        import xlsxwriter
-    stream = io.BytesIO()
-    with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
-        head = book.add_format({"bold": True, "bottom": 1})
-        sheet = book.add_worksheet("queries")
-        sheet.freeze_panes(1, 1)
-        sheet.set_column(0, len(names) - 1, 24)
-        for place, row in enumerate([list(names), *rows]):
-            for column, cell in enumerate(row):
-                if len(cell) > _LONGEST_CELL:
-                    raise InputError(
-                        f"the item {row[0]!r} has more than {_LONGEST_CELL:,} characters, which no "
-                        "cell of a workbook holds",
-                        field=names[column],
-                        hint="Export JSONL or CSV.",
-                    )
-                # As text, also where it looks like a formula or an address.
-                sheet.write_string(place, column, cell, None if place else head)
-    return stream.getvalue()
-
-
-def _native(item: GoldenItem) -> Iterable[_Record]:
-    yield item.to_record()
-
-
-def _ragas(item: GoldenItem) -> Iterable[_Record]:
-    yield (
-        {"id": item.id, "user_input": item.query}
-        | _first_reference(item, "reference")
-        | ({"reference_contexts": [span.text for span in item.gold]} if item.gold else {})
-    )
-
-
-def _deepeval(item: GoldenItem) -> Iterable[_Record]:
-    yield (
-        # Without a retrieval_context beside it, a context could be what a system retrieved.
-        {"name": item.id, "input": item.query, "actual_output": None, "retrieval_context": None}
-        # With a null, too: by that column its reader knows that the name is the id.
-        | {"expected_output": None}
-        | _first_reference(item, "expected_output")
-        | ({"context": [span.text for span in item.gold]} if item.gold else {})
-    )
-
-
-def _mtrag(item: GoldenItem) -> Iterable[_Record]:
-    turns = [{"speaker": one.speaker, "text": one.text} for one in item.history]
-    label = item.answerability
-    yield (
-        {"task_id": item.id, "input": [*turns, {"speaker": "user", "text": item.query}]}
-        | ({"targets": [{"speaker": "agent", "text": one} for one in item.references]})
-        | ({} if label is None else {"Answerability": [label.upper()]})
-    )
-
-
-def _ultrarag(item: GoldenItem) -> Iterable[_Record]:
-    yield {"id": item.id, "question": item.query, "golden_answers": item.references}
-
-
-def _ragchecker(item: GoldenItem) -> Iterable[_Record]:
-    if item.references:
-        yield {"query_id": item.id, "query": item.query, "gt_answer": item.references[0]}
-
-
-def _open_rag_eval(item: GoldenItem) -> Iterable[_Record]:
-    yield (
-        {"query_id": item.id, "query": item.query} | _first_reference(item, "expected_answer", "")
-    )
-
-
-def _langsmith(item: GoldenItem) -> Iterable[_Record]:
-    yield {
-        "id": item.id,
-        "inputs": {"question": item.query},
-        "outputs": _first_reference(item, "answer"),
-        "metadata": item.metadata,
-    }
-
-
-def _langfuse(item: GoldenItem) -> Iterable[_Record]:
-    yield (
-        {"id": item.id, "input": item.query, "expectedOutput": None}
-        | _first_reference(item, "expectedOutput")
-        | {"metadata": item.metadata}
-    )
-
-
-def _mlflow(item: GoldenItem) -> Iterable[_Record]:
-    yield {
-        "inputs": {"query": item.query},
-        "expectations": _first_reference(item, "expected_response"),
-        "tags": {"id": item.id},
-    }
-
-
-def _pairs(item: GoldenItem) -> Iterable[_Record]:
-    for right in item.references:
-        for wrong in item.negative_references:
-            yield (
-                {"id": item.id, "query": item.query, "chosen": right, "rejected": wrong.text}
-                | ({"kind": wrong.kind} if wrong.kind else {})
-            )
-
-
-def _first_reference(item: GoldenItem, name: str, default: str | None = None) -> _Record:
-    if item.references:
-        return {name: item.references[0]}
-    return {} if default is None else {name: default}
 
 
 def _judged(items: _Items) -> list[tuple[str, str, int]]:
@@ -318,8 +160,8 @@ def _beir(items: _Items, documents: Callable[[], Mapping[str, Document]]) -> Exp
                 hint="Give it another id.",
             )
     files = {
-        "corpus.jsonl": _json_lines(corpus),
-        "queries.jsonl": _json_lines({"_id": item.id, "text": item.query} for item in items),
+        "corpus.jsonl": json_lines(corpus),
+        "queries.jsonl": json_lines({"_id": item.id, "text": item.query} for item in items),
         # Its readers know no quotes.
         "qrels/test.tsv": "".join(
             "\t".join(map(str, row)) + "\n" for row in (("query-id", "corpus-id", "score"), *judged)
@@ -335,7 +177,7 @@ def without_records(items: _Items, kind: str) -> dict[str, list[str]]:
         items: all that were to be written.
         kind: a key of `EXPORTS`.
     """
-    found: dict[str, list[str]] = {}
+    without: dict[str, list[str]] = {}
     for item in items:
         lacking = [
             noun
@@ -343,8 +185,8 @@ def without_records(items: _Items, kind: str) -> dict[str, list[str]]:
             if field in EXPORTS[kind].fields and not getattr(item, field)
         ]
         if lacking:
-            found.setdefault(f"no {' and no '.join(lacking)}", []).append(item.id)
-    return found
+            without.setdefault(f"no {' and no '.join(lacking)}", []).append(item.id)
+    return without
 
 
 _NEEDED = (
@@ -362,7 +204,7 @@ def left_out(items: _Items, kind: str) -> list[str]:
         items: that are written; those of which the format has no record do not count.
         kind: a key of `EXPORTS`.
     """
-    if kind in _WHOLE:
+    if kind not in _HOLDS:
         return []
     bare = {name for names in without_records(items, kind).values() for name in names}
     held = [item for item in items if item.id not in bare]
@@ -370,36 +212,35 @@ def left_out(items: _Items, kind: str) -> list[str]:
     n_references = [len(item.references) for item in held]
     n_spans = sum(len(item.gold or ()) for item in held)
     by = sum(bool(one.by) for item in held for one in item.negative_references)
-    parts = {
-        "query": 0 if "query" in holds else len(held),
-        "reference": 0 if "references" in holds or _ONE in holds else sum(n_references),
-        "further reference": sum(max(0, n - 1) for n in n_references) if _ONE in holds else 0,
-        "wrong answer": 0
-        if "negative_references" in holds
-        else sum(len(item.negative_references) for item in held),
-        "earlier turn": 0 if "history" in holds else sum(len(item.history) for item in held),
-        "gold span": 0 if _GOLD & holds else n_spans,
-    }
-    told = [plural(n, noun) for noun, n in parts.items() if n]
+    n_wrong = sum(len(item.negative_references) for item in held)
+    parts = (
+        ("query", len(held), "query" in holds),
+        ("reference", sum(n_references), "references" in holds or _ONE in holds),
+        ("further reference", sum(max(0, n - 1) for n in n_references), _ONE not in holds),
+        ("wrong answer", n_wrong, "negative_references" in holds),
+        ("earlier turn", sum(len(item.history) for item in held), "history" in holds),
+        ("gold span", n_spans, bool(_GOLD & holds)),
+    )
+    lacking = [plural(n, noun) for noun, n, is_held in parts if n and not is_held]
     if _GOLD & holds and n_spans:
         part = "documents, places and grades" if _TEXTS in holds else "texts and places"
-        told.append(f"{part} of {plural(n_spans, 'gold span')}")
+        lacking.append(f"{part} of {plural(n_spans, 'gold span')}")
     if by and "negative_references" in holds:
-        told.append(f"who said so of {plural(by, 'wrong answer')}")
+        lacking.append(f"who said so of {plural(by, 'wrong answer')}")
     if "id" not in holds and held:
-        told.append(f"{plural(len(held), 'id')} (they are tags there)")
+        lacking.append(f"{plural(len(held), 'id')} (they are tags there)")
     lost: dict[int, list[str]] = {}
     for field in _OTHERS:
         if field not in holds and (n := sum(_is_given(item, field) for item in held)):
             lost.setdefault(n, []).append(field)
     for n, fields in lost.items():
         names = " and ".join(filter(None, (", ".join(fields[:-1]), fields[-1])))
-        told.append(f"{names} of {plural(n, 'item')}")
-    return told
+        lacking.append(f"{names} of {plural(n, 'item')}")
+    return lacking
 
 
 def _is_given(item: GoldenItem, field: str) -> bool:
-    """Whether an item holds something in a field; that it is accepted goes without saying."""
+    """Whether a field of an item holds more than its default; the default status is accepted."""
     usual = (
         "accepted"
         if field == "status"
@@ -425,46 +266,64 @@ _HOLDS: Mapping[str, frozenset[str]] = {
     "qrels": frozenset({"id", _GRADES}),
     "pairs": frozenset({"id", "query", "references", "negative_references"}),
 }
-"""What formats hold of an item: its fields, or the parts of them that they have a place for."""
+"""What formats hold of an item: its fields, or the parts of them that they have a place for. Those
+that are not listed hold all of it."""
 _COUNTED = frozenset({"id", "query", "history", "references", "negative_references", "gold"})
 _OTHERS = tuple(name for name in GoldenItem.model_fields if name not in _COUNTED)
-_WHOLE = frozenset({"jsonl", "csv", "tsv", "parquet", "xlsx"})
 _JSON_LINES = (".jsonl", ".ndjson", ".json", "")
+_CSV = partial(table, write=delimited)
+_TSV = partial(table, write=partial(delimited, delimiter="\t"))
 _TABLES = ("csv", "tsv", "parquet", "xlsx")
 _EVERY = "every field of an item"
 _AS_CELLS = f"{_EVERY}, lists as JSON in their cells"
 
 EXPORTS: Mapping[str, ExportFormat] = {
-    "jsonl": ExportFormat(_JSON_LINES, _EVERY, _file(_native)),
-    "csv": ExportFormat((".csv",), _AS_CELLS, _table(_native, _delimited(","))),
-    "tsv": ExportFormat((".tsv",), _AS_CELLS, _table(_native, _delimited("\t"))),
-    "parquet": ExportFormat((".parquet", ".pq"), _AS_CELLS, _table(_native, _parquet)),
-    "xlsx": ExportFormat((".xlsx",), _AS_CELLS, _table(_native, _workbook)),
-    "ragas": ExportFormat(_JSON_LINES, "query, first reference, texts of gold", _file(_ragas)),
+    "jsonl": ExportFormat(_JSON_LINES, _EVERY, _file(export_records.native)),
+    "csv": ExportFormat((".csv",), _AS_CELLS, _file(export_records.native, _CSV)),
+    "tsv": ExportFormat((".tsv",), _AS_CELLS, _file(export_records.native, _TSV)),
+    "parquet": ExportFormat(
+        (".parquet", ".pq"), _AS_CELLS, _file(export_records.native, partial(table, write=parquet))
+    ),
+    "xlsx": ExportFormat(
+        (".xlsx",), _AS_CELLS, _file(export_records.native, partial(table, write=workbook))
+    ),
+    "ragas": ExportFormat(
+        _JSON_LINES, "query, first reference, texts of gold", _file(export_records.ragas)
+    ),
     "deepeval": ExportFormat(
-        (".json",), "goldens: query, first reference, texts of gold", _file(_deepeval, _json)
+        (".json",),
+        "goldens: query, first reference, texts of gold",
+        _file(export_records.deepeval, json_file),
     ),
     "mtrag": ExportFormat(
-        _JSON_LINES, "query with its history, references, answerability", _file(_mtrag)
+        _JSON_LINES,
+        "query with its history, references, answerability",
+        _file(export_records.mtrag),
     ),
-    "ultrarag": ExportFormat(_JSON_LINES, "query, references", _file(_ultrarag)),
+    "ultrarag": ExportFormat(_JSON_LINES, "query, references", _file(export_records.ultrarag)),
     "ragchecker": ExportFormat(
         (".json",),
         "query, first reference",
-        _file(_ragchecker, lambda found: _json({"input_data": found})),
+        _file(export_records.ragchecker, lambda records: json_file({"input_data": records})),
         "a reference",
         ("references",),
     ),
     "open_rag_eval": ExportFormat(
         (".csv",),
         "query, first reference: queries of its connectors, and its table of expected answers",
-        _table(_open_rag_eval, _delimited(",")),
+        _file(export_records.open_rag_eval, _CSV),
     ),
-    "langsmith": ExportFormat(_JSON_LINES, "examples: query, first reference", _file(_langsmith)),
+    "langsmith": ExportFormat(
+        _JSON_LINES, "examples: query, first reference", _file(export_records.langsmith)
+    ),
     "langfuse": ExportFormat(
-        (".json",), "items of a data set: query, first reference", _file(_langfuse, _json)
+        (".json",),
+        "items of a data set: query, first reference",
+        _file(export_records.langfuse, json_file),
     ),
-    "mlflow": ExportFormat(_JSON_LINES, "evaluation data: query, first reference", _file(_mlflow)),
+    "mlflow": ExportFormat(
+        _JSON_LINES, "evaluation data: query, first reference", _file(export_records.mlflow)
+    ),
     "beir": ExportFormat(
         (),
         "a folder: documents, queries, grades of documents",
@@ -484,7 +343,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
     "pairs": ExportFormat(
         _JSON_LINES,
         "a line for each right and wrong answer of a query, to train an evaluator",
-        _file(_pairs),
+        _file(export_records.pairs),
         "both a reference and a wrong answer",
         ("references", "negative_references"),
         "pair",

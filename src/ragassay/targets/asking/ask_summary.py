@@ -12,13 +12,19 @@ from typing import Any
 from ragassay.counts import either, plural
 from ragassay.errors import did_you_mean
 from ragassay.samples import Sample
-from ragassay.targets.measurements import ASKED, FAILED_BEFORE, NO_ANSWER, NOT_ASKED, STOPPED
+from ragassay.targets.asking.measurements import (
+    ASKED,
+    FAILED_BEFORE,
+    NO_ANSWER,
+    NOT_ASKED,
+    STOPPED,
+)
 from ragassay.targets.reply_shapes import NAMES, PASSAGE_SCORES
 
 PERCENTILES = (50, 90, 95, 99)
 
 MOST_WAYS = 5
-"""So many different failures are told; the others are counted."""
+"""Different failures that are listed one by one; the others are counted."""
 
 _VARYING = re.compile(
     r"""(?<!\w)'(?:[^'\\]|\\.)*' | (?<!\w)"(?:[^"\\]|\\.)*" | (?<!status[ ])\b[\w-]*\d[\w-]*""",
@@ -94,15 +100,13 @@ def summarise(
         from_ledger: when those of the answers were asked that an earlier run got, in seconds since
             1970.
     """
-    told = [sample.metadata[ASKED] for sample in samples]
-    failed = Counter(one["failure"] for one in told if "failure" in one)
-    ids: dict[tuple[str, str], str] = {}
-    said: dict[str, list[str]] = defaultdict(list)
-    for sample, one in zip(samples, told, strict=True):
-        if "failure" in one:
+    asked = [sample.metadata[ASKED] for sample in samples]
+    failures: dict[str, list[str]] = defaultdict(list)
+    for sample in samples:
+        if kind := sample.metadata[ASKED].get("failure"):
             reason = (sample.failure or "").partition(": ")[2]
-            ids.setdefault((one["failure"], reason), f"query {sample.id!r}: {reason}")
-            said[one["failure"]].append(reason)
+            failures[kind].append(f"query {sample.id!r}: {reason}")
+    counts = {kind: len(sentences) for kind, sentences in failures.items()}
     return AskSummary(
         system=system,
         fingerprint=fingerprint,
@@ -115,23 +119,20 @@ def summarise(
         )
         if from_ledger
         else (),
-        failed=dict(sorted(failed.items(), key=lambda one: (one[0] == STOPPED, -one[1]))),
-        ways={
-            kind: tuple((ids[kind, reason], n) for reason, n in told_apart(reasons))
-            for kind, reasons in said.items()
-        },
-        retries=sum(max(0, one.get("attempts", 1) - 1) for one in told),
-        latency=_percentiles([one["latency"] for one in told if "latency" in one]),
-        first_token=_percentiles([one["first_token"] for one in told if "first_token" in one]),
-        input_tokens=_sum(told, "input_tokens"),
-        output_tokens=_sum(told, "output_tokens"),
-        cost=_sum(told, "cost"),
-        versions=tuple(dict.fromkeys(str(one["version"]) for one in told if "version" in one)),
+        failed=dict(sorted(counts.items(), key=lambda one: (one[0] == STOPPED, -one[1]))),
+        ways={kind: tuple(distinct_failures(one)) for kind, one in failures.items()},
+        retries=sum(max(0, one.get("attempts", 1) - 1) for one in asked),
+        latency=_percentiles(_values(asked, "latency")),
+        first_token=_percentiles(_values(asked, "first_token")),
+        input_tokens=_sum(asked, "input_tokens"),
+        output_tokens=_sum(asked, "output_tokens"),
+        cost=_sum(asked, "cost"),
+        versions=tuple(dict.fromkeys(map(str, _values(asked, "version")))),
         notes=tuple(_notes(samples)),
     )
 
 
-def told_apart(details: Iterable[str]) -> list[tuple[str, int]]:
+def distinct_failures(details: Iterable[str]) -> list[tuple[str, int]]:
     """The different ways in which something failed, the most frequent first.
 
     Args:
@@ -151,11 +152,11 @@ def told_apart(details: Iterable[str]) -> list[tuple[str, int]]:
 
 def _notes(samples: Sequence[Sample]) -> Iterator[str]:
     """A sentence for each place of the replies that should hold a measurement and does not."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    unread: dict[tuple[str, str], list[str]] = defaultdict(list)
     for sample in samples:
         for name, one in sample.metadata[ASKED].get("unread", {}).items():
-            found[name, one["place"]].append(f"{one['found']} (query {sample.id!r})")
-    for (name, place), held in found.items():
+            unread[name, one["place"]].append(f"{one['found']} (query {sample.id!r})")
+    for (name, place), held in unread.items():
         number, pronoun = "number of 0 or more", "it is"
         if name == PASSAGE_SCORES:
             number, pronoun = "finite number", "they are"
@@ -170,27 +171,27 @@ def _notes(samples: Sequence[Sample]) -> Iterator[str]:
 
 def _failed_before(samples: Sequence[Sample]) -> Iterator[str]:
     """What the failures of earlier runs mean for the numbers of this one."""
-    told = [sample.metadata[ASKED] for sample in samples]
-    what = "queries, repeats counted," if any(one.repeat for one in samples) else "queries"
-    if n := sum(FAILED_BEFORE in one for one in told):
+    asked = [sample.metadata[ASKED] for sample in samples]
+    noun = "queries, repeats counted," if any(one.repeat for one in samples) else "queries"
+    if n := len(_values(asked, FAILED_BEFORE)):
         yield (
-            f"{n:,} of {len(samples):,} {what} had failed before and {either(n, 'was', 'were')} "
+            f"{n:,} of {len(samples):,} {noun} had failed before and {either(n, 'was', 'were')} "
             "asked again; error_rate counts the last time only (--refresh asks all anew)."
         )
-    if why := [one[NOT_ASKED] for one in told if NOT_ASKED in one]:
+    if reasons := _values(asked, NOT_ASKED):
         yield (
-            f"{len(why):,} of {len(samples):,} {what} failed in an earlier run and "
-            f"{either(len(why), 'was', 'were')} not asked again; that failure counts. The asking "
-            f"was stopped: {why[0]}"
+            f"{len(reasons):,} of {len(samples):,} {noun} failed in an earlier run and "
+            f"{either(len(reasons), 'was', 'were')} not asked again; that failure counts. The "
+            f"asking was stopped: {reasons[0]}"
         )
 
 
 def _paths_without_effect(samples: Sequence[Sample]) -> Iterator[str]:
     """A sentence for each path to a measurement that found nothing in any reply."""
-    told = [one.metadata[ASKED] for one in samples if one.answer is not None]
-    missing = Counter(path for one in told for path in one.get("not_found", {}).items())
+    asked = [one.metadata[ASKED] for one in samples if one.answer is not None]
+    missing = Counter(path for one in asked for path in one.get("not_found", {}).items())
     for (path, file), n in missing.items():
-        if n == len(told):
+        if n == len(asked):
             yield (
                 f"the path {path} found nothing in {n:,} of {plural(n, 'reply')}; correct it in "
                 f"{file}, or end it in ? if it may be missing."
@@ -218,10 +219,15 @@ def _percentiles(values: Sequence[float]) -> dict[str, float]:
 
     if not values:
         return {}
-    found = np.percentile(values, PERCENTILES)
-    return {f"p{at}": float(value) for at, value in zip(PERCENTILES, found, strict=True)}
+    levels = np.percentile(values, PERCENTILES)
+    return {f"p{at}": float(level) for at, level in zip(PERCENTILES, levels, strict=True)}
 
 
-def _sum(told: Sequence[Mapping[str, Any]], name: str) -> Any:
-    values = [one[name] for one in told if name in one]
+def _values(asked: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
+    """What was recorded under a name, of those askings that have it."""
+    return [one[name] for one in asked if name in one]
+
+
+def _sum(asked: Sequence[Mapping[str, Any]], name: str) -> Any:
+    values = _values(asked, name)
     return sum(values) if values else None

@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 
-from ragassay.errors import UsageError
 from ragassay.judges import JudgeOptions, LLMJudge, kinds
 from ragassay.judges.ledger import Ledger
 from ragassay.targets import AskOptions, Request, Stopwatch, Target, make_targets
@@ -34,7 +33,7 @@ def is_target(word: str) -> bool:
     )
 
 
-def target_judge(
+def judge_of_target(
     word: str, options: JudgeOptions, *, ledger: Ledger, budget: Budget | None = None
 ) -> LLMJudge:
     """The target that a word names, asked as a model is: by prompts, with limits and ledger.
@@ -89,8 +88,8 @@ class TargetEndpoint(Endpoint):
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The prompt as a request to a system."""
-        said = {"assistant": "Your reply was:\n"}
-        texts = [said.get(one["role"], "") + one["content"] for one in prompt.messages]
+        prefixes = {"assistant": "Your reply was:\n"}
+        texts = [prefixes.get(one["role"], "") + one["content"] for one in prompt.messages]
         return {
             "query": "\n\n".join(texts),
             "metadata": {
@@ -165,17 +164,3 @@ def _whole(text: str, schema: dict[str, Any]) -> str:
     if not is_plain or "{" in text:
         return text
     return orjson.dumps({fields[0][0]: text.strip()}).decode()
-
-
-def refuse_panel(word: str) -> None:
-    """Refuses several generators or checkers among which is a target.
-
-    Args:
-        word: of ``--generator`` or ``--checker``.
-
-    Raises:
-        UsageError: there are several.
-    """
-    words = word.split(",")
-    if len(words) > 1 and any(is_target(one.strip()) for one in words):
-        raise UsageError(f"{word}: a panel has judges only. Name one target, or judges.")

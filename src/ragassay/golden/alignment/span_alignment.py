@@ -47,26 +47,26 @@ def aligned(
         after: what stood after it.
         text: the document now.
         start: first character of the part that is looked at.
-        end: behind its last character.
+        end: after its last character.
 
     Returns:
-        The first character and the one behind the last; ``None`` where no word is there any more.
+        The first character and the one after the last; ``None`` where no word is there any more.
     """
     ours, theirs = _tokens(old, 0, len(old)), _tokens(text, start, end)
     pairs = _pairs([one.word for one in ours], [one.word for one in theirs])
-    # A full stop alone tells no place.
+    # A full stop alone may stand anywhere.
     words = [pair for pair in pairs if ours[pair[0]].word[0].isalnum()]
     if not words:
         return None
     first = pairs[0] if pairs[0][0] == 0 else words[0]
     last = pairs[-1] if pairs[-1][0] == len(ours) - 1 else words[-1]
     begin = theirs[first[1]].start
-    behind = theirs[last[1]].end
+    stop = theirs[last[1]].end
     if first[0] > 0:
         begin = _earlier(ours[: first[0]], before, text, theirs, first[1])
     if last[0] < len(ours) - 1:
-        behind = _later(ours[last[0] + 1 :], after, text, theirs, last[1])
-    return _with_spaces(old, text, begin, behind)
+        stop = _later(ours[last[0] + 1 :], after, text, theirs, last[1])
+    return _with_spaces(old, text, begin, stop)
 
 
 class AlikePart(NamedTuple):
@@ -153,26 +153,26 @@ def _cheapest(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int
     if not ours or not theirs:
         return []
     numbers = {word: number for number, word in enumerate(dict.fromkeys((*ours, *theirs)))}
-    known = np.array([numbers[word] for word in theirs])
+    codes = np.array([numbers[word] for word in theirs])
     sizes = np.array([0, *map(len, theirs)], dtype=np.int32)
     inserted = np.cumsum(sizes, dtype=np.int32)
     rows = np.zeros((len(ours) + 1, len(theirs) + 1), dtype=np.int32)
     for at, word in enumerate(ours):
         row = rows[at] + len(word)
-        equal = known == numbers[word]
+        equal = codes == numbers[word]
         row[1:][equal] = np.minimum(row[1:][equal], rows[at][:-1][equal])
         rows[at + 1] = np.minimum.accumulate(row - inserted) + inserted
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     i, j = len(ours), int(np.argmin(rows[-1]))
     while i and j:
         if ours[i - 1] == theirs[j - 1] and rows[i, j] == rows[i - 1, j - 1]:
             i, j = i - 1, j - 1
-            found.append((i, j))
+            pairs.append((i, j))
         elif rows[i, j] == rows[i, j - 1] + sizes[j]:
             j -= 1
         else:
             i -= 1
-    return found[::-1]
+    return pairs[::-1]
 
 
 def _earlier(
@@ -185,13 +185,13 @@ def _earlier(
     words = [one.word for one in theirs[at:first]]
     wanted = [one.word for one in head]
     for n in range(min(_KNOWN, len(wanted)), 0, -1):
-        if found := _places(words, wanted[:n]):
-            return theirs[at + found[-1]].start
-    known = [one.word for one in _tokens(before, 0, len(before))][-_KNOWN:]
+        if places := _places(words, wanted[:n]):
+            return theirs[at + places[-1]].start
+    preceding = [one.word for one in _tokens(before, 0, len(before))][-_KNOWN:]
     if _is_start(before) or (at == 0 and _follows(text[: theirs[0].start], before)):
         return theirs[at].start
-    if known and (found := _places(words, known)):
-        return theirs[min(at + found[-1] + len(known), first)].start
+    if preceding and (places := _places(words, preceding)):
+        return theirs[min(at + places[-1] + len(preceding), first)].start
     return theirs[first].start
 
 
@@ -205,13 +205,13 @@ def _later(
     words = [one.word for one in theirs[last + 1 : at + 1]]
     wanted = [one.word for one in tail]
     for n in range(min(_KNOWN, len(wanted)), 0, -1):
-        if found := _places(words, wanted[-n:]):
-            return theirs[last + found[0] + n].end
-    known = [one.word for one in _tokens(after, 0, len(after))][:_KNOWN]
-    if known and (found := _places(words, known)):
-        return theirs[last + found[0]].end
+        if places := _places(words, wanted[-n:]):
+            return theirs[last + places[0] + n].end
+    following = [one.word for one in _tokens(after, 0, len(after))][:_KNOWN]
+    if following and (places := _places(words, following)):
+        return theirs[last + places[0]].end
     is_end = at == len(theirs) - 1 and _precedes(text[theirs[at].end :], after)
-    if not known or is_end or tail[-1].word in _ENDS or _starts_line(after):
+    if not following or is_end or tail[-1].word in _ENDS or _starts_line(after):
         return theirs[at].end
     return theirs[last].end
 
@@ -253,12 +253,12 @@ def _finishes(text: str, one: _Token, following: _Token) -> bool:
     return "\n" in between or (bool(between) and _is_start(text[one.start : following.start]))
 
 
-def _with_spaces(old: str, text: str, begin: int, behind: int) -> tuple[int, int]:
+def _with_spaces(old: str, text: str, begin: int, stop: int) -> tuple[int, int]:
     """The place with the white space that the span had at its ends, where it is there."""
     head = old[: len(old) - len(old.lstrip())]
     tail = old[len(old.rstrip()) :]
     while head and text[max(0, begin - len(head)) : begin] != head:
         head = head[1:]
-    while tail and not text.startswith(tail, behind):
+    while tail and not text.startswith(tail, stop):
         tail = tail[:-1]
-    return begin - len(head), behind + len(tail)
+    return begin - len(head), stop + len(tail)

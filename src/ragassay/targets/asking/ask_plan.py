@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from statistics import fmean
 from typing import Any
 
 from ragassay.judges.ledger import Ledger, SystemAnswers
 from ragassay.samples import Sample
-from ragassay.targets.asking_systems import request_of
-from ragassay.targets.measurements import read
+from ragassay.targets.asking.asked_queries import request_of
+from ragassay.targets.asking.measurements import read
 from ragassay.targets.target import Target
 from ragassay.targets.target_factory import AskOptions
 
@@ -51,7 +52,7 @@ def plan_of(
     target: Target,
     options: AskOptions,
     ledger: Ledger | None,
-    known_as: str,
+    ledger_name: str,
 ) -> AskPlan:
     """What asking a system would do. Sends nothing.
 
@@ -59,37 +60,31 @@ def plan_of(
         queries: what would be asked.
         target: who.
         options: how.
-        ledger: what is known; ``None`` where there is none yet.
-        known_as: what its answers are kept under there, see `ledger_names`.
+        ledger: with earlier answers; ``None`` where there is none yet.
+        ledger_name: what its answers are kept under there, see `ledger_names`.
     """
-    answers = None if ledger is None else SystemAnswers(ledger, target.name, known_as)
-    told: list[dict[str, Any]] = []
-    unsure = 0
-    for repeat in range(options.repeat):
-        for query in queries:
-            if options.history == "own" and query.history:
-                unsure += 1
-                continue
-            if answers is None:
-                continue
+    certain = [one for one in queries if options.history != "own" or not one.history]
+    measured: list[Mapping[str, Any]] = []
+    if ledger is not None:
+        answers = SystemAnswers(ledger, target.name, ledger_name)
+        for query, repeat in product(certain, range(options.repeat)):
             record = answers.find(request_of(query, query.history, repeat, options).body())
             if record is not None:
-                told.append(dict(read(record).metadata))
+                measured.append(read(record).metadata)
     samples = len(queries) * options.repeat
-    kept = 0 if options.refresh else len(told)
-    warm_up = min(options.warm_up, len(queries))
-    to_send = samples - kept + warm_up
-    latencies = [one["latency"] for one in told if "latency" in one]
-    costs = [one["cost"] for one in told if "cost" in one]
+    from_ledger = 0 if options.refresh else len(measured)
+    to_send = samples - from_ledger + min(options.warm_up, len(queries))
+    latencies = [one["latency"] for one in measured if "latency" in one]
+    costs = [one["cost"] for one in measured if "cost" in one]
     bounds = [] if options.rpm is None else [max(0.0, to_send - 1) * 60.0 / options.rpm]
     bounds += [to_send * fmean(latencies) / options.concurrency] if latencies else []
     return AskPlan(
         system=target.name,
         samples=samples,
-        from_ledger=kept,
+        from_ledger=from_ledger,
         to_send=to_send,
-        at_most=unsure > 0 and not options.refresh,
-        least_seconds=max(bounds) if bounds and to_send else 0.0 if not to_send else None,
-        dollars=to_send * fmean(costs) if costs else 0.0 if not to_send else None,
-        known=len(told),
+        at_most=len(certain) < len(queries) and not options.refresh,
+        least_seconds=max(bounds, default=None) if to_send else 0.0,
+        dollars=to_send * fmean(costs) if costs else None if to_send else 0.0,
+        known=len(measured),
     )

@@ -29,7 +29,7 @@ _UNTOLD = {
 class AskingBudget:
     """An `Account`: what one system may spend of a budget that all share. Used on one event loop.
 
-    Until a system has said what an answer takes, its first request reserves all that is left, so
+    Until the first answer shows what one takes, the first request reserves all that is left, so
     that no other is sent beside it (unless its model has a list price).
 
     Args:
@@ -45,8 +45,8 @@ class AskingBudget:
     def check(self, body: bytes, input_tokens: float = 0, output_tokens: float = 0) -> None:
         """Refuses what does not fit into the budget; see `Account`."""
         likely = self._likely(body)
-        left = self._budget.dollars is None or self._budget.spent_dollars < self._budget.dollars
-        if not ((left or likely[0] == 0.0) and self._budget.fits(*likely)):
+        is_left = self._budget.dollars is None or self._budget.spent_dollars < self._budget.dollars
+        if not ((is_left or likely[0] == 0.0) and self._budget.fits(*likely)):
             raise Stopped(Reason.BUDGET, self._spent(*likely))
 
     async def claim(
@@ -55,26 +55,31 @@ class AskingBudget:
         """Reserves what an attempt may take by earlier answers; see `Account`."""
         while True:
             self.check(body)
-            made = await self._budget.claim(*self._likely(body))
-            if made is not None:
-                return made
+            reservation = await self._budget.claim(*self._likely(body))
+            if reservation is not None:
+                return reservation
 
-    def learn(self, told: Mapping[str, Any]) -> None:
+    def learn(self, measured: Mapping[str, Any]) -> None:
         """Takes note of what an answer of an earlier run took, so that this run need not find out.
 
         Args:
-            told: what was measured of it (`kept_of`).
+            measured: what was measured of it (`stored_answer`).
         """
-        if "cost" in told:
-            self._dearest = max(self._dearest or 0.0, told["cost"])
-        if "input_tokens" in told and "output_tokens" in told:
-            taken = told["input_tokens"] + told["output_tokens"]
-            self._longest = max(self._longest or 0, taken)
+        is_counted = "input_tokens" in measured and "output_tokens" in measured
+        tokens = measured["input_tokens"] + measured["output_tokens"] if is_counted else None
+        self._note(measured.get("cost"), tokens)
+
+    def _note(self, cost: float | None, tokens: int | None) -> None:
+        """Raises what the dearest and the longest answer took."""
+        if cost is not None:
+            self._dearest = max(self._dearest or 0.0, cost)
+        if tokens is not None:
+            self._longest = max(self._longest or 0, tokens)
 
     def settle(
         self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool
     ) -> str | None:
-        """Ends a reservation with what the answer tells; see `Account`."""
+        """Ends a reservation with the cost and the tokens of the answer; see `Account`."""
         if completion is None:
             # One that nobody knows the price of had reserved all that was left.
             if free or (self._dearest is None and self._price is None):
@@ -83,22 +88,16 @@ class AskingBudget:
                 self._budget.forfeit(pay)
             return None
         assert isinstance(completion, SystemReply)
-        reply = completion
-        counted = reply.input_tokens + reply.output_tokens
-        tokens = counted if reply.counted else None
-        if reply.cost is not None:
-            self._dearest = max(self._dearest or 0.0, reply.cost)
-        if tokens is not None:
-            self._longest = max(self._longest or 0, tokens)
-        # What one answer does not tell, counts like the dearest.
-        cost = self._dearest if reply.cost is None else reply.cost
-        taken = self._longest if tokens is None else tokens
-        # Where it tells a part only, that is counted at least.
-        self._budget.settle(pay, cost, max(taken or 0, counted))
-        told = {"dollars": cost, "tokens": taken}
-        for unit, known in told.items():
-            if known is None and getattr(self._budget, unit) is not None:
-                other = "tokens, which it tells ('2M tokens'), or " if tokens is not None else ""
+        counted = completion.input_tokens + completion.output_tokens
+        self._note(completion.cost, counted if completion.counted else None)
+        # An answer without its cost or tokens counts like the dearest and longest so far.
+        cost = self._dearest if completion.cost is None else completion.cost
+        tokens = counted if completion.counted else self._longest
+        # Of an answer that gives one of the two counts of tokens, that one counts.
+        self._budget.settle(pay, cost, max(tokens or 0, counted))
+        for unit, amount in {"dollars": cost, "tokens": tokens}.items():
+            if amount is None and getattr(self._budget, unit) is not None:
+                other = "tokens, which it tells ('2M tokens'), or " if completion.counted else ""
                 return (
                     f"the budget is in {unit}, and the system does not tell {_UNTOLD[unit]} Or "
                     f"give a budget in {other}calls ('200 calls')."

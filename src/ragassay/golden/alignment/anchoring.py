@@ -14,10 +14,10 @@ from typing import Literal
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from ragassay.golden.chunk_alignment import numbers
-from ragassay.golden.documents import Document
+from ragassay.golden.alignment.span_alignment import aligned, alike_parts, occurrences
+from ragassay.golden.alignment.text_finding import numbers
+from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_item import CONTEXT, GoldenItem, GoldSpan
-from ragassay.golden.span_alignment import aligned, alike_parts, occurrences
 
 Found = Literal["unchanged", "moved", "changed", "ambiguous", "unsure", "lost"]
 
@@ -85,12 +85,12 @@ def anchor(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> It
     """
     for item in items:
         for number, span in enumerate(item.gold or ()):
-            found, place, distance, places = _place(span, documents)
+            outcome, place, distance, places = _place(span, documents)
             new = None
             if place is not None:
                 document, start, end = place
                 new = GoldSpan.of(document, documents[document].text, start, end, span.grade)
-            yield Anchored(item.id, number, span, found, new, distance, tuple(places))
+            yield Anchored(item.id, number, span, outcome, new, distance, tuple(places))
 
 
 Place = tuple[str, int, int]
@@ -99,68 +99,65 @@ Place = tuple[str, int, int]
 def _place(
     span: GoldSpan, documents: Mapping[str, Document]
 ) -> tuple[Found, Place | None, float, list[tuple[str, int]]]:
-    here = documents.get(span.document)
-    if here is not None:
-        stays = here.text[span.start : span.end] == span.text
-        if stays and _likeness(here.text, span.start, span.end, span) > 1 - _CLEARLY:
+    if text_at(documents, span) == span.text:
+        likeness = _likeness(documents[span.document].text, span.start, span.end, span)
+        if likeness > 1 - _CLEARLY:
             return "unchanged", (span.document, span.start, span.end), 0.0, []
-    near = {} if here is None else {here.id: here}
+    own = {key: one for key, one in documents.items() if key == span.document}
+    others = {key: one for key, one in documents.items() if key != span.document}
     # Without surroundings only the text can tell, where it stands once.
-    everywhere = [
-        (one.id, at)
-        for one in documents.values()
-        if not span.before and not span.after
-        for at in _occurrences(one.text, span.text)
-    ]
-    for among in (near, {key: one for key, one in documents.items() if key not in near}):
-        exact = [
-            (_likeness(one.text, at, at + len(span.text), span), one.id, at)
-            for one in among.values()
-            for at in _occurrences(one.text, span.text)
+    everywhere = [] if span.before or span.after else _exact(span, documents)
+    for among in (own, others):
+        exact = _exact(span, among)
+        likely = [
+            (_likeness(documents[name].text, at, at + len(span.text), span), name, at)
+            for name, at in exact
         ]
-        told = everywhere[0] if len(everywhere) == 1 else _told(exact, span)
-        if told is not None:
-            document, at = told
-            found: Found = "unchanged" if told == (span.document, span.start) else "moved"
-            return found, (document, at, at + len(span.text)), 0.0, []
+        place = everywhere[0] if len(everywhere) == 1 else _likeliest(likely, span)
+        if place is not None:
+            document, at = place
+            outcome: Found = "unchanged" if place == (span.document, span.start) else "moved"
+            return outcome, (document, at, at + len(span.text)), 0.0, []
         if exact:
-            places = [(name, at) for _, name, at in exact]
             # What stands in another document is named, too: it may be where the text moved to.
-            places += [
-                (one.id, at)
-                for one in documents.values()
-                if one.id not in among
-                for at in _occurrences(one.text, span.text)
-            ]
-            return _open(places)
+            return _unsettled([*exact, *(_exact(span, others) if among is own else ())])
         changed = _changed(span, among)
         if changed is not None:
             candidates, distance = changed
-            # Where it was taken out, what is like it is another row or sentence of its kind.
+            # Where the text was deleted, what is like it is another row or sentence of its kind.
             first = candidates[0]
-            taken = _takes_section(span, first, documents)
-            if len(candidates) > 1 or taken or _is_another(span, first, documents):
-                return _open([(name, at) for name, at, _ in candidates])
+            holds_section = _holds_new_section(span, first, documents)
+            if len(candidates) > 1 or holds_section or _is_another(span, first, documents):
+                return _unsettled([(name, at) for name, at, _ in candidates])
             return "changed", first, distance, []
     return "lost", None, 1.0, []
 
 
-def _open(places: list[tuple[str, int]]) -> tuple[Found, None, float, list[tuple[str, int]]]:
-    """What a person must tell."""
+def _exact(span: GoldSpan, documents: Mapping[str, Document]) -> list[tuple[str, int]]:
+    """Where the text of a span stands in some documents."""
+    return [
+        (one.id, at)
+        for one in documents.values()
+        for at in islice(occurrences(one.text, span.text), _PLACES)
+    ]
+
+
+def _unsettled(places: list[tuple[str, int]]) -> tuple[Found, None, float, list[tuple[str, int]]]:
+    """The result for a span whose place a person must choose."""
     return "unsure" if len(places) == 1 else "ambiguous", None, 0.0, places
 
 
-def _told(exact: list[tuple[float, str, int]], span: GoldSpan) -> tuple[str, int] | None:
+def _likeliest(likely: list[tuple[float, str, int]], span: GoldSpan) -> tuple[str, int] | None:
     """The place that the surroundings tell; ``None`` where they do not."""
-    ranked = sorted(exact, reverse=True)
+    ranked = sorted(likely, reverse=True)
     if not ranked:
         return None
     best = ranked[0]
     if len(ranked) > 1 and best[0] - ranked[1][0] < _CLEARLY:
         return None
     # A short text that stands elsewhere may be another sentence: its surroundings must be known.
-    known = best[0] >= _ALIKE or (len(ranked) == 1 and len(span.text) >= _LONG)
-    return (best[1], best[2]) if known else None
+    is_sure = best[0] >= _ALIKE or (len(ranked) == 1 and len(span.text) >= _LONG)
+    return (best[1], best[2]) if is_sure else None
 
 
 def _likeness(text: str, start: int, end: int, span: GoldSpan, *, near: bool = False) -> float:
@@ -182,21 +179,17 @@ def _likeness(text: str, start: int, end: int, span: GoldSpan, *, near: bool = F
     return 0.75 * sides[1] + 0.25 * sides[0]
 
 
-def _occurrences(text: str, wanted: str) -> Iterator[int]:
-    return islice(occurrences(text, wanted), _PLACES)
-
-
 def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Place], float] | None:
-    """The places of an edited text, several where they cannot be told apart, and the distance of
+    """The places of an edited text, several where none of them is clearly best, and the distance of
     the first one: between its surroundings, or where it is most alike."""
-    found: list[tuple[float, float, Place]] = []
+    matches: list[tuple[float, float, Place]] = []
     for one in documents.values():
         between = _between(one.text, span)
         ends = None
         if between is not None:
             ends = _ends(one.text, span, *between) or _all(one.text, span, *between)
         if ends is not None:
-            found.append((1 - ends[0], ends[0], (one.id, *ends[1:])))
+            matches.append((1 - ends[0], ends[0], (one.id, *ends[1:])))
             continue
         for start, end in _regions(one.text, span):
             ends = _ends(one.text, span, start, end)
@@ -204,10 +197,10 @@ def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Pl
                 continue
             likeness = _likeness(one.text, *ends[1:], span, near=True)
             if likeness >= _ALIKE:
-                found.append((likeness - ends[0], ends[0], (one.id, *ends[1:])))
-    if not found:
+                matches.append((likeness - ends[0], ends[0], (one.id, *ends[1:])))
+    if not matches:
         return None
-    ranked = sorted(found, key=lambda one: (-one[0], one[2]))
+    ranked = sorted(matches, key=lambda one: (-one[0], one[2]))
     best = ranked[0]
     near = [one[2] for one in ranked if best[0] - one[0] < _CLEARLY]
     return list(dict.fromkeys(near)), best[1]
@@ -242,7 +235,7 @@ def _near(now: str, then: str) -> float:
 
 
 def _is_another(span: GoldSpan, place: Place, documents: Mapping[str, Document]) -> bool:
-    """Whether the surroundings of a span tell that it was taken out, or stood elsewhere."""
+    """Whether the surroundings of a span show that it was deleted, or that it stood elsewhere."""
     document, start, end = place
     text = documents[document].text
     if _is_gone(text, span):
@@ -251,7 +244,7 @@ def _is_another(span: GoldSpan, place: Place, documents: Mapping[str, Document])
     return between is not None and not between[0] <= start < end <= between[1]
 
 
-def _takes_section(span: GoldSpan, place: Place, documents: Mapping[str, Document]) -> bool:
+def _holds_new_section(span: GoldSpan, place: Place, documents: Mapping[str, Document]) -> bool:
     """Whether a heading that the span did not hold stands in a place: a section that was written
     there is no part of it."""
     document, start, end = place

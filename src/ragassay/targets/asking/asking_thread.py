@@ -5,35 +5,25 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import Future, TimeoutError as FutureTimeout
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, TypeVar
 
 import ragassay
 from ragassay.files import atomic
 from ragassay.formats import native
-from ragassay.judges.ledger import Ledger
 from ragassay.samples import Sample
-from ragassay.targets.ask_summary import AskSummary, summarise
-from ragassay.targets.asked_table import (
-    HEADS,
-    ask_table,
-    cells,
-    failure_lines,
-    ledger_lines,
-    note_lines,
-)
-from ragassay.targets.asking_systems import SystemsRun
-from ragassay.targets.target import Target
-from ragassay.targets.target_factory import AskOptions
+from ragassay.targets.asking.ask_summary import AskSummary, summarise
+from ragassay.targets.asking.asked_table import HEADS, ask_table, cells, lines_below
+from ragassay.targets.asking.systems_run import SystemsRun
 
 T = TypeVar("T")
-TOLD_EVERY_S = 0.1
-"""How often progress is told, and how often those who wait for samples look."""
+LOOK_EVERY_S = 0.1
+"""Seconds between two reports of progress, and between two looks for new samples."""
 
 _YOUNG = 50_000
 """New objects after which Python looks for circles among them, while systems are asked."""
@@ -73,8 +63,7 @@ class Answers:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         summaries = list(self.summaries.values())
-        below = [*ledger_lines(summaries), *failure_lines(summaries), *note_lines(summaries)]
-        return ragassay.reports.table_html(HEADS, cells(summaries), below)
+        return ragassay.reports.table_html(HEADS, cells(summaries), lines_below(summaries))
 
     def of(self, system: str) -> list[Sample]:
         """The samples of one system."""
@@ -99,17 +88,17 @@ class Arriving:
         at = 0
         while True:
             over = self._ended.is_set()  # before looking: what came before the end is seen
-            found = self.samples[at:]
-            yield from found
-            at += len(found)
-            if found:
+            new = self.samples[at:]
+            yield from new
+            at += len(new)
+            if new:
                 continue
             if over:
                 if self._error is not None:
                     raise self._error
                 return
             # Nobody wakes a reader for a single sample: that would cost more than the sample.
-            self._ended.wait(TOLD_EVERY_S)
+            self._ended.wait(LOOK_EVERY_S)
 
     def end(self, error: BaseException | None = None) -> None:
         """There will be no more samples.
@@ -132,26 +121,14 @@ class Asking:
         files: that are written, by system.
 
     Args:
-        queries: what is asked; ids are distinct.
-        targets: who is asked.
-        options: how.
-        ledger: where answers are kept.
+        run: what is asked of whom.
         files: to write, by system.
     """
 
-    def __init__(
-        self,
-        queries: Sequence[Sample],
-        targets: Sequence[Target],
-        options: AskOptions,
-        ledger: Ledger,
-        files: Mapping[str, Path],
-    ) -> None:
-        self.arriving = {one.name: Arriving() for one in targets}
-        self._targets, self.files = targets, files
-        self._lines: list[IO[bytes] | None] = []
-        self._places = list(self.arriving.values())
-        self._run = SystemsRun(queries, targets, options, ledger, self._take)
+    def __init__(self, run: SystemsRun, files: Mapping[str, Path]) -> None:
+        self._run, self.files = run, files
+        self.arriving = {one.name: Arriving() for one in run.targets}
+        self._streams: dict[str, IO[bytes]] = {}
         self._asked: Future[None] | None = None
 
     @property
@@ -161,7 +138,7 @@ class Asking:
 
     @property
     def done(self) -> int:
-        """Samples that are there."""
+        """Samples that are done."""
         return self._run.done
 
     @property
@@ -173,12 +150,7 @@ class Asking:
         self._asked = _in_thread(self._ask())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
             self.wait()
             return
@@ -201,55 +173,45 @@ class Asking:
                 written.
         """
         assert self._asked is not None
-        told = progress or (lambda n: None)
+        tell = progress or (lambda n: None)
         while not self._asked.done():
-            told(self.done)
+            tell(self.done)
             with suppress(FutureTimeout):
-                self._asked.exception(TOLD_EVERY_S)
+                self._asked.exception(LOOK_EVERY_S)
         self._asked.result()
-        told(self.done)
-        return Answers(
-            samples=tuple(sample for one in self._places for sample in one.samples),
-            summaries={
-                one.name: summarise(
-                    one.name,
-                    one.fingerprint,
-                    self.arriving[one.name].samples,
-                    self._run.from_ledger[one.name],
-                )
-                for one in self._targets
-            },
-            files=self.files,
-        )
+        tell(self.done)
+        samples = {name: one.samples for name, one in self.arriving.items()}
+        summaries = {
+            one.name: summarise(
+                one.name, one.fingerprint, samples[one.name], self._run.from_ledger[one.name]
+            )
+            for one in self._run.targets
+        }
+        return Answers(tuple(chain.from_iterable(samples.values())), summaries, self.files)
 
     async def _ask(self) -> None:
         try:
             with ExitStack() as stack:
-                for one in self._targets:
-                    path = self.files.get(one.name)
-                    if path is None:
-                        self._lines.append(None)
-                        continue
+                for name, path in self.files.items():
                     raw = stack.enter_context(atomic(path))
-                    self._lines.append(stack.enter_context(native.packed(raw, path)))
-                await self._run.run()
+                    self._streams[name] = stack.enter_context(native.packed(raw, path))
+                await self._run.run(self._take)
                 if self._run.stopped:
                     raise _Interrupted
         except BaseException as error:
-            for place in self._places:
+            for place in self.arriving.values():
                 place.end(error)
             raise
-        for place in self._places:
+        for place in self.arriving.values():
             place.end()
 
-    def _take(self, at: int, sample: Sample) -> None:
+    def _take(self, sample: Sample) -> None:
         """Keeps a sample, in the order of the queries. On the loop that asks, which waits for
         replies most of the time: at the end it would cost extra.
         """
-        lines = self._lines[at]
-        if lines is not None:
-            lines.write(native.dump(sample))
-        self._places[at].samples.append(sample)
+        if sample.system in self._streams:
+            self._streams[sample.system].write(native.dump(sample))
+        self.arriving[sample.system].samples.append(sample)
 
 
 def _in_thread(work: Coroutine[Any, Any, T]) -> Future[T]:

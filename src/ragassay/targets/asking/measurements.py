@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from ragassay import formats
-from ragassay.formats import native
 from ragassay.samples import Sample, Turn
 from ragassay.targets.target import SystemReply
 from ragassay.transport import Tally
@@ -23,7 +22,6 @@ STOPPED = "stopped"
 NO_ANSWER = "no_answer"
 """Metadata of a sample whose system said that it has no answer: as in Open RAG Eval's files."""
 
-
 FAILED_BEFORE = "failed_before"
 """Key of what is recorded: how often a query failed in earlier runs, before it was asked again."""
 
@@ -31,7 +29,7 @@ NOT_ASKED = "not_asked"
 """Key of what is recorded: why a query that failed in an earlier run was not asked again."""
 
 
-def kept_of(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0) -> Sample:
+def stored_answer(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0) -> Sample:
     """An answer as a ledger keeps it: a sample of the answer alone, whose metadata is what was
     measured.
 
@@ -44,7 +42,7 @@ def kept_of(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0)
     measured: dict[str, Any] = {
         "latency": round(reply.latency, 6),
         "first_token": None if reply.first_token is None else round(reply.first_token, 6),
-        # 0 of one that tells both (an empty answer) is a measurement; else it stands for none.
+        # 0 is a measurement (an empty answer) where the reply gives both; else it means none.
         "input_tokens": reply.input_tokens if reply.counted else reply.input_tokens or None,
         "output_tokens": reply.output_tokens if reply.counted else reply.output_tokens or None,
         "cost": reply.cost,
@@ -52,24 +50,19 @@ def kept_of(reply: SystemReply, tally: Tally, at: float, failed_before: int = 0)
         "waited": round(tally.waited, 3) or None,
         FAILED_BEFORE: failed_before or None,
         "version": reply.version or None,
-        "unread": {name: asdict(one) for name, one in reply.unread.items()} or None,
+        "unread": dict(reply.unread) or None,
         "not_read": list(reply.not_read) or None,
         "not_found": dict(reply.not_found) or None,
         "at": round(at, 3),
     }
-    kept = {name: value for name, value in measured.items() if value is not None}
-    return Sample(id="reply", answer=reply.answer, passages=reply.passages, metadata=kept)
-
-
-def written(kept: Sample) -> str:
-    """The JSON of what `kept_of` gave."""
-    return native.dump(kept).decode()
+    stored = {name: value for name, value in measured.items() if value is not None}
+    return Sample(id="reply", answer=reply.answer, passages=reply.passages, metadata=stored)
 
 
 def read(record: str) -> Sample:
-    """What `written` wrote."""
-    (kept,) = formats.from_records([orjson.loads(record)])
-    return kept
+    """What `stored_answer` made, from the JSON of a ledger."""
+    (stored,) = formats.from_records([orjson.loads(record)])
+    return stored
 
 
 def answered(
@@ -77,7 +70,7 @@ def answered(
     system: str,
     repeat: int,
     history: tuple[Turn, ...],
-    kept: Sample,
+    stored: Sample,
     asked: Mapping[str, Any],
 ) -> Sample:
     """The query with what a system answered.
@@ -87,16 +80,16 @@ def answered(
         system: who answered.
         repeat: which time it was asked.
         history: that the system was given.
-        kept: as `kept_of` made it.
+        stored: as `stored_answer` made it.
         asked: what else is known of the asking.
     """
-    metadata: dict[str, Any] = {**query.metadata, ASKED: {**kept.metadata, **asked}}
-    if kept.answer is not None and not kept.answer.text.strip():
+    metadata: dict[str, Any] = {**query.metadata, ASKED: {**stored.metadata, **asked}}
+    if stored.answer is not None and not stored.answer.text.strip():
         metadata[NO_ANSWER] = True
     return replace(
-        query, system=system, repeat=repeat, history=history, answer=kept.answer,
-        passages=kept.passages, metadata=metadata,
-        timestamp=kept.metadata["at"] if query.timestamp is None else query.timestamp,
+        query, system=system, repeat=repeat, history=history, answer=stored.answer,
+        passages=stored.passages, metadata=metadata,
+        timestamp=stored.metadata["at"] if query.timestamp is None else query.timestamp,
     )  # fmt: skip
 
 

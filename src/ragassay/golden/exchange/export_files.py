@@ -1,0 +1,101 @@
+"""Records as the bytes of files: JSON Lines, JSON, CSV, Parquet and Excel workbooks."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from ragassay.errors import InputError, extra_needed
+
+Record = dict[str, Any]
+Rows = list[list[str]]
+
+LONGEST_CELL = 32_767
+"""Characters that Excel holds in a cell."""
+
+
+def json_lines(records: Iterable[Record]) -> bytes:
+    """A line for each record."""
+    return b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records)
+
+
+def json_file(value: Any) -> bytes:
+    """One value, indented."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def table(records: Sequence[Record], write: Callable[[Sequence[str], Rows], bytes]) -> bytes:
+    """A table with a row for each record; lists and objects are JSON in their cells.
+
+    Args:
+        records: of all items.
+        write: makes the bytes of names of columns and rows.
+    """
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return write(names, [[_cell(record.get(name)) for name in names] for record in records])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def delimited(names: Sequence[str], rows: Rows, delimiter: str = ",") -> bytes:
+    """A table as text.
+
+    Args:
+        names: of the columns.
+        rows: a text for each column.
+        delimiter: between cells.
+    """
+    text = io.StringIO()
+    plain = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    quoted = csv.writer(text, csv.unix_dialect, delimiter=delimiter)
+    for row in (names, *rows):
+        # Before Python 3.13, a carriage return alone is not quoted, and ends a line.
+        (quoted if any("\r" in cell for cell in row) else plain).writerow(row)
+    return text.getvalue().encode()
+
+
+def parquet(names: Sequence[str], rows: Rows) -> bytes:
+    """A Parquet file of texts; an empty cell is null."""
+    import polars as pl
+
+    stream = io.BytesIO()
+    columns = {name: [row[at] or None for row in rows] for at, name in enumerate(names)}
+    pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)).write_parquet(stream)
+    return stream.getvalue()
+
+
+def workbook(names: Sequence[str], rows: Rows) -> bytes:
+    """An Excel workbook of texts.
+
+    Raises:
+        InputError: a text does not fit into a cell.
+        UsageError: the package is missing.
+    """
+    with extra_needed("An Excel workbook needs its package", "excel"):
+        import xlsxwriter
+    stream = io.BytesIO()
+    with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
+        head = book.add_format({"bold": True, "bottom": 1})
+        sheet = book.add_worksheet("queries")
+        sheet.freeze_panes(1, 1)
+        sheet.set_column(0, len(names) - 1, 24)
+        for place, row in enumerate([list(names), *rows]):
+            for column, cell in enumerate(row):
+                if len(cell) > LONGEST_CELL:
+                    raise InputError(
+                        f"the item {row[0]!r} has more than {LONGEST_CELL:,} characters, which no "
+                        "cell of a workbook holds",
+                        field=names[column],
+                        hint="Export JSONL or CSV.",
+                    )
+                # As text, also where it looks like a formula or an address.
+                sheet.write_string(place, column, cell, None if place else head)
+    return stream.getvalue()

@@ -1,0 +1,115 @@
+"""What a synthesis is asked for, what it would ask, and what it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragassay.golden import GoldenItem
+from ragassay.judges import Usage
+from ragassay.samples import Sample
+from ragassay.synthesis.draft import Rejection
+from ragassay.synthesis.filters import WORDS
+from ragassay.synthesis.mix import Mix
+
+OFFLINE = "offline"
+"""The word for the generator by rules and for the embedded judge."""
+PILOT = 20
+"""Items of a pilot."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be synthesized.
+
+    Attributes:
+        documents: folder of the documents.
+        output: folder of the golden set; items are added to one that is there.
+        n: items that it is to hold in the end, those made before included.
+        generator: ``offline``, a judge's word, or a target's.
+        checker: likewise.
+        mix: which kinds.
+        seed: of everything that is drawn.
+        guide: how queries and answers are to be written.
+        like: a golden set whose accepted items are shown as examples.
+        real: queries of users, for comparison.
+        given: queries that only need answers; then ``n`` and ``mix`` do not count.
+        answers: whether the generator writes answers.
+        words: fewest and most words of a query.
+        same_model: whether generator and checker may be one model.
+        pilot: only the first 20, for review.
+        skip_unreadable: whether documents that cannot be read are left out.
+    """
+
+    documents: Path
+    output: Path
+    n: int = 200
+    generator: str = OFFLINE
+    checker: str = OFFLINE
+    mix: Mix = field(default_factory=lambda: Mix.parse(()))
+    seed: int = 0
+    guide: str = ""
+    like: Path | None = None
+    real: Sequence[str] = ()
+    given: Sequence[Sample] = ()
+    answers: bool = True
+    words: tuple[int, int] = WORDS
+    same_model: bool = False
+    pilot: bool = False
+    skip_unreadable: bool = False
+
+    @property
+    def target(self) -> int:
+        """Items that the folder is to hold after this run."""
+        return min(PILOT, self.n) if self.pilot else self.n
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a synthesis gave.
+
+    Attributes:
+        items: added now.
+        total: synthetic items in the folder, rejected ones left out.
+        n_drafts: that were written, or asked for in vain, in this run.
+        rejections: of this run.
+        usage: what was asked and paid.
+        stopped: whether a passing reason kept drafts from being written or checked.
+        n_not_chosen: drafts with which nothing is wrong and that became no item.
+        n_lines: of ``rejected.jsonl`` now; 0 where nothing was written.
+        unasked: drafts that nobody was asked for or about, because nothing more was sent; they
+            are no rejections.
+    """
+
+    items: Sequence[GoldenItem]
+    total: int
+    n_drafts: int
+    rejections: Sequence[Rejection]
+    usage: Usage
+    stopped: bool
+    n_not_chosen: int = 0
+    n_lines: int = 0
+    unasked: Sequence[Rejection] = ()
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a synthesis would ask.
+
+    Attributes:
+        drafts: that would be written.
+        calls: requests that are certain; ``held`` are in the ledger.
+        most_calls: with all that may follow from answers.
+        input_tokens, output_tokens: of the certain requests.
+        cost: US dollars of them; ``unpriced`` have no known price.
+    """
+
+    drafts: int
+    calls: int
+    held: int
+    most_calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unpriced: int
