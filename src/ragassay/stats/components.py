@@ -6,11 +6,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ragassay.stats.units import ROUNDING, FloatArray, cluster_codes
-
-Codes = NDArray[np.int64]
+from ragassay.stats.units import ROUNDING, FloatArray, IntArray, cluster_codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ def variance_components(
 
 
 def _crossed(
-    row: FloatArray, query: Codes, system: Codes, groups: Codes, within: float, interplay: bool
+    row: FloatArray, query: IntArray, system: IntArray, groups: IntArray, within: float, interplay: bool
 ) -> list[float]:
     """Components of queries, systems and (where there is one) their interaction.
 
@@ -140,18 +138,18 @@ def _crossed(
     return [_rounded(component) * scale**2 for component in solved.tolist()]
 
 
-def _sum_of_squares(row: FloatArray, codes: Codes) -> float:
+def _sum_of_squares(row: FloatArray, codes: IntArray) -> float:
     """Sum over levels of the squared total over the count."""
     totals = np.bincount(codes, weights=row)
     return float((totals**2 / np.bincount(codes)).sum())
 
 
-def _errors(error: FloatArray, codes: Codes) -> float:
+def _errors(error: FloatArray, codes: IntArray) -> float:
     """The part of that sum that the errors of the values add."""
     return float((np.bincount(codes, weights=error) / np.bincount(codes)).sum())
 
 
-def _coefficient(codes: Codes, effect: Codes) -> float:
+def _coefficient(codes: IntArray, effect: IntArray) -> float:
     """Sum over levels of ``codes`` of the squared counts of ``effect`` over the level's size."""
     size = np.bincount(codes)
     pairs, counts = np.unique(np.stack([codes, effect]), axis=1, return_counts=True)
