@@ -28,9 +28,10 @@ def table(package: str, file: str) -> Any:
         package: the package that has the file.
         file: its name.
     """
-    import yaml  # by whoever asks for a table, not by everyone who imports the package
+    # By whoever asks for a table, not by everyone who imports the package.
+    from ragassay.yaml_files import value_of
 
-    return yaml.safe_load(resources.files(package).joinpath(file).read_text(encoding="utf-8"))
+    return value_of(resources.files(package).joinpath(file).read_text(encoding="utf-8"), file)
 
 
 def word_lists(package: str, file: str) -> Mapping[str, tuple[str, ...]]:

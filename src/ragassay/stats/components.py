@@ -106,17 +106,16 @@ def variance_components(
         return Components(n, g, between, None, None, within, icc)
     if n_queries == 1:
         return Components(n, g, None, between, None, within, icc)
-    has_interplay = n_groups - n_queries - n_systems + 1 > 0
-    components = _crossed(row, query, system, groups, within, has_interplay)
-    return Components(
-        n, g, components[0], components[1], components[2] if has_interplay else None, within, icc
-    )
+    has_interaction = n_groups - n_queries - n_systems + 1 > 0
+    factors = [query, system, *([groups] if has_interaction else [])]
+    of_query, of_system, *interaction = _crossed(row, factors, groups, within)
+    return Components(n, g, of_query, of_system, next(iter(interaction), None), within, icc)
 
 
 def _crossed(
-    row: FloatArray, query: IntArray, system: IntArray, groups: IntArray, within: float, interplay: bool
+    row: FloatArray, factors: Sequence[IntArray], groups: IntArray, within: float
 ) -> list[float]:
-    """Components of queries, systems and (where there is one) their interaction.
+    """The component of each factor: queries, systems and (where there is one) their interaction.
 
     They come from the groups' means, by equating sums of squares with their expected values under
     the model. The mean of a group of n repeats has the additional variance ``within / n``.
@@ -126,7 +125,7 @@ def _crossed(
     means = np.bincount(groups, weights=row) / sizes
     error = within / scale**2 / sizes if scale else np.zeros(sizes.size)
     first = np.unique(groups, return_index=True)[1]
-    effects = [query[first], system[first], *([np.arange(sizes.size)] if interplay else [])]
+    effects = [codes[first] for codes in factors]
     # The mean's sum of squares comes first: differences to it drop the unknown mean.
     levels = [np.zeros(sizes.size, dtype=np.int64), *effects]
     sums = np.array([_sum_of_squares(means, codes) - _errors(error, codes) for codes in levels])

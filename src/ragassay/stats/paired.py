@@ -149,14 +149,12 @@ def compare_pairs(
     scale = _largest(first, second)
     differences = rounded_differences(first, second)
     flips = _flipped(first, second, differences, scored, codes, n_resamples, seed)
-    family = [
-        row for row in range(n_rows) if scored[row].any() and (tested is None or tested[row])
-    ]
+    family = [row for row in range(n_rows) if scored[row].any() and (tested is None or tested[row])]
     wider = widenings(differences, scored, codes, spans or [(None, None)] * n_rows)
     p_values = flips.p_values
     limited = p_values.copy()
-    for row, widening in wider.items():
-        limited[row] = widened_p_value(widening, float(p_values[row]))
+    for row, one in wider.items():
+        limited[row] = widened_p_value(one, float(p_values[row]))
     adjusted, tails = _corrected(flips, limited, family, correction, alpha)
     results = []
     for row in range(n_rows):
@@ -338,4 +336,4 @@ def _cluster_sums(rows: FloatArray, codes: IntArray | None) -> FloatArray:
     if codes is None:
         return rows
     sums = [np.bincount(codes, weights=row) for row in rows]
-    return np.array(sums).reshape(len(rows), len(np.unique(codes)))
+    return np.array(sums, dtype=np.float64).reshape(len(rows), len(np.unique(codes)))

@@ -42,9 +42,7 @@ class Units:
     scale: float
 
     @classmethod
-    def of(
-        cls, values: FloatArray, clusters: IntArray | None, scale: float | None = None
-    ) -> Units:
+    def of(cls, values: FloatArray, clusters: IntArray | None, scale: float | None = None) -> Units:
         """Sums values by cluster.
 
         Args:
@@ -58,7 +56,8 @@ class Units:
         if clusters is None:
             return cls(values, np.ones(values.size), scale)
         _, codes, counts = np.unique(clusters, return_inverse=True, return_counts=True)
-        return cls(np.bincount(codes, weights=values), counts.astype(np.float64), scale)
+        sums = np.asarray(np.bincount(codes, weights=values), dtype=np.float64)
+        return cls(sums, counts.astype(np.float64), scale)
 
     @property
     def n_units(self) -> int:
