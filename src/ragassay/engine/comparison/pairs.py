@@ -87,13 +87,11 @@ class MatchedRuns:
             query_matrix(self.b, names, self.rows_b, self.queries, owed[1]),
         )
 
-    def n_owed(self, name: str) -> int:
-        """How many scores of a metric the two runs owe."""
-        total = 0
-        for run, rows in ((self.a, self.rows_a), (self.b, self.rows_b)):
-            at = [row for query in self.queries for row in rows.get(query, ())]
-            total += int(run.columns.unscored(name, OWED)[at].sum())
-        return total
+    def owed(self, run: Result, name: str) -> NDArray[np.int64]:
+        """How many scores of a metric one of the two runs owes for each query."""
+        rows = self.rows_a if run is self.a else self.rows_b
+        owed = run.columns.unscored(name, OWED)
+        return np.array([owed[rows.get(query, [])].sum() for query in self.queries], dtype=np.int64)
 
     @property
     def clusters(self) -> tuple[NDArray[np.int64] | None, str | None]:
@@ -113,11 +111,11 @@ class MatchedRuns:
         if run.columns.clusters is None:
             return None
         keys: dict[str, str] = {}
-        for one in (other, run):
-            if one.columns.clusters is not None:
+        for side in (other, run):
+            if side.columns.clusters is not None:
                 # Of several repeats, the first one counts.
-                rows = self.rows_a if one is self.a else self.rows_b
-                keys |= {query: one.columns.clusters[at[0]] for query, at in rows.items()}
+                rows = self.rows_a if side is self.a else self.rows_b
+                keys |= {query: side.columns.clusters[at[0]] for query, at in rows.items()}
         codes: dict[str | tuple[str], int] = {}
         return np.array(
             [codes.setdefault(keys.get(query, (query,)), len(codes)) for query in self.queries]
