@@ -61,12 +61,10 @@ class GatedComparison:
             most: queries of each metric.
         """
         differences = self.on(gate)
-        if not differences or self.comparison.runs is None:
+        if self.comparison.runs is None:
             return []
         new, old = self.comparison.runs
         matched = MatchedRuns.of(new, aligned(old, new))
-        if not matched.queries:
-            return []
         (a, mask_a), (b, mask_b) = matched.scores([d.name for d in differences])
         lines = []
         for at, d in enumerate(differences):

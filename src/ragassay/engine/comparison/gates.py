@@ -146,10 +146,10 @@ def summaries_of(result: Result) -> dict[str, MetricSummary]:
     return {name: one for step in result.steps for name, one in step.summary.metrics.items()}
 
 
-def found(
+def results_of(
     result: Result, texts: Sequence[str] | None = None, *, trust_offline: bool = False
 ) -> tuple[GateResult, ...]:
-    """What gates find of a finished run.
+    """The results of the gates on a finished run.
 
     Args:
         result: the run; one that was opened from its folder keeps its gates' conditions only.

@@ -93,30 +93,31 @@ class ConsistencyRun:
         config = self._config(folder)
         metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
         collected = Accumulator(config, self.plan.metrics)
-        seen = _Seen()
+        counts = _RunCounts()
         with ExitStack() as stack:
             warned = stack.enter_context(noted())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
             sink = ResultSink(names, writer, keep=keep)
             groups = group_samples(self.columns, self.kept, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.config.models) else _AT_ONCE
-            takers: list[Callable[[Sequence[Sample]], None]] = [seen.add]
+            takers: list[Callable[[Sequence[Sample]], None]] = [counts.add]
             if progress is not None:
                 takers.append(lambda _: progress(len(collected.columns), n_groups))
             stream = score_stream(groups, metrics, size=size, models=self.models)
             collect(stream, collected, sink, takers)
-            notes = [*warned(), *self.models.remarks(), *seen.notes(metrics)]
+            notes = [*warned(), *self.models.remarks(), *counts.notes(metrics)]
             suite = self.plan.suite
             undirected = collected.summary(
                 self.summary.title, CONSISTENCY, notes, sign=self._signature, suites=[suite]
             )
-            metrics_of = {n: self._directed(entry) for n, entry in undirected.metrics.items()}
-            slices = tuple(
-                replace(piece, metrics={n: self._directed(m) for n, m in piece.metrics.items()})
-                for piece in undirected.slices
-            )
             summary = replace(
-                undirected, metrics=metrics_of, slices=slices, variances=self._variances()
+                undirected,
+                metrics=self._directed(undirected.metrics),
+                slices=tuple(
+                    replace(piece, metrics=self._directed(piece.metrics))
+                    for piece in undirected.slices
+                ),
+                variances=self._variances(),
             )
             resolved = self._resolved(folder, collected.clustered_by, summary)
             if self.replace_older is not None:
@@ -139,16 +140,17 @@ class ConsistencyRun:
             )
 
         slices = self.columns.slices
-        wanted, asked = self.config.slice_by, self.config.cluster_by
+        slice_by, cluster_by = self.config.slice_by, self.config.cluster_by
         clusters = [
             name if name.startswith(IN_CLUSTER) else None for name in self.columns.clusters or ()
         ]
-        unclustered = asked == NO_CLUSTERS
+        if cluster_by != NO_CLUSTERS and not (clusters and shared(clusters)):
+            cluster_by = None
         return self.config.model_copy(
             update={
                 "output": None if folder is None else str(folder),
-                "slice_by": None if wanted is None else [n for n in wanted if shared(slices[n])],
-                "cluster_by": asked if unclustered or (clusters and shared(clusters)) else None,
+                "slice_by": slice_by and [name for name in slice_by if shared(slices[name])],
+                "cluster_by": cluster_by,
             }
         )
 
@@ -159,16 +161,22 @@ class ConsistencyRun:
             return own
         return f"{own}|of={self.summary.metrics[metric.of].signature}"
 
-    def _directed(self, entry: MetricSummary) -> MetricSummary:
-        """A mean or median has the range and the direction of its metric."""
-        metric = self.plan.metrics[entry.name]
-        if not isinstance(metric, RunsMean | RunsMedian) or metric.of not in self.summary.metrics:
-            return entry
-        of = self.summary.metrics[metric.of]
-        low, high = cut(entry.low, entry.high, of.bounds)
-        return replace(
-            entry, higher_is_better=of.higher_is_better, bounds=of.bounds, low=low, high=high
-        )
+    def _directed(self, entries: Mapping[str, MetricSummary]) -> dict[str, MetricSummary]:
+        """The entries; a mean or median has the range and the direction of its metric."""
+        directed = dict(entries)
+        for name, entry in entries.items():
+            metric = self.plan.metrics[name]
+            if isinstance(metric, RunsMean | RunsMedian) and metric.of in self.summary.metrics:
+                of = self.summary.metrics[metric.of]
+                low, high = cut(entry.low, entry.high, of.bounds)
+                directed[name] = replace(
+                    entry,
+                    higher_is_better=of.higher_is_better,
+                    bounds=of.bounds,
+                    low=low,
+                    high=high,
+                )
+        return directed
 
     def _variances(self) -> dict[str, Components]:
         """The components of the variance of each numeric metric that has repeats."""
@@ -203,7 +211,7 @@ class ConsistencyRun:
 
 
 @dataclass
-class _Seen:
+class _RunCounts:
     """What a reader should know of the queries whose runs were compared."""
 
     queries: int = 0

@@ -36,7 +36,7 @@ def write_badge(result: Result, path: Path, metric: str | None = None) -> None:
         UsageError: the run has not exactly one metric of this name.
     """
     metrics = gates.summaries_of(result)
-    found = gates.found(result)
+    found = gates.results_of(result)
     gated = [(gates.parse(one.gate).metric, one.passed) for one in found]
     if metric is not None:
         canonical = {name: one.metric for name, one in metrics.items()}
