@@ -19,10 +19,10 @@ def described(error: BaseException, *, place: bool = False) -> str:
         error: of a user's code.
         place: whether to add the file and line where it was raised.
     """
-    said = " ".join(str(error).split())
-    said = said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
-    said = f": {said.rstrip('.')}" if said else ""
-    return f"{type(error).__name__}{said}{_place(error) if place else ''}."
+    text = " ".join(str(error).split())
+    text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    text = f": {text.rstrip('.')}" if text else ""
+    return f"{type(error).__name__}{text}{_place(error) if place else ''}."
 
 
 def is_async(found: Callable[..., Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,10 +21,10 @@ from ragassay.engine.results import (
     NO_CLUSTERS,
     FolderWriter,
     Given,
-    MetricSummary,
     Result,
     ResultSink,
     ScoreColumns,
+    Slice,
     Summary,
     cut,
 )
@@ -48,6 +48,8 @@ from ragassay.metrics.core import Metric
 from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.stats import Components, variance_components
+
+_Part = TypeVar("_Part", Summary, Slice)
 
 _AT_ONCE = 256
 """Queries whose runs are scored together."""
@@ -110,14 +112,9 @@ class ConsistencyRun:
             undirected = collected.summary(
                 self.summary.title, CONSISTENCY, notes, sign=self._signature, suites=[suite]
             )
+            slices = tuple(map(self._directed, undirected.slices))
             summary = replace(
-                undirected,
-                metrics=self._directed(undirected.metrics),
-                slices=tuple(
-                    replace(piece, metrics=self._directed(piece.metrics))
-                    for piece in undirected.slices
-                ),
-                variances=self._variances(),
+                self._directed(undirected), slices=slices, variances=self._variances()
             )
             resolved = self._resolved(folder, collected.clustered_by, summary)
             if self.replace_older is not None:
@@ -161,22 +158,23 @@ class ConsistencyRun:
             return own
         return f"{own}|of={self.summary.metrics[metric.of].signature}"
 
-    def _directed(self, entries: Mapping[str, MetricSummary]) -> dict[str, MetricSummary]:
-        """The entries; a mean or median has the range and the direction of its metric."""
-        directed = dict(entries)
-        for name, entry in entries.items():
+    def _directed(self, part: _Part) -> _Part:
+        """The summary or the slice, where a mean or median has the range and the direction of its
+        metric."""
+        metrics = dict(part.metrics)
+        for name, entry in part.metrics.items():
             metric = self.plan.metrics[name]
             if isinstance(metric, RunsMean | RunsMedian) and metric.of in self.summary.metrics:
                 of = self.summary.metrics[metric.of]
                 low, high = cut(entry.low, entry.high, of.bounds)
-                directed[name] = replace(
+                metrics[name] = replace(
                     entry,
                     higher_is_better=of.higher_is_better,
                     bounds=of.bounds,
                     low=low,
                     high=high,
                 )
-        return directed
+        return replace(part, metrics=metrics)
 
     def _variances(self) -> dict[str, Components]:
         """The components of the variance of each numeric metric that has repeats."""
