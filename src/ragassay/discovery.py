@@ -13,9 +13,9 @@ from typing import Any
 def modules(package: str) -> Iterator[ModuleType]:
     """Every module in a package and the packages within it, imported, in the order of their
     names."""
-    for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
-        name = f"{package}.{found.name}"
-        if found.ispkg:
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        name = f"{package}.{module.name}"
+        if module.ispkg:
             yield from modules(name)
         else:
             yield importlib.import_module(name)

@@ -100,7 +100,7 @@ def mistakes(error: ValidationError | RequestValidationError) -> list[tuple[tupl
         if one["type"] in _MUST_BE and place and _OF_A_UNION.fullmatch(place[-1]):
             place = place[:-1]
         by_place.setdefault(place, []).append(one)
-    return [(place, _mistake(found)) for place, found in by_place.items()]
+    return [(place, _mistake(several)) for place, several in by_place.items()]
 
 
 def mistake(error: ValidationError) -> tuple[str | None, str]:
@@ -123,14 +123,14 @@ def validation_problem(error: ValidationError) -> str:
     return problem if field is None else f"{field}: {problem}"
 
 
-def _mistake(found: Sequence[Mapping[str, Any]]) -> str:
-    first = found[0]
+def _mistake(several: Sequence[Mapping[str, Any]]) -> str:
+    first = several[0]
     kind, context = str(first["type"]), first.get("ctx") or {}
-    if len(found) > 1 and all(one["type"] in _MUST_BE for one in found):
-        kinds = (_MUST_BE[one["type"]].format(**(one.get("ctx") or {})) for one in found)
-        said = f"must be {' or '.join(dict.fromkeys(kinds))}"
+    if len(several) > 1 and all(one["type"] in _MUST_BE for one in several):
+        kinds = (_MUST_BE[one["type"]].format(**(one.get("ctx") or {})) for one in several)
+        problem = f"must be {' or '.join(dict.fromkeys(kinds))}"
     elif kind in _MUST_BE:
-        said = f"must be {_MUST_BE[kind].format(**context)}"
+        problem = f"must be {_MUST_BE[kind].format(**context)}"
     elif kind == "too_short" and not context["actual_length"]:
         return "is empty"
     elif kind in _OTHER_MISTAKES:
@@ -141,18 +141,20 @@ def _mistake(found: Sequence[Mapping[str, Any]]) -> str:
     elif kind == "json_invalid":
         return f"is not JSON ({_of_pydantic(str(context.get('error', '')))})"
     else:
-        said = re.sub(r"^(Value|Assertion) error, ", "", str(first["msg"]))
-        said = re.sub(r"^Input should be ", "must be ", said).rstrip(".")
-        said = said if said[1:2].isupper() else f"{said[:1].lower()}{said[1:]}"
+        problem = re.sub(r"^(Value|Assertion) error, ", "", str(first["msg"]))
+        problem = re.sub(r"^Input should be ", "must be ", problem).rstrip(".")
+        problem = problem if problem[1:2].isupper() else f"{problem[:1].lower()}{problem[1:]}"
     if kind in _WITHOUT_VALUE:
-        return said
-    return f"{said}, not {shown_value(first['input'])}"
+        return problem
+    return f"{problem}, not {shown_value(first['input'])}"
 
 
-def _of_pydantic(said: str) -> str:
+def _of_pydantic(message: str) -> str:
     """What pydantic's JSON parser says, with the place first."""
-    match = re.fullmatch(r"(.*) at line (\d+) column (\d+)", said)
-    return said if match is None else f"line {match[2]}, column {match[3]}: {json_words(match[1])}"
+    match = re.fullmatch(r"(.*) at line (\d+) column (\d+)", message)
+    return (
+        message if match is None else f"line {match[2]}, column {match[3]}: {json_words(match[1])}"
+    )
 
 
 _JSON_PROBLEMS = {
@@ -190,13 +192,13 @@ _JSON_PROBLEMS = {
 """What is wrong with JSON, by the words of the parsers (Python's, orjson's and pydantic's)."""
 
 
-def json_words(said: str) -> str:
+def json_words(message: str) -> str:
     """What a JSON parser says in our words, without the place.
 
     Args:
-        said: ``msg`` of its error.
+        message: ``msg`` of its error.
     """
-    folded = said.strip().casefold()
+    folded = message.strip().casefold()
     if folded.startswith("str is not valid utf-8"):
         return "it is not text in UTF-8"
     return _JSON_PROBLEMS.get(folded, folded)
@@ -253,9 +255,9 @@ def system_problem(error: OSError | UnicodeDecodeError) -> str:
     """
     if isinstance(error, UnicodeDecodeError):
         return encoding_problem(error)
-    said = error.strerror or str(error) or type(error).__name__
+    problem = error.strerror or str(error) or type(error).__name__
     # Of several addresses of one host the errors stand in one text.
-    numbers = {error.errno} if error.errno else {int(n) for n in _NUMBER.findall(said)}
+    numbers = {error.errno} if error.errno else {int(n) for n in _NUMBER.findall(problem)}
     if len(numbers) == 1 and (number := numbers.pop()) in _SYSTEM_PROBLEMS:
         return _SYSTEM_PROBLEMS[number]
-    return _NUMBER.sub("", said)
+    return _NUMBER.sub("", problem)

@@ -47,8 +47,8 @@ class InputError(RagassayError):
         if field is not None:
             where.append(f"field '{field}'")
         text = (": ".join([", ".join(where), problem]) if where else problem).rstrip(".")
-        said = _without_gaps(hint or "")
-        super().__init__(f"{text}." + (f" {said}" if said else ""))
+        advice = _without_gaps(hint or "")
+        super().__init__(f"{text}." + (f" {advice}" if advice else ""))
 
     def but(self, **changed: Any) -> InputError:
         """The same error with other words or another place: arguments of the class by name."""

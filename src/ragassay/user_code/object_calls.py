@@ -25,12 +25,12 @@ def described(error: BaseException, *, place: bool = False) -> str:
     return f"{type(error).__name__}{text}{_place(error) if place else ''}."
 
 
-def is_async(found: Callable[..., Any]) -> bool:
+def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling an object gives a coroutine or an asynchronous generator."""
-    own = getattr(found, "__call__", found)  # noqa: B004 - of an object with __call__
+    own = getattr(function, "__call__", function)  # noqa: B004 - of an object with __call__
     return any(
         is_of_kind(one)
-        for one in (found, own)
+        for one in (function, own)
         for is_of_kind in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
     )
 

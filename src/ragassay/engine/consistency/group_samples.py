@@ -92,14 +92,14 @@ def rows_of(columns: ScoreColumns) -> dict[tuple[str, str], list[int]]:
 
 def _given(columns: ScoreColumns, rows: Sequence[int], of: Sequence[str]) -> dict[str, Any]:
     """The values of the metrics for each run, and the reasons where there are none."""
-    given: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
+    scores: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
     reasons = {name: [columns.reason(name, at) for at in rows] for name in of}
     unscored = {
         name: [None if reason is None else str(reason) for reason in of_runs]
         for name, of_runs in reasons.items()
         if any(of_runs)
     }
-    return given | ({UNSCORED: unscored} if unscored else {})
+    return scores | ({UNSCORED: unscored} if unscored else {})
 
 
 def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:

@@ -62,7 +62,7 @@ class Facts:
 def not_looked_at(
     metrics: Mapping[str, MetricSummary],
     names: Mapping[str, Sequence[str]],
-    given: Mapping[str, Mapping[str, int]],
+    sources: Mapping[str, Mapping[str, int]],
     facts: Facts,
 ) -> Iterator[NotLookedAt]:
     """The classes for which a signal is missing in all samples."""
@@ -74,7 +74,7 @@ def not_looked_at(
             continue
         whys, proposed = [], []
         for group in fault.needs:
-            if any(given[signal.name] for signal in group):
+            if any(sources[signal.name] for signal in group):
                 continue
             says = " or ".join(signal.says for signal in group)
             held = [(signal, shown) for signal in group for shown in signal.given_by(names)]

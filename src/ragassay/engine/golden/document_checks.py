@@ -29,16 +29,16 @@ def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Ite
         golden: the set.
         documents: as they are now, by id.
     """
-    known = golden.known_documents()
+    recorded = golden.known_documents()
     for name, one in documents.items():
-        if name not in known:
-            if known:
+        if name not in recorded:
+            if recorded:
                 sentence = f"the document {name} was added after the spans were made"
                 yield Remark(f"{sentence}: it may answer what is unanswerable")
-        elif known[name] != one.sha256:
+        elif recorded[name] != one.sha256:
             sentence = f"the document {name} was edited after its spans were made"
             yield Remark(f"{sentence}: run 'ragassay golden anchor'")
-    for name in known.keys() - documents.keys():
+    for name in recorded.keys() - documents.keys():
         yield Remark(f"the document {name} is gone", severity="error")
     for (then, now), names in golden.read_otherwise(documents).items():
         of = f" (of {plural(len(names), 'document')} like it)" if len(names) > 1 else ""
@@ -62,7 +62,7 @@ def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Ite
         sentence = f"{plural(len(unreadable), 'document')} left out, as they cannot be taken"
         why = "what stands there may answer what is unanswerable"
         yield Remark(f"{sentence} ({few(unreadable)}): {why}")
-    if documents and not known:
+    if documents and not recorded:
         sentence = (
             f"{MANIFEST} lists no documents, so that nobody can tell whether they were edited"
         )

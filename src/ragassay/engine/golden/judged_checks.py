@@ -178,10 +178,8 @@ class JudgedChecks:
         score for the check."""
         if not samples:
             return
-        costs: dict[str, Any] = (
-            {} if self._options.budget is None else {"budget": self._options.budget}
-        )
-        result = evaluate(samples, metrics=[metric], judge=self._options.judge, **costs)
+        judge, budget = self._options.judge, self._options.budget
+        result = evaluate(samples, metrics=[metric], judge=judge, budget=budget)
         for row in result.scores:
             if isinstance(row.value, int | float):
                 yield row.sample, float(row.value), row.explanation
