@@ -1,4 +1,4 @@
-"""Text from data, models and file names, so that it commands no terminal.
+"""Text from data, models and file names, made safe to print on a terminal.
 
 A control character may move the cursor, change the window's title or hide what was printed; a
 character that turns the direction of the text makes it read as another. What is shown to a person

@@ -220,7 +220,7 @@ def _wrong(name: str, ks: Sequence[int] | None, local: Mapping[str, str]) -> Usa
 
 
 def _several_wrong(wrong: Mapping[str, UsageError]) -> str:
-    """A line for each name, with all that is said where it is the only one."""
+    """A line for each name, with what the error says where that name is the only wrong one."""
     lines = []
     for name, error in wrong.items():
         advice = advice_on(name) or (

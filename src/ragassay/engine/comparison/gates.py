@@ -34,8 +34,8 @@ NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _FORM = re.compile(rf"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<threshold>[-+]?{NUMBER})$")
 _BOUND = re.compile(r"^(?P<which>mean|low|high)\((?P<name>.+)\)$")
 OWED = (Reason.MISSING_INPUT, *(reason for reason in Reason if reason.incomplete))
-"""Reasons that do not lie in the nature of the query: a score was owed, whether the system gave no
-answer, or the judge."""
+"""Reasons for which a score is owed: the system or the judge failed to answer. Other reasons are
+facts about the query."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def decide(
     return [
         _decide(gate, summary.metrics[gate.metric], columns, options, trust_offline)
         for gate in gates
-        if gate.metric in summary.metrics  # else it speaks of the other one of the two
+        if gate.metric in summary.metrics  # else it is a gate on the other summary
     ]
 
 

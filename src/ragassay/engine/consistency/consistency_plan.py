@@ -80,7 +80,7 @@ def templates(config: RunConfig, metrics: Sequence[Metric]) -> list[Metric]:
     return chosen
 
 
-def looked_at(
+def metrics_with_spread(
     config: RunConfig, used: Sequence[Suite], metrics: Sequence[Metric], over: Sequence[Metric]
 ) -> tuple[list[Metric], list[Metric]]:
     """Finds the metrics of single runs whose spread is reported.

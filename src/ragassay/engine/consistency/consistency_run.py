@@ -13,7 +13,7 @@ import numpy as np
 from ragassay.counts import either, share
 from ragassay.engine.config import RunConfig
 from ragassay.engine.consistency.consistency_plan import ConsistencyPlan
-from ragassay.engine.consistency.group_samples import Kept, group_samples, rows_of
+from ragassay.engine.consistency.group_samples import StoredSamples, group_samples, rows_of
 from ragassay.engine.models import here
 from ragassay.engine.results import (
     CONSISTENCY,
@@ -54,7 +54,7 @@ _Part = TypeVar("_Part", Summary, Slice)
 _AT_ONCE = 256
 """Queries whose runs are scored together."""
 
-Compared = Callable[[int, int], None]
+GroupProgress = Callable[[int, int], None]
 """Called with how many queries (of a system) were looked at, and how many there are."""
 
 
@@ -68,7 +68,7 @@ class ConsistencyRun:
         resolved: the content of the run's ``run.yaml``.
         summary: of the first step.
         columns: its scores.
-        kept: its samples.
+        samples: its samples.
         models: the run's models.
         replace_older: takes away the run that the folder held before; called when all is computed.
     """
@@ -78,11 +78,11 @@ class ConsistencyRun:
     resolved: Mapping[str, Any]
     summary: Summary
     columns: ScoreColumns
-    kept: Kept
+    samples: StoredSamples
     models: Models
     replace_older: Callable[[], None] | None = None
 
-    def run(self, progress: Compared | None, *, keep: bool) -> Result:
+    def run(self, progress: GroupProgress | None, *, keep: bool) -> Result:
         """Scores the runs of each query together. Writes the folder ``consistency`` within the
         run's, where there is one.
 
@@ -100,7 +100,7 @@ class ConsistencyRun:
             warned = stack.enter_context(noted())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
             sink = ResultSink(names, writer, keep=keep)
-            groups = group_samples(self.columns, self.kept, self.plan.of)
+            groups = group_samples(self.columns, self.samples, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.config.models) else _AT_ONCE
             takers: list[Callable[[Sequence[Sample]], None]] = [counts.add]
             if progress is not None:

@@ -1,8 +1,8 @@
 """The decision table: which class a failing sample is in, by its signals (docs/diagnose.md).
 
 The rows stand in the order of a RAG system's steps, and the first that holds decides: a sample is
-put down to the first step that failed, because later ones had nothing to work with. A row whose
-signal is not there is passed over.
+attributed to the first step that failed, because later steps depend on it. A row whose signal the
+sample lacks is skipped.
 """
 
 from __future__ import annotations

@@ -57,10 +57,11 @@ class NotTelling:
 
 
 class JudgedSignals:
-    """The judges' signals of a run: how often each says a fault of samples that are right.
+    """The judges' signals of a run: how often each reports a fault in samples that are right.
 
-    Looked at are the classes that a right sample is seldom in (`FaultClass.rare_in_right`), by a
-    judge whose agreement with people is not known or not sufficient.
+    Checked are only signals of classes that a right sample is seldom in
+    (`FaultClass.rare_in_right`), by a judge whose agreement with people is not known or not
+    sufficient.
 
     Args:
         metrics: of the run's summary, by shown name.
@@ -101,7 +102,7 @@ class JudgedSignals:
     def telling(
         self, signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
     ) -> dict[str, SignalValue]:
-        """The signals of a sample but those that do not tell failing samples from right ones."""
+        """The signals of a sample that tell failing samples from right ones."""
         telling = dict(signals)
         for row, signal, one in _checked(signals):
             idle = self._tells_nothing(row, one.metric)

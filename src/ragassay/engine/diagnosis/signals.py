@@ -1,4 +1,4 @@
-"""What a diagnosis looks at: a few signals of a sample, each from the first metric that has it.
+"""The signals of a sample that a diagnosis uses, each from the first metric that gives it.
 
 A signal is a number with one meaning, whichever metric gave it: the rank of the first relevant
 passage may come from ``RR`` or from ``umbrela_MRR``. A metric of a run is known by its canonical

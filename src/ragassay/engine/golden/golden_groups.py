@@ -1,4 +1,4 @@
-"""Which queries of a golden set belong together: what one of them tells, gives others away."""
+"""Which queries of a golden set belong together: one of them reveals the answers of others."""
 
 from __future__ import annotations
 

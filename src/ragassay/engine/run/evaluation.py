@@ -23,7 +23,7 @@ from ragassay.engine.config import (
     make_plan,
     own_metrics,
 )
-from ragassay.engine.consistency import Compared, ConsistencyRun, Kept, OnDisk
+from ragassay.engine.consistency import ConsistencyRun, GroupProgress, OnDisk, StoredSamples
 from ragassay.engine.models import (
     address_for,
     check_models,
@@ -329,7 +329,7 @@ class PreparedRun:
     def run(
         self,
         progress: Progress | None = None,
-        compared: Compared | None = None,
+        compared: GroupProgress | None = None,
         *,
         keep: bool = True,
     ) -> Result:
@@ -374,7 +374,7 @@ class PreparedRun:
             if asker is not None and by_asking:
                 asker.progress = progress
             takers: list[Callable[[Sequence[Sample]], None]] = []
-            groups: Kept = []
+            groups: StoredSamples = []
             if plan.consistency is not None:
                 groups = [] if sink.in_memory else OnDisk(stack, config.output)
                 takers.append(groups.extend)
