@@ -9,7 +9,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 FEW = 5
-"""Names of a long list that are told."""
+"""Names of a long list that are shown."""
 
 
 def plural(n: int, noun: str) -> str:
@@ -38,7 +38,7 @@ def few(names: Sequence[str], most: int = FEW) -> str:
 
     Args:
         names: of anything.
-        most: how many are told by name.
+        most: how many are named.
     """
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -13,9 +13,9 @@ from typing import Any
 def modules(package: str) -> Iterator[ModuleType]:
     """Every module in a package and the packages within it, imported, in the order of their
     names."""
-    for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
-        name = f"{package}.{found.name}"
-        if found.ispkg:
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        name = f"{package}.{module.name}"
+        if module.ispkg:
             yield from modules(name)
         else:
             yield importlib.import_module(name)
@@ -28,9 +28,10 @@ def table(package: str, file: str) -> Any:
         package: the package that has the file.
         file: its name.
     """
-    import yaml  # by whoever asks for a table, not by everyone who imports the package
+    # By whoever asks for a table, not by everyone who imports the package.
+    from ragassay.yaml_files import value_of
 
-    return yaml.safe_load(resources.files(package).joinpath(file).read_text(encoding="utf-8"))
+    return value_of(resources.files(package).joinpath(file).read_text(encoding="utf-8"), file)
 
 
 def word_lists(package: str, file: str) -> Mapping[str, tuple[str, ...]]:

@@ -25,8 +25,8 @@ def exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, original = homes[name]
-        found = importlib.import_module(module)
-        value = found if original is None else getattr(found, original)
+        home = importlib.import_module(module)
+        value = home if original is None else getattr(home, original)
         setattr(sys.modules[package], name, value)
         return value
 
@@ -38,7 +38,7 @@ def _homes(package: str) -> dict[str, tuple[str, str | None]]:
     file = sys.modules[package].__file__
     assert file is not None
     stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
-    found: dict[str, tuple[str, str | None]] = {}
+    homes: dict[str, tuple[str, str | None]] = {}
     for node in ast.parse(stub).body:
         if not isinstance(node, ast.ImportFrom):
             continue
@@ -46,7 +46,7 @@ def _homes(package: str) -> dict[str, tuple[str, str | None]]:
         for one in node.names:
             name = one.asname or one.name
             if node.module is None:
-                found[name] = (f"{start}{one.name}", None)
+                homes[name] = (f"{start}{one.name}", None)
             else:
-                found[name] = (f"{start}{node.module}", one.name)
-    return found
+                homes[name] = (f"{start}{node.module}", one.name)
+    return homes

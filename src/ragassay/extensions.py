@@ -24,8 +24,8 @@ GROUPS = ("metrics", "suites", "formats", "judges", "endpoints", "reports", "plo
 
 def summary() -> str:
     """A sentence that names what installed packages add; empty where they add nothing."""
-    found = {group: [one.name for one in _points(group)] for group in GROUPS}
-    each = [f"{group} {', '.join(names)}" for group, names in found.items() if names]
+    by_group = {group: [one.name for one in _points(group)] for group in GROUPS}
+    each = [f"{group} {', '.join(names)}" for group, names in by_group.items() if names]
     return f"Installed packages add: {'; '.join(each)}." if each else ""
 
 
@@ -39,20 +39,20 @@ def added(group: str) -> Mapping[str, Any]:
     Args:
         group: one of `GROUPS`.
     """
-    found: dict[str, Any] = {}
+    objects: dict[str, Any] = {}
     values: dict[str, str] = {}
     for point in _points(group):
         if values.setdefault(point.name, point.value) != point.value:
             problem = f"{values[point.name]} has the same name"
         else:
             try:
-                found[point.name] = point.load()
+                objects[point.name] = point.load()
                 continue
             except Exception as error:  # whatever a foreign package does when it is imported
                 problem = f"{type(error).__name__}: {error}"
         of = f" of the package {point.dist.name}" if point.dist is not None else ""
         warn_user(f"{point.name}{of} ({point.value}) cannot be used in {group}: {problem}")
-    return found
+    return objects
 
 
 def by_name(what: str, named: Iterable[tuple[str, T]]) -> dict[str, T]:
@@ -65,12 +65,12 @@ def by_name(what: str, named: Iterable[tuple[str, T]]) -> dict[str, T]:
     Raises:
         UsageError: a name stands for two of them.
     """
-    found: dict[str, T] = {}
+    objects: dict[str, T] = {}
     for name, one in named:
-        if name in found and found[name] is not one:
+        if name in objects and objects[name] is not one:
             raise UsageError(f"Two {what}s are called {name!r}. Give one of them another name.")
-        found[name] = one
-    return found
+        objects[name] = one
+    return objects
 
 
 def _points(group: str) -> EntryPoints:

@@ -88,8 +88,8 @@ def _sweep(folder: Path) -> None:
     if os.name != "posix":
         return
     for path in folder.glob(f".*.{_machine()}-*-*"):
-        found = _LEFT.fullmatch(path.name)
-        if found is not None and not _lives(int(found["process"])):
+        match = _LEFT.fullmatch(path.name)
+        if match is not None and not _lives(int(match["process"])):
             path.unlink(missing_ok=True)
 
 

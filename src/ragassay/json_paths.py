@@ -82,8 +82,8 @@ class JsonPath:
         try:
             if EVERY in self.steps:
                 return list(_each(value, self.steps, unpack))
-            (found,) = _each(value, self.steps, unpack)
-            return found
+            (value,) = _each(value, self.steps, unpack)
+            return value
         except PathError:
             if self.optional:
                 return NOTHING

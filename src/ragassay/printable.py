@@ -1,4 +1,4 @@
-"""Text from data, models and file names, so that it commands no terminal.
+"""Text from data, models and file names, made safe to print on a terminal.
 
 A control character may move the cursor, change the window's title or hide what was printed; a
 character that turns the direction of the text makes it read as another. What is shown to a person
@@ -21,7 +21,7 @@ _COMMAND_IN_JSON = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2(?:\x80[\xaa-\xae]|\x8
 
 def one_line(text: str) -> str:
     """Text with control characters (line breaks, terminal escapes) shown as spaces or marks."""
-    return _CONTROL.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "�", text)
+    return _CONTROL.sub(lambda match: " " if match[0] in "\t\n\r\u2028\u2029" else "�", text)
 
 
 def excerpt(text: str, most: int) -> str:
@@ -38,9 +38,9 @@ def lines(text: str) -> str:
 def escaped(text: str) -> str:
     """Text of a file that is read as it stands (CSV, HTML): line ends and tabs stay, other control
     characters are written as ``\\u001b``, which in JSON means the same."""
-    return _COMMAND_BUT_RETURN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _COMMAND_BUT_RETURN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def in_json(body: bytes) -> bytes:
     """The same JSON with those control characters written as escapes that JSON lets stand."""
-    return _COMMAND_IN_JSON.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), body)
+    return _COMMAND_IN_JSON.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), body)

@@ -199,8 +199,8 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(item, f"{where}.{key}") for key, item in value.items()}
     if isinstance(value, list | tuple):
-        found = [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
-        return found if isinstance(value, list) else tuple(found)
+        items = [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
+        return items if isinstance(value, list) else tuple(items)
     return _scalar(value, where)
 
 

@@ -35,8 +35,8 @@ class Marked:
 
     def line(self, place: Place) -> int | None:
         """The line of a place, or of the nearest one around it that is known."""
-        known = (place[:n] for n in range(len(place), 0, -1))
-        return next((self.lines[one] for one in known if one in self.lines), None)
+        around = (place[:n] for n in range(len(place), 0, -1))
+        return next((self.lines[one] for one in around if one in self.lines), None)
 
     def wrong(self, place: Place, problem: str, hint: str | None = None) -> InputError:
         """An error at a place.
@@ -172,12 +172,12 @@ def _read_anew(text: str) -> Any:
     if not text.strip():
         return yaml.ScalarNode("tag:yaml.org,2002:null", "", None, None)
     try:
-        found = yaml.compose(text, yaml.SafeLoader)
+        node = yaml.compose(text, yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError, ValueError):
         return None
-    if isinstance(found, yaml.ScalarNode):
-        return found if found.style is None and found.value == text.strip() else None
-    return found if isinstance(found, yaml.CollectionNode) and found.flow_style else None
+    if isinstance(node, yaml.ScalarNode):
+        return node if node.style is None and node.value == text.strip() else None
+    return node if isinstance(node, yaml.CollectionNode) and node.flow_style else None
 
 
 @contextmanager
@@ -187,9 +187,9 @@ def explained(path: object) -> Iterator[None]:
         yield
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        said = getattr(error, "problem", None) or " ".join(str(error).split())
+        problem = getattr(error, "problem", None) or " ".join(str(error).split())
         raise InputError(
-            f"is not YAML ({said})",
+            f"is not YAML ({problem})",
             path=path,
             line=mark.line + 1 if mark else None,
         ) from error

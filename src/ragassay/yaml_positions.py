@@ -24,21 +24,21 @@ def parse(text: str, model: type[M], path: object) -> M:
         InputError: no YAML mapping, a key given twice, or something that the model refuses; with
             the line, the field and what to do.
     """
-    found = marked(text, path)
-    if not isinstance(found.value, dict):
+    content = marked(text, path)
+    if not isinstance(content.value, dict):
         raise InputError(
             "is not a mapping of keys",
             path=path,
             hint=f"It takes {_named(model)}.",
         )
-    return validated(found, found.value, model)
+    return validated(content, content.value, model)
 
 
-def validated(found: Marked, body: Any, model: type[M], at: Place = ()) -> M:
+def validated(content: Marked, body: Any, model: type[M], at: Place = ()) -> M:
     """The model that a part of a YAML text holds.
 
     Args:
-        found: the whole text.
+        content: the whole text.
         body: the part.
         model: a pydantic model.
         at: where the part stands.
@@ -49,22 +49,22 @@ def validated(found: Marked, body: Any, model: type[M], at: Place = ()) -> M:
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise _explained(error, model, found, at) from error
+        raise _explained(error, model, content, at) from error
 
 
 def _explained(
-    error: ValidationError, model: type[BaseModel], found: Marked, at: Place
+    error: ValidationError, model: type[BaseModel], content: Marked, at: Place
 ) -> InputError:
     # A key that is missing is most often one that is misspelt.
     unknown = next((one for one in error.errors() if one["type"] == "extra_forbidden"), None)
     if unknown is None:
         place, problem = mistakes(error)[0]
-        return found.wrong((*at, *place), problem)
+        return content.wrong((*at, *place), problem)
     inside = tuple(str(piece) for piece in unknown["loc"])
-    known = _model_at(model, inside[:-1])
-    near = "" if known is None else did_you_mean(inside[-1], known.model_fields)
-    hint = near or (f"There are {_named(known)}." if known is not None else None)
-    return found.wrong((*at, *inside), "is not a key that is known", hint)
+    inner = _model_at(model, inside[:-1])
+    near = "" if inner is None else did_you_mean(inside[-1], inner.model_fields)
+    hint = near or (f"There are {_named(inner)}." if inner is not None else None)
+    return content.wrong((*at, *inside), "is not a key that is known", hint)
 
 
 def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:

@@ -66,8 +66,8 @@ def test_a_run_with_gates_leaves_a_test_case_for_each(run: Path) -> None:
 def test_a_finished_run_finds_what_the_run_itself_found(run: Path) -> None:
     opened = ragassay.open_run(run)
     again = ragassay.evaluate(records(), metrics="em,f1", fail_under=GATES)
-    assert gates.found(opened) == again.gates == gates.found(again)
-    assert [one.passed for one in gates.found(opened, ["em>=0.1"])] == [True]
+    assert gates.results_of(opened) == again.gates == gates.results_of(again)
+    assert [one.passed for one in gates.results_of(opened, ["em>=0.1"])] == [True]
 
 
 def test_a_run_that_is_incomplete_has_an_error(run: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 import ragassay
-from ragassay.engine.comparison.compare_runs import compare_arrays
+from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Slice

@@ -98,25 +98,25 @@ def bounds_of_units() -> Iterator[str]:
     for name, row in ROWS.items():
         if len(row) < 2 or not all(map(math.isfinite, row)):
             continue
-        values = np.array([row])
+        values = np.array(row)
         for clustered in (False, True):
             codes = np.array([int(math.sqrt(at)) for at in range(len(row))]) if clustered else None
-            units = Units.of(values, codes, np.abs(values).max(axis=1))
+            units = Units.of(values, codes)
             if units.n_units < 2:
                 continue
             low, high = min(row) - 0.5, max(row)
             for level in (0.5, 0.95, 0.999):
                 given = [
-                    result(range_bounds, units, 0, low, high, level, digits=9),
-                    result(range_bounds, units, 0, min(row), high + 1, level, digits=9),
-                    result(skewed_bounds, units, 0, level, digits=9),
-                    result(skewed_bounds, units, 0, level, shortfall=2.0, digits=9),
+                    result(range_bounds, units, low, high, level, digits=9),
+                    result(range_bounds, units, min(row), high + 1, level, digits=9),
+                    result(skewed_bounds, units, level, digits=9),
+                    result(skewed_bounds, units, level, shortfall=2.0, digits=9),
                 ]
                 yield f"{name}, {clustered}, {level}: {' '.join(given)}"
-            told = [units.means, *units.residuals, *units.leave_one_out]
-            yield f"  {number([one.tolist() for one in told])} {result(skewness, units)}"
-    wide = Units.of(np.array([[0.2] * 200 + [0.3] * 200]), None, np.array([1.0]))
-    yield result(range_bounds, wide, 0, 0.0, 1.0, 0.95, digits=12)
+            told = [[units.mean], units.residuals.tolist(), units.leave_one_out.tolist()]
+            yield f"  {number(told)} {result(skewness, units)}"
+    wide = Units.of(np.array([0.2] * 200 + [0.3] * 200), None, 1.0)
+    yield result(range_bounds, wide, 0.0, 1.0, 0.95, digits=12)
 
 
 A = np.array(

@@ -21,7 +21,7 @@ VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40)
 
 def units_of(values: list[float], clusters: list[int] | None = None) -> Units:
     codes = None if clusters is None else np.array(clusters)
-    return Units.of(np.array([values]), codes, np.array([np.abs(values).max()]))
+    return Units.of(np.array(values), codes)
 
 
 def conversations(rng: np.random.Generator, groups: int, turns: int) -> tuple[np.ndarray, list]:
@@ -132,7 +132,7 @@ def test_bca_is_scipys_to_the_last_digits_for_the_same_draws(level: float) -> No
     )
     units = units_of(values.tolist())
     drawn = theirs.bootstrap_distribution
-    found = bca_bounds(drawn, float(values.mean()), units.leave_one_out[0], level)
+    found = bca_bounds(drawn, float(values.mean()), units.leave_one_out, level)
     assert found == pytest.approx(tuple(theirs.confidence_interval), rel=1e-10)
 
 
@@ -159,7 +159,7 @@ def test_resampled_means_spread_as_much_as_the_standard_error_says() -> None:
     values, clusters = conversations(np.random.default_rng(0), groups=50, turns=4)
     units = units_of(values.tolist(), [int(c[1:]) for c in clusters])
     spread = resampled_means(units, 20_000, seed=0).std()
-    assert spread == pytest.approx(units.standard_errors[0] * math.sqrt(49 / 50), rel=0.03)
+    assert spread == pytest.approx(units.standard_error * math.sqrt(49 / 50), rel=0.03)
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])

@@ -56,7 +56,9 @@ def report(
     from ragassay.reports import folder as reports
 
     result = open_run(folder)
-    result = replace(result, gates=gates.found(result, fail_under, trust_offline=trust_offline))
+    result = replace(
+        result, gates=gates.results_of(result, fail_under, trust_offline=trust_offline)
+    )
     formats = listed("--format", format)
     if metric is not None and "badge" not in (formats or ()):
         raise UsageError("--metric is for a badge: add --format badge.")

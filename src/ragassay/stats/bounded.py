@@ -51,28 +51,25 @@ _NORMAL_FROM = 1e4
 hundredth of the interval's width."""
 
 
-def range_bounds(
-    units: Units, row: int, low: float, high: float, level: float
-) -> tuple[float, float]:
-    """Lower and upper bound of the mean of one row of units, inside its range.
+def range_bounds(units: Units, low: float, high: float, level: float) -> tuple[float, float]:
+    """Lower and upper bound of a mean, inside the range of the values.
 
     Args:
         units: two units or more.
-        row: which row of them.
         low, high: the range of single values, low < high; all values lie in it.
         level: confidence level of the two bounds together, in (0, 1).
     """
     width = high - low
     n_clusters = _equal_clusters(units.counts)
-    mean = min(max((float(units.means[row]) - low) / width, 0.0), 1.0)
-    error = _error(units, row) / width
+    mean = min(max((units.mean - low) / width, 0.0), 1.0)
+    error = _error(units) / width
     squared = error * error
     if squared == 0.0 or mean in (0.0, 1.0):
         return _scaled(beta_bounds(n_clusters * mean, n_clusters * (1.0 - mean), level), low, width)
     t = _quantile(units, level)
     n = mean * (1.0 - mean) / squared
     if n > n_clusters:
-        at_end = _share_at_one_end(units, row, low, high)
+        at_end = _share_at_one_end(units, low, high)
         reduction = min(1.0, 2.0 * at_end) ** 3 * math.exp(-(1.0 - at_end) * n_clusters / _FEW)
         n = n_clusters + (n - n_clusters) * (1.0 - reduction)
         if (squared_reduction := reduction**2) > 0.0:
@@ -96,17 +93,17 @@ def _quantile(units: Units, level: float) -> float:
     return t_ppf((1.0 + level) / 2.0, max(_equal_clusters(units.counts, _DEPENDENT) - 1.0, 1.0))
 
 
-def _error(units: Units, row: int) -> float:
-    """Standard error of one row's mean, corrected for the influence of large clusters (CR2)."""
-    influence = units.residuals[row] / np.sqrt(1.0 - units.counts / units.n_values) / units.n_values
+def _error(units: Units) -> float:
+    """Standard error of the mean, corrected for the influence of large clusters (CR2)."""
+    influence = units.residuals / np.sqrt(1.0 - units.counts / units.n_values) / units.n_values
     largest = float(np.abs(influence).max())
     return largest * math.sqrt(float(((influence / largest) ** 2).sum())) if largest else 0.0
 
 
-def _share_at_one_end(units: Units, row: int, low: float, high: float) -> float:
+def _share_at_one_end(units: Units, low: float, high: float) -> float:
     """The larger of two shares: of the values in units that lie entirely at the lower end of the
     range, and of those at the upper end."""
-    means: FloatArray = units.sums[row] / units.counts
+    means: FloatArray = units.sums / units.counts
     slack = ROUNDING * max(abs(low), abs(high))
     lowest, highest = means <= low + slack, means >= high - slack
     return max(float(units.counts[at].sum()) for at in (lowest, highest)) / units.n_values
@@ -131,9 +128,9 @@ def _scaled(unit_bounds: tuple[float, float], low: float, width: float) -> tuple
 
 
 def skewed_bounds(
-    units: Units, row: int, level: float, *, shortfall: float = 0.0
+    units: Units, level: float, *, shortfall: float = 0.0
 ) -> tuple[float, float] | None:
-    """Student's t bounds of one row's mean, with the bound on the side of the longer tail moved
+    """Student's t bounds of a mean, with the bound on the side of the longer tail moved
     outwards.
 
     For scores without a range. The move is the first-order effect of skewness on t, ``(1 + 2 t^2)
@@ -145,7 +142,6 @@ def skewed_bounds(
 
     Args:
         units: two units or more.
-        row: which row of them.
         level: confidence level of the two bounds together, in (0, 1).
         shortfall: share by which the move is enlarged, at least 0: a small sample of a skewed
             distribution is less skewed than the distribution.
@@ -153,12 +149,12 @@ def skewed_bounds(
     Returns:
         The bounds; ``None`` where all units are equal and the spread is unknown.
     """
-    mean, plain = float(units.means[row]), float(units.standard_errors[row])
+    mean, plain = units.mean, units.standard_error
     if plain == 0.0:
         return None
     t = t_ppf((1.0 + level) / 2.0, units.n_units - 1)
-    reach = max(t * plain, _quantile(units, level) * _error(units, row))
-    shares = units.residuals[row] / units.n_values
+    reach = max(t * plain, _quantile(units, level) * _error(units))
+    shares = units.residuals / units.n_values
     largest = float(np.abs(shares).max())
     shares = shares / largest
     move = largest * (1.0 + 2.0 * t * t) * float((shares**3).sum() / (shares**2).sum()) / 6.0

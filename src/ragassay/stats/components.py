@@ -6,11 +6,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ragassay.stats.units import ROUNDING, FloatArray, cluster_codes
-
-Codes = NDArray[np.int64]
+from ragassay.stats.units import ROUNDING, FloatArray, IntArray, cluster_codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +106,16 @@ def variance_components(
         return Components(n, g, between, None, None, within, icc)
     if n_queries == 1:
         return Components(n, g, None, between, None, within, icc)
-    has_interplay = n_groups - n_queries - n_systems + 1 > 0
-    components = _crossed(row, query, system, groups, within, has_interplay)
-    return Components(
-        n, g, components[0], components[1], components[2] if has_interplay else None, within, icc
-    )
+    has_interaction = n_groups - n_queries - n_systems + 1 > 0
+    factors = [query, system, *([groups] if has_interaction else [])]
+    of_query, of_system, *interaction = _crossed(row, factors, groups, within)
+    return Components(n, g, of_query, of_system, next(iter(interaction), None), within, icc)
 
 
 def _crossed(
-    row: FloatArray, query: Codes, system: Codes, groups: Codes, within: float, interplay: bool
+    row: FloatArray, factors: Sequence[IntArray], groups: IntArray, within: float
 ) -> list[float]:
-    """Components of queries, systems and (where there is one) their interaction.
+    """The component of each factor: queries, systems and (where there is one) their interaction.
 
     They come from the groups' means, by equating sums of squares with their expected values under
     the model. The mean of a group of n repeats has the additional variance ``within / n``.
@@ -128,7 +125,7 @@ def _crossed(
     means = np.bincount(groups, weights=row) / sizes
     error = within / scale**2 / sizes if scale else np.zeros(sizes.size)
     first = np.unique(groups, return_index=True)[1]
-    effects = [query[first], system[first], *([np.arange(sizes.size)] if interplay else [])]
+    effects = [codes[first] for codes in factors]
     # The mean's sum of squares comes first: differences to it drop the unknown mean.
     levels = [np.zeros(sizes.size, dtype=np.int64), *effects]
     sums = np.array([_sum_of_squares(means, codes) - _errors(error, codes) for codes in levels])
@@ -140,18 +137,18 @@ def _crossed(
     return [_rounded(component) * scale**2 for component in solved.tolist()]
 
 
-def _sum_of_squares(row: FloatArray, codes: Codes) -> float:
+def _sum_of_squares(row: FloatArray, codes: IntArray) -> float:
     """Sum over levels of the squared total over the count."""
     totals = np.bincount(codes, weights=row)
     return float((totals**2 / np.bincount(codes)).sum())
 
 
-def _errors(error: FloatArray, codes: Codes) -> float:
+def _errors(error: FloatArray, codes: IntArray) -> float:
     """The part of that sum that the errors of the values add."""
     return float((np.bincount(codes, weights=error) / np.bincount(codes)).sum())
 
 
-def _coefficient(codes: Codes, effect: Codes) -> float:
+def _coefficient(codes: IntArray, effect: IntArray) -> float:
     """Sum over levels of ``codes`` of the squared counts of ``effect`` over the level's size."""
     size = np.bincount(codes)
     pairs, counts = np.unique(np.stack([codes, effect]), axis=1, return_counts=True)

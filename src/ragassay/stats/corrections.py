@@ -82,12 +82,12 @@ def decision_levels(
 
 def _ranked(p_values: Sequence[float | None]) -> tuple[list[int], list[float]]:
     """Positions of the p-values that exist, smallest first, and those values."""
-    there = [(p, at) for at, p in enumerate(p_values) if p is not None]
-    for p, _ in there:
+    ranked = [(p, at) for at, p in enumerate(p_values) if p is not None]
+    for p, _ in ranked:
         if not 0.0 <= p <= 1.0:
             raise ValueError(f"a p-value lies in [0, 1], not at {p}")
-    there.sort()
-    return [at for _, at in there], [float(p) for p, _ in there]
+    ranked.sort()
+    return [at for _, at in ranked], [float(p) for p, _ in ranked]
 
 
 def _in_place(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.errors import UsageError
 from ragassay.stats.bounded import range_bounds, skewed_bounds
 from ragassay.stats.distributions import t_ppf
 from ragassay.stats.resampling import bca_bounds, percentile_bounds, resampled_means
-from ragassay.stats.units import ROUNDING, FloatArray, Units, cluster_codes
+from ragassay.stats.units import ROUNDING, FloatArray, Units, cluster_codes, finite_row
 
 METHODS = ("auto", "t", "percentile", "bca")
 """Ways to bound a mean: by the range of the scores, Student's t, and two bootstraps."""
@@ -81,17 +80,15 @@ def mean_interval(
         ValueError: values that are not finite or not one-dimensional, or a wrong number of labels.
     """
     check_options(method, level, n_resamples)
-    row = np.asarray(values, dtype=np.float64)
-    if row.ndim != 1 or not np.isfinite(row).all():
-        raise ValueError("values must be a one-dimensional array of finite numbers")
+    row = finite_row(values)
     codes = None if clusters is None else cluster_codes(clusters, row.size)
     kind = resolved_method(method, row, span)
     if not row.size:
         return Interval(None, None, None, level, kind, 0, None if codes is None else 0)
-    units = Units.of(row[None, :], codes, np.array([np.abs(row).max()]))
+    units = Units.of(row, codes)
     n_clusters = None if codes is None else units.n_units
-    low, high = bounds(units, kind, level, n_resamples, seed, [span])[0]
-    return Interval(float(units.means[0]), low, high, level, kind, row.size, n_clusters)
+    low, high = bounds(units, kind, level, n_resamples, seed, span)
+    return Interval(units.mean, low, high, level, kind, row.size, n_clusters)
 
 
 def resolved_method(method: str, values: FloatArray, span: Span) -> str:
@@ -116,53 +113,43 @@ def resolved_method(method: str, values: FloatArray, span: Span) -> str:
 
 
 def bounds(
-    units: Units, method: str, level: float, n_resamples: int, seed: int, spans: Sequence[Span] = ()
-) -> list[Bounds]:
-    """Lower and upper bound of the mean of each row.
+    units: Units,
+    method: str,
+    level: float,
+    n_resamples: int,
+    seed: int,
+    span: Span = (None, None),
+) -> Bounds:
+    """Lower and upper bound of a mean.
 
     There are none with fewer than two units. Except with ``effective-n``, there are none either
     where all units are equal, because such values show no spread.
 
     Args:
-        units: rows of values by unit.
+        units: the values by unit.
         method: ``effective-n``, ``skew-t``, ``t``, ``percentile`` or ``bca``.
         level: confidence level.
         n_resamples, seed: of a bootstrap.
-        spans: each row's range, for ``effective-n``.
+        span: range of the values, for ``effective-n``.
     """
-    rows = range(len(units.sums))
     if units.n_units < 2:
-        return [(None, None)] * len(rows)
+        return None, None
     if method == EFFECTIVE_N:
-        return [_in_range(units, row, spans[row], level) for row in rows]
+        low, high = span
+        assert low is not None and high is not None
+        return range_bounds(units, low, high, level)
     if method == SKEW_T:
-        return [skewed_bounds(units, row, level) or (None, None) for row in rows]
-    means, errors = units.means, units.standard_errors
+        return skewed_bounds(units, level) or (None, None)
+    mean, error = units.mean, units.standard_error
+    if error == 0.0:
+        return None, None
     if method == "t":
-        reach = t_ppf((1.0 + level) / 2.0, units.n_units - 1) * errors
-        return [
-            (float(m - r), float(m + r)) if r else (None, None)
-            for m, r in zip(means, reach, strict=True)
-        ]
+        reach = t_ppf((1.0 + level) / 2.0, units.n_units - 1) * error
+        return mean - reach, mean + reach
     resampled = resampled_means(units, n_resamples, seed)
-    left_out = units.leave_one_out
-    row_bounds: list[Bounds] = []
-    for at, mean in enumerate(means):
-        drawn: FloatArray = resampled[:, at]
-        if errors[at] == 0.0:
-            row_bounds.append((None, None))
-        elif method == "percentile":
-            row_bounds.append(percentile_bounds(drawn, level))
-        else:
-            row_bounds.append(bca_bounds(drawn, float(mean), left_out[at], level))
-    return row_bounds
-
-
-def _in_range(units: Units, row: int, span: Span, level: float) -> tuple[float, float]:
-    low, high = span
-    if low is None or high is None:
-        raise ValueError("bounds by the effective n need the range of the values")
-    return range_bounds(units, row, low, high, level)
+    if method == "percentile":
+        return percentile_bounds(resampled, level)
+    return bca_bounds(resampled, mean, units.leave_one_out, level)
 
 
 def alpha_of(level: float) -> float:

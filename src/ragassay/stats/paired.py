@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.errors import UsageError
-from ragassay.stats.corrections import (
-    Correction,
-    benjamini_hochberg,
-    decision_levels,
-    holm,
-)
+from ragassay.stats.corrections import Correction, benjamini_hochberg, decision_levels, holm
 from ragassay.stats.distributions import t_sf
-from ragassay.stats.intervals import Span, alpha_of, bounds, check_options, one_sided
+from ragassay.stats.intervals import Bounds, Span, alpha_of, bounds, check_options, one_sided
 from ragassay.stats.power import check_power, noncentrality
 from ragassay.stats.sign_flip import SignFlips, sign_flips
 from ragassay.stats.step_down import max_t
@@ -147,35 +142,35 @@ def compare_pairs(
         raise UsageError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}.")
     first, second, scored = _matrices(a, b, mask)
     n_rows = len(first)
-    for name, given in (("spans", spans), ("tested", tested)):
-        if given is not None and len(given) != n_rows:
+    for name, entries in (("spans", spans), ("tested", tested)):
+        if entries is not None and len(entries) != n_rows:
             raise ValueError(f"{name} must have one entry for each of {n_rows} metrics")
     codes = None if clusters is None else cluster_codes(clusters, first.shape[1])
     scale = _largest(first, second)
     differences = rounded_differences(first, second)
     flips = _flipped(first, second, differences, scored, codes, n_resamples, seed)
-    family = [row for row in range(n_rows) if tested is None or tested[row]]
-    family = [row for row in family if scored[row].any()]
+    family = [row for row in range(n_rows) if scored[row].any() and (tested is None or tested[row])]
     wider = widenings(differences, scored, codes, spans or [(None, None)] * n_rows)
     p_values = flips.p_values
     limited = p_values.copy()
-    for row, widening in wider.items():
-        limited[row] = widened_p_value(widening, float(p_values[row]))
+    for row, one in wider.items():
+        limited[row] = widened_p_value(one, float(p_values[row]))
     adjusted, tails = _corrected(flips, limited, family, correction, alpha)
     results = []
     for row in range(n_rows):
         columns = np.flatnonzero(scored[row])
         of_row = differences[row, columns]
-        units = Units.of(of_row[None, :], None if codes is None else codes[columns], scale[[row]])
-        estimate = _DifferenceInterval(
-            flips, row, units, wider.get(row), interval, n_resamples, seed
-        )
+        units = Units.of(of_row, None if codes is None else codes[columns], float(scale[row]))
+        widening = wider.get(row)
+        interval_at = _interval(units, flips, row, widening, interval, n_resamples, seed)
+        made_by = f"sign flips and {widening.cause}" if widening else "sign flips"
         n, df = of_row.size, units.n_units - 1
         diff = float(of_row.sum()) / max(n, 1)
-        se = float(units.standard_errors[0]) if df > 0 else 0.0
-        sd = _standard_deviation(of_row, units.scale)
-        low, high = estimate.at(tails[row])
-        least, most = estimate.at(1.0 - one_sided(level)) if level > 0.5 else (None, None)
+        se = units.standard_error if df > 0 else 0.0
+        alone = Units.of(of_row, None, units.scale)
+        sd = alone.standard_error * math.sqrt(n) if n > 1 else 0.0
+        low, high = interval_at(tails[row])
+        least, most = interval_at(1.0 - one_sided(level)) if level > 0.5 else (None, None)
         results.append(
             PairedResult(
                 n=n,
@@ -186,7 +181,7 @@ def compare_pairs(
                 low=low,
                 high=high,
                 level_used=1.0 - tails[row],
-                interval=estimate.name,
+                interval=made_by if interval == "auto" else interval,
                 least=least,
                 most=most,
                 p_value=float(p_values[row]) if n else None,
@@ -203,44 +198,39 @@ def compare_pairs(
     return results
 
 
-@dataclass(frozen=True)
-class _DifferenceInterval:
-    """The interval of one row's mean difference at any level.
+def _interval(
+    units: Units,
+    flips: SignFlips,
+    row: int,
+    widening: Widening | None,
+    kind: str,
+    n_resamples: int,
+    seed: int,
+) -> Callable[[float], Bounds]:
+    """The interval of one row's mean difference, by the level of its test (1 - confidence level).
+    There is none with fewer than two units.
 
-    Attributes:
+    Args:
+        units: the row's differences by cluster.
         flips: all rows under the same sign patterns.
         row: which of them.
-        units: its differences by cluster: one row.
         widening: the interval that it has to hold, where it is widened.
         kind, n_resamples, seed: see `compare_pairs`.
     """
 
-    flips: SignFlips
-    row: int
-    units: Units
-    widening: Widening | None
-    kind: str
-    n_resamples: int
-    seed: int
-
-    @property
-    def name(self) -> str:
-        if self.kind != "auto":
-            return self.kind
-        return f"sign flips and {self.widening.cause}" if self.widening else "sign flips"
-
-    def at(self, tail: float) -> tuple[float | None, float | None]:
-        """Bounds at the confidence level ``1 - tail``; ``None`` where there are none."""
-        if self.units.n_units < 2 or not 0.0 < tail < 1.0:
+    def interval_at(tail: float) -> Bounds:
+        if units.n_units < 2 or not 0.0 < tail < 1.0:
             return None, None
-        if self.kind != "auto":
-            return bounds(self.units, self.kind, 1.0 - tail, self.n_resamples, self.seed)[0]
-        low, high = self.flips.interval(self.row, tail)
-        if low is None or high is None or self.widening is None:
+        if kind != "auto":
+            return bounds(units, kind, 1.0 - tail, n_resamples, seed)
+        low, high = flips.interval(row, tail)
+        if low is None or high is None or widening is None:
             return low, high
-        wide = interval_of_test(self.widening, tail)
+        wide = interval_of_test(widening, tail)
         low, high = min(low, wide[0]), max(high, wide[1])
         return (low, high) if low < high else (None, None)
+
+    return interval_at
 
 
 def _corrected(
@@ -332,17 +322,18 @@ def _flipped(
 ) -> SignFlips:
     """All rows under the same sign patterns; a missing pair has difference and size 0."""
     magnitude = np.abs(first) + np.abs(second)
-    sums = Units.of(differences, codes, np.zeros(len(first))).sums.copy()
-    sums[np.abs(sums) <= ROUNDING * Units.of(magnitude, codes, np.zeros(len(first))).sums] = 0.0
-    sizes = Units.of(scored.astype(np.float64), codes, np.zeros(len(first))).sums
+    sums, total, sizes = (
+        _cluster_sums(rows, codes) for rows in (differences, magnitude, scored.astype(np.float64))
+    )
+    sums = np.where(np.abs(sums) <= ROUNDING * total, 0.0, sums)
     # Scores such as n/3 are rounded, and so is their sum: equal means equal up to that error.
     slack = np.maximum(ROUNDING, 4 * np.finfo(float).eps * first.shape[1]) * magnitude.sum(axis=1)
     return sign_flips(sums, sizes, tolerance=slack, n_resamples=n_resamples, seed=seed)
 
 
-def _standard_deviation(differences: FloatArray, scale: FloatArray) -> float:
-    """Sample standard deviation; 0 where the differences vary by rounding only."""
-    n = differences.size
-    if n < 2:
-        return 0.0
-    return float(Units.of(differences[None, :], None, scale).standard_errors[0]) * math.sqrt(n)
+def _cluster_sums(rows: FloatArray, codes: IntArray | None) -> FloatArray:
+    """The sums of each row by cluster, shape ``(n_rows, n_clusters)``."""
+    if codes is None:
+        return rows
+    sums = [np.bincount(codes, weights=row) for row in rows]
+    return np.array(sums, dtype=np.float64).reshape(len(rows), len(np.unique(codes)))

@@ -21,26 +21,22 @@ _BYTES_A_DRAW = 24
 def resampled_means(units: Units, n_resamples: int, seed: int) -> FloatArray:
     """Means of samples of units drawn with replacement.
 
-    All rows share each draw. The work is done in chunks whose memory stays near 4 MB (at least one
+    The work is done in chunks whose memory stays near 4 MB (at least one
     resample at a time); the result does not depend on them.
 
     Args:
-        units: rows of values by unit.
+        units: the values by unit.
         n_resamples: number of draws.
         seed: seed of the draws.
 
     Returns:
-        The means, shape ``(n_resamples, n_rows)``.
+        The means, shape ``(n_resamples,)``.
     """
     table = np.vstack([units.sums, units.counts]).T
-    means = np.empty((n_resamples, units.sums.shape[0]))
     step = max(1, _CHUNK_BYTES // (_BYTES_A_DRAW * units.n_units))
-    start = 0
-    for times in draws(units.n_units, n_resamples, seed, step):
-        totals = times.astype(np.float64) @ table
-        means[start : start + len(times)] = totals[:, :-1] / totals[:, -1:]
-        start += len(times)
-    return means
+    drawn = draws(units.n_units, n_resamples, seed, step)
+    totals = np.concatenate([times.astype(np.float64) @ table for times in drawn])
+    return np.asarray(totals[:, 0] / totals[:, 1])
 
 
 def draws(n: int, n_resamples: int, seed: int, step: int) -> Iterator[IntArray]:

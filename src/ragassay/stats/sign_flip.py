@@ -129,25 +129,25 @@ def sign_flips(
     """
     if n_resamples < 1:
         raise UsageError(f"The number of resamples must be at least 1, not {n_resamples}.")
-    given = np.atleast_2d(np.asarray(differences, dtype=np.float64))
-    if not np.isfinite(given).all():
+    rows = np.atleast_2d(np.asarray(differences, dtype=np.float64))
+    if not np.isfinite(rows).all():
         raise ValueError("differences must be finite numbers")
-    counts = np.ones(given.shape) if sizes is None else np.atleast_2d(np.asarray(sizes, np.float64))
-    if counts.shape != given.shape:
-        raise ValueError(f"sizes have the shape {counts.shape}, differences {given.shape}")
-    n_rows, n_clusters = given.shape
+    counts = np.ones(rows.shape) if sizes is None else np.atleast_2d(np.asarray(sizes, np.float64))
+    if counts.shape != rows.shape:
+        raise ValueError(f"sizes have the shape {counts.shape}, differences {rows.shape}")
+    n_rows, n_clusters = rows.shape
     distinct, size_columns = distinct_rows(counts)
-    table = np.vstack([given, distinct]).T
+    table = np.vstack([rows, distinct]).T
     exact = n_clusters <= EXACT_UP_TO
     drawn = _all_patterns(table) if exact else _random_patterns(table, n_resamples, seed)
-    slack = np.maximum(ROUNDING, 4 * np.finfo(float).eps * n_clusters) * np.abs(given).sum(axis=1)
+    slack = np.maximum(ROUNDING, 4 * np.finfo(float).eps * n_clusters) * np.abs(rows).sum(axis=1)
     if tolerance is not None:
         slack = np.maximum(slack, np.asarray(tolerance, dtype=np.float64))
     return SignFlips(
         sums=drawn[:, :n_rows],
         sizes=drawn[:, n_rows:],
         size_columns=size_columns,
-        spread=np.sqrt((given**2).sum(axis=1)),
+        spread=np.sqrt((rows**2).sum(axis=1)),
         slack=slack,
         exact=exact,
     )

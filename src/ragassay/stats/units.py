@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -29,33 +29,35 @@ def is_close(one: float, other: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Several rows of values (one a metric), added up within the same units.
+    """The values of one metric, added up within the same units.
 
     Attributes:
-        sums: shape ``(n_rows, n_units)``.
-        counts: how many values each unit holds, shape ``(n_units,)``, at least 1 each.
-        scale: for each row the largest number that its values were computed from, ``(n_rows,)``.
+        sums: sum of the values of each unit, shape ``(n_units,)``.
+        counts: how many values each unit holds, same shape, at least 1 each.
+        scale: the largest number that the values were computed from.
     """
 
     sums: FloatArray
     counts: FloatArray
-    scale: FloatArray
+    scale: float
 
     @classmethod
-    def of(cls, values: FloatArray, clusters: IntArray | None, scale: FloatArray) -> Units:
+    def of(cls, values: FloatArray, clusters: IntArray | None, scale: float | None = None) -> Units:
         """Sums values by cluster.
 
         Args:
-            values: shape ``(n_rows, n)``.
+            values: shape ``(n,)``.
             clusters: cluster codes, shape ``(n,)``; ``None`` makes each value a unit.
-            scale: for each row the largest number that its values were computed from,
-                ``(n_rows,)``.
+            scale: the largest number that the values were computed from; the largest absolute
+                value when left out.
         """
+        if scale is None:
+            scale = float(np.abs(values).max())
         if clusters is None:
-            return cls(values, np.ones(values.shape[1]), scale)
+            return cls(values, np.ones(values.size), scale)
         _, codes, counts = np.unique(clusters, return_inverse=True, return_counts=True)
-        sums = np.array([np.bincount(codes, weights=row, minlength=counts.size) for row in values])
-        return cls(sums.reshape(len(values), counts.size), counts.astype(np.float64), scale)
+        sums = np.asarray(np.bincount(codes, weights=values), dtype=np.float64)
+        return cls(sums, counts.astype(np.float64), scale)
 
     @property
     def n_units(self) -> int:
@@ -64,40 +66,57 @@ class Units:
 
     @property
     def n_values(self) -> float:
-        """How many values a row has."""
+        """How many values there are."""
         return float(self.counts.sum())
 
     @property
-    def means(self) -> FloatArray:
-        """The mean of all values of each row, shape ``(n_rows,)``."""
-        return np.asarray(self.sums.sum(axis=1) / self.n_values)
+    def mean(self) -> float:
+        """The mean of all values."""
+        return float(self.sums.sum()) / self.n_values
 
     @property
     def residuals(self) -> FloatArray:
-        """Each unit's sum minus its count times the mean, shape ``(n_rows, n_units)``; 0 where it
-        is rounding."""
-        residuals = self.sums - self.means[:, None] * self.counts
-        residuals[np.abs(residuals) <= ROUNDING * self.scale[:, None] * self.counts] = 0.0
+        """Each unit's sum minus its count times the mean, shape ``(n_units,)``; 0 where it is
+        rounding."""
+        residuals = self.sums - self.mean * self.counts
+        residuals[np.abs(residuals) <= ROUNDING * self.scale * self.counts] = 0.0
         return residuals
 
     @property
-    def standard_errors(self) -> FloatArray:
-        """Standard error of each mean, robust to dependence inside units, shape ``(n_rows,)``.
+    def standard_error(self) -> float:
+        """Standard error of the mean, robust to dependence inside units.
 
         The variance is G/(G-1) * sum of squared residuals / n^2 for G units: the sample standard
         deviation over the square root of n when each unit is one value. Needs two units or more.
         """
         residuals = self.residuals
-        largest = np.abs(residuals).max(axis=1)
-        scaled = residuals / np.where(largest > 0, largest, 1.0)[:, None]
+        largest = float(np.abs(residuals).max())
+        if largest == 0.0:
+            return 0.0
         factor = math.sqrt(self.n_units / (self.n_units - 1))
-        return np.asarray(factor * largest * np.sqrt((scaled**2).sum(axis=1)) / self.n_values)
+        root = math.sqrt(float(((residuals / largest) ** 2).sum()))
+        return factor * largest * root / self.n_values
 
     @property
     def leave_one_out(self) -> FloatArray:
-        """The means with one unit left out, for each unit, shape ``(n_rows, n_units)``."""
-        rest = self.sums.sum(axis=1, keepdims=True) - self.sums
+        """The means with one unit left out, for each unit, shape ``(n_units,)``."""
+        rest = self.sums.sum() - self.sums
         return np.asarray(rest / (self.n_values - self.counts))
+
+
+def finite_row(values: ArrayLike) -> FloatArray:
+    """The values as an array.
+
+    Args:
+        values: finite numbers, shape ``(n,)``.
+
+    Raises:
+        ValueError: they are not.
+    """
+    row = np.asarray(values, dtype=np.float64)
+    if row.ndim != 1 or not np.isfinite(row).all():
+        raise ValueError("values must be a one-dimensional array of finite numbers")
+    return row
 
 
 def cluster_codes(clusters: Iterable[Hashable], n: int) -> IntArray:

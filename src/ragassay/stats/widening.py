@@ -81,14 +81,12 @@ def widenings(
             continue
         values = differences[row, columns]
         seen = float(np.abs(values).max())
-        units = Units.of(
-            values[None, :], None if codes is None else codes[columns], np.array([seen])
-        )
+        units = Units.of(values, None if codes is None else codes[columns])
         if units.n_units < 2:
             continue
         possible = 2 * seen if low is None or high is None else max(high - low, seen)
-        if mostly_ties(units.sums[0], units.counts, possible):
-            ties = Ties(units.sums[0], units.counts, possible)
+        if mostly_ties(units.sums, units.counts, possible):
+            ties = Ties(units.sums, units.counts, possible)
             wider[row] = Widening("ties", ties.interval)
         elif abs(skewness(units)) > _SKEWED:
             wider[row] = Widening("skewness", partial(_skewed, units))
@@ -138,7 +136,7 @@ def _holds_zero(widening: Widening, level: float) -> bool:
 
 def skewness(units: Units) -> float:
     """Skewness of the units' residuals, 0 where they are equal."""
-    residuals = units.residuals[0]
+    residuals = units.residuals
     largest = float(np.abs(residuals).max())
     if largest == 0.0:
         return 0.0
@@ -148,7 +146,7 @@ def skewness(units: Units) -> float:
 
 def _skewed(units: Units, level: float) -> tuple[float, float]:
     """Student's t interval of skewed differences, moved outwards on the side of the longer tail."""
-    wide = skewed_bounds(units, 0, level, shortfall=_SHORTFALL / units.n_units)
+    wide = skewed_bounds(units, level, shortfall=_SHORTFALL / units.n_units)
     return (-math.inf, math.inf) if wide is None else wide
 
 
@@ -173,26 +171,29 @@ class Ties:
         n_others = int((sides > 0.0).any(axis=0).sum())
         self._common = common
         self._largest = seen + (possible - seen) / (n_others + 1)
-        room = np.array([self._largest - common, self._largest + common])
-        self._units = Units(sides * sizes, sizes, np.abs(room))
-        self._room = np.maximum(room, sides.max(axis=1))
+        rooms = (self._largest - common, self._largest + common)
+        self._sides = [
+            (Units(side * sizes, sizes, abs(room)), max(room, float(side.max())))
+            for side, room in zip(sides, rooms, strict=True)
+        ]
 
     def interval(self, level: float) -> tuple[float, float]:
         """Bounds of the mean difference, within the largest expected difference."""
         (up, up_low, up_high), (down, down_low, down_high) = (
-            self._side(row, level) for row in (0, 1)
+            _side(units, room, level) for units, room in self._sides
         )
         mean = self._common + up - down
         low = mean - math.hypot(up - up_low, down_high - down)
         high = mean + math.hypot(up_high - up, down - down_low)
         return max(low, -self._largest), min(high, self._largest)
 
-    def _side(self, row: int, level: float) -> tuple[float, float, float]:
-        """Mean of the deviations on one side of the common value, and its bounds."""
-        room, mean = float(self._room[row]), float(self._units.means[row])
-        if room <= 0.0:
-            return 0.0, 0.0, 0.0
-        return mean, *range_bounds(self._units, row, 0.0, room, level)
+
+def _side(units: Units, room: float, level: float) -> tuple[float, float, float]:
+    """Mean of the deviations on one side of the common value, which are at most ``room``, and its
+    bounds."""
+    if room <= 0.0:
+        return 0.0, 0.0, 0.0
+    return units.mean, *range_bounds(units, 0.0, room, level)
 
 
 def mostly_ties(sums: FloatArray, sizes: FloatArray, possible: float) -> bool:

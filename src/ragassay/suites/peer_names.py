@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
-from ragassay.yaml_files import value_of
+from ragassay import discovery
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,7 @@ class PeerMetric:
 @cache
 def peer_metrics() -> tuple[PeerMetric, ...]:
     """All of them, in the order of the file."""
-    file = resources.files("ragassay.suites").joinpath("peers/peer_names.yaml")
-    rows = value_of(file.read_text(encoding="utf-8"), file.name)
+    rows = discovery.table("ragassay.suites", "peers/peer_names.yaml")
     return tuple(PeerMetric(**{**row, "names": tuple(row["names"])}) for row in rows)
 
 

@@ -220,13 +220,13 @@ def _wrong(name: str, ks: Sequence[int] | None, local: Mapping[str, str]) -> Usa
 
 
 def _several_wrong(wrong: Mapping[str, UsageError]) -> str:
-    """A line for each name, with all that is said where it is the only one."""
+    """A line for each name, with what the error says where that name is the only wrong one."""
     lines = []
     for name, error in wrong.items():
-        said = advice_on(name) or (
+        advice = advice_on(name) or (
             error.hint if isinstance(error, naming.UnknownMetric) else str(error)
         )
-        lines.append(f"  {name}: {said or 'nothing of ours is called alike.'}")
+        lines.append(f"  {name}: {advice or 'nothing of ours is called alike.'}")
     return "\n".join(
         [
             f"{len(wrong)} names are no metrics as they stand:",

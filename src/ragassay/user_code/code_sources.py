@@ -19,7 +19,7 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _RAGASSAY = Path(__file__).resolve().parent.parent
 
 
-def source_of(found: Any, where: str = "") -> str:
+def source_of(value: Any, where: str = "") -> str:
     """The hash of the files that an object's answers come from. Empty where there is none.
 
     Those are the file that defines a function or class (of another object, the files that define
@@ -29,23 +29,23 @@ def source_of(found: Any, where: str = "") -> str:
     time does not.
 
     Args:
-        found: the object.
+        value: the object.
         where: ``module:name`` by which the object was found; empty where it was given as it is.
     """
-    is_defined = inspect.isroutine(found) or inspect.isclass(found)
-    names = [getattr(found if is_defined else type(found), "__module__", None) or ""]
+    is_defined = inspect.isroutine(value) or inspect.isclass(value)
+    names = [getattr(value if is_defined else type(value), "__module__", None) or ""]
     if not is_defined and where:
         names.append(where.partition(":")[0])
     files = _imported_files(names)
     if len(files) > 1:
-        held = "".join(f"{hashlib.sha256(files[one]).hexdigest()} {one}\n" for one in sorted(files))
-        return hashlib.sha256(held.encode()).hexdigest()[:16]
+        lines = [f"{hashlib.sha256(files[one]).hexdigest()} {one}\n" for one in sorted(files)]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
     return "".join(hashlib.sha256(one).hexdigest()[:16] for one in files.values())
 
 
 def _imported_files(names: list[str]) -> dict[str, bytes]:
     """What the files of modules hold, and those of a user's own that they import, by module."""
-    held: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     seen = set(names)
     queue = [(name, True) for name in dict.fromkeys(names)]
     while queue:
@@ -53,43 +53,43 @@ def _imported_files(names: list[str]) -> dict[str, bytes]:
         file = _file_of(name)
         if file is None or not (is_first or _is_own(file)):
             continue
-        held[name] = file.read_bytes()
-        fresh = _imported_names(name, file, held[name]) - seen
+        contents[name] = file.read_bytes()
+        fresh = _imported_names(name, file, contents[name]) - seen
         seen |= fresh
         queue += [(one, False) for one in fresh]
-    return held
+    return contents
 
 
 def _imported_names(module: str, file: Path, source: bytes) -> set[str]:
     """The modules that a file may import, with the packages that these lie in."""
-    found = {module}
+    modules = {module}
     package = module if file.stem == "__init__" else module.rpartition(".")[0]
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):  # a compiled module
-        return found
+        return modules
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found.update(one.name for one in node.names)
+            modules.update(one.name for one in node.names)
         elif isinstance(node, ast.ImportFrom):
             outer = package.split(".")[: 1 - node.level or None] if node.level else []
             base = ".".join([*outer, *filter(None, [node.module])])
             # A name of a package may be one of its modules.
-            found.update([base, *(f"{base}.{one.name}" for one in node.names)])
+            modules.update([base, *(f"{base}.{one.name}" for one in node.names)])
     return {
         ".".join(parts[:depth])
-        for parts in (one.split(".") for one in found)
+        for parts in (one.split(".") for one in modules)
         for depth in range(1, len(parts) + 1)
     }
 
 
 def _file_of(module: str) -> Path | None:
     """The file that a module is read from; nothing is imported for it."""
-    told = getattr(sys.modules.get(module), "__dict__", {}).get("__file__")
-    if not isinstance(told, str):
+    file = getattr(sys.modules.get(module), "__dict__", {}).get("__file__")
+    if not isinstance(file, str):
         spec = _spec_of(module)
-        told = spec.origin if spec is not None and spec.has_location else None
-    return Path(told) if told and Path(told).is_file() else None
+        file = spec.origin if spec is not None and spec.has_location else None
+    return Path(file) if file and Path(file).is_file() else None
 
 
 def _spec_of(module: str) -> ModuleSpec | None:
@@ -100,8 +100,8 @@ def _spec_of(module: str) -> ModuleSpec | None:
     try:
         if not outer:
             return importlib.util.find_spec(name)
-        found = _spec_of(outer)
-        within = None if found is None else found.submodule_search_locations
+        package = _spec_of(outer)
+        within = None if package is None else package.submodule_search_locations
         return None if within is None else PathFinder.find_spec(module, within)
     except (ImportError, ValueError):
         return None
@@ -114,15 +114,15 @@ def _is_own(file: Path) -> bool:
     )
 
 
-def is_as_written(found: Any) -> bool:
+def is_as_written(defined: Any) -> bool:
     """Whether the code that runs is still that of its files, as far as its functions tell: a file
     may be edited after it was imported.
 
     Args:
-        found: a function that a file defines at its top level, or a class. What its file imports
+        defined: a function that a file defines at its top level, or a class. What its file imports
             of a user's own counts, where it is loaded.
     """
-    loaded = map(sys.modules.get, _imported_files([found.__module__]))
+    loaded = map(sys.modules.get, _imported_files([defined.__module__]))
     beside = [
         one
         for module in loaded
@@ -131,22 +131,24 @@ def is_as_written(found: Any) -> bool:
         for one in vars(module).values()
         if (inspect.isfunction(one) or inspect.isclass(one)) and one.__module__ == module.__name__
     ]
-    return all(code in _codes_of_file(code) for one in (found, *beside) for code in _own_codes(one))
+    return all(
+        code in _codes_of_file(code) for one in (defined, *beside) for code in _own_codes(one)
+    )
 
 
-def _own_codes(found: Any) -> Iterator[CodeType]:
+def _own_codes(defined: Any) -> Iterator[CodeType]:
     """The code of a function, or of the methods of a class, that stands in the file of its
     module."""
-    file = getattr(sys.modules.get(found.__module__), "__file__", None)
+    file = getattr(sys.modules.get(defined.__module__), "__file__", None)
     inner = (
-        [getattr(one, "__func__", getattr(one, "fget", one)) for one in vars(found).values()]
-        if inspect.isclass(found)
-        else [found]
+        [getattr(one, "__func__", getattr(one, "fget", one)) for one in vars(defined).values()]
+        if inspect.isclass(defined)
+        else [defined]
     )
     for one in filter(callable, inner):
         code = getattr(inspect.unwrap(one), "__code__", None)
         # Methods that a decorator made (those of a dataclass) are in no file.
-        if isinstance(code, CodeType) and (code.co_filename == file or one is found):
+        if isinstance(code, CodeType) and (code.co_filename == file or one is defined):
             yield code
 
 

@@ -19,18 +19,18 @@ def described(error: BaseException, *, place: bool = False) -> str:
         error: of a user's code.
         place: whether to add the file and line where it was raised.
     """
-    said = " ".join(str(error).split())
-    said = said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
-    said = f": {said.rstrip('.')}" if said else ""
-    return f"{type(error).__name__}{said}{_place(error) if place else ''}."
+    text = " ".join(str(error).split())
+    text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    text = f": {text.rstrip('.')}" if text else ""
+    return f"{type(error).__name__}{text}{_place(error) if place else ''}."
 
 
-def is_async(found: Callable[..., Any]) -> bool:
+def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling an object gives a coroutine or an asynchronous generator."""
-    own = getattr(found, "__call__", found)  # noqa: B004 - of an object with __call__
+    own = getattr(function, "__call__", function)  # noqa: B004 - of an object with __call__
     return any(
         is_of_kind(one)
-        for one in (found, own)
+        for one in (function, own)
         for is_of_kind in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
     )
 

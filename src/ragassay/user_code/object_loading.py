@@ -50,11 +50,11 @@ def has_module(where: str) -> bool:
     """Whether the module of ``module:name``, or its outermost package, can be found from here."""
     outermost = where.strip().partition(":")[0].partition(".")[0]
     try:
-        found = importlib.util.find_spec(outermost)
+        spec = importlib.util.find_spec(outermost)
     except (ImportError, ValueError):
         return False
     # Services ask this too: only what loads code may change where modules are looked for.
-    return (found or PathFinder.find_spec(outermost, [str(Path.cwd())])) is not None
+    return (spec or PathFinder.find_spec(outermost, [str(Path.cwd())])) is not None
 
 
 def load_object(where: str, role: str, *, typed: bool = True) -> Any:
@@ -72,14 +72,16 @@ def load_object(where: str, role: str, *, typed: bool = True) -> Any:
             that lies elsewhere.
     """
     module, _, path = where.strip().partition(":")
-    _look_here()
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
     if not typed and has_module(where) and not _is_here(module):
         raise UsageError(
             f"The {role} {where}: a configuration file names only code of the working directory, "
             f"and {module!r} lies elsewhere. Name it on the command line."
         )
     try:
-        found: Any = importlib.import_module(module)
+        loaded: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
         missing = error.name or module
         if module == missing or module.startswith(f"{missing}."):
@@ -98,24 +100,17 @@ def load_object(where: str, role: str, *, typed: bool = True) -> Any:
             f"({described(error).removesuffix('.')})."
         ) from error
     for name in path.split("."):
-        if not hasattr(found, name):
-            there = [one for one in vars(found) if not one.startswith("_")] if found else []
-            hint = did_you_mean(name, there)
+        if not hasattr(loaded, name):
+            names = [one for one in vars(loaded) if not one.startswith("_")] if loaded else []
+            hint = did_you_mean(name, names)
             raise UsageError(f"The {role} {where}: {module} has no {path!r}. {hint}")
-        found = getattr(found, name)
-        if not typed and not _is_defined_here(found):
+        loaded = getattr(loaded, name)
+        if not typed and not _is_defined_here(loaded):
             raise UsageError(
                 f"The {role} {where}: a configuration file names only code of the working "
                 f"directory, and {name!r} is defined elsewhere. Name it on the command line."
             )
-    return found
-
-
-def _look_here() -> None:
-    """Modules of the working directory can be imported from then on."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    return loaded
 
 
 def _is_here(module: str) -> bool:
@@ -126,21 +121,21 @@ def _is_here(module: str) -> bool:
         return False
     places = [] if spec is None else [spec.origin, *(spec.submodule_search_locations or ())]
     files = [Path(one).resolve() for one in places if one is not None and one not in _NO_FILES]
-    return bool(files) and all(map(_is_own, files))
+    return bool(files) and all(map(_lies_here, files))
 
 
-def _is_own(file: Path) -> bool:
+def _lies_here(file: Path) -> bool:
     """Whether a file lies in the working directory, and is not of Python or a package that is
     installed there: a virtual environment may lie in it."""
     return file.is_relative_to(Path.cwd().resolve()) and not is_of_python(file)
 
 
-def _is_defined_here(found: Any) -> bool:
+def _is_defined_here(value: Any) -> bool:
     """Whether an object is made, or a function or class defined, by code of the working
     directory."""
-    if inspect.ismodule(found):
-        return _is_here(found.__name__)
-    if not (inspect.isroutine(found) or inspect.isclass(found)):
+    if inspect.ismodule(value):
+        return _is_here(value.__name__)
+    if not (inspect.isroutine(value) or inspect.isclass(value)):
         return True  # an object that a module here made
-    module = getattr(found, "__module__", None)
+    module = getattr(value, "__module__", None)
     return isinstance(module, str) and _is_here(module)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ragassay
-from ragassay.engine.comparison.compare_runs import compare_arrays
+from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.errors import UsageError
 
@@ -169,7 +169,7 @@ def test_false_alarms_stay_at_the_level() -> None:
     rng = np.random.default_rng(1)
     alarms = 0
     for _ in range(200):
-        from ragassay.engine.comparison.compare_runs import compare_arrays
+        from ragassay.engine.comparison.compared_arrays import compare_arrays
 
         a, b = rng.normal(size=(2, 1, 30))
         alarms += bool(compare_arrays(["m"], a, b, n_resamples=999).differences[0].significant)

@@ -11,7 +11,7 @@ from rich.console import Console
 
 import ragassay
 from ragassay.cli import call
-from ragassay.engine.comparison.compare_runs import compare_arrays
+from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.reports.text import footnotes, markdown, terminal, wording
 
 NAMES = ["better", "same"]

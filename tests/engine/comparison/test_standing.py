@@ -14,7 +14,7 @@ from llm_rule import Request
 from llm_server import LLMServer
 from ragassay import examples
 from ragassay.cli import call
-from ragassay.engine.comparison.compare_runs import compare_arrays
+from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.standing import offline_agreement, offline_reason, unmeasured_judge
 from ragassay.engine.results.result import Result
 from ragassay.errors import UsageError

@@ -11,7 +11,7 @@ import ragassay
 from ragassay import Sample, diagnose
 from ragassay.engine.diagnosis import CLASSES, Diagnosis, Judged, NotTelling, Thresholds, moved
 from ragassay.engine.diagnosis.judged_signals import JudgedSignals
-from ragassay.engine.diagnosis.signals import Found
+from ragassay.engine.diagnosis.signals import SignalValue
 from ragassay.engine.results import MetricSummary
 from ragassay.reports.html import pages
 from ragassay.reports.notebook import html_of
@@ -133,7 +133,7 @@ def test_half_of_the_right_samples_is_too_many(n_right: int, left_out: bool, jud
     metric = MetricSummary("grades", "", "", metric="umbrela_MRR", judge=judge)
     signals = JudgedSignals({"grades": metric})
     limits, sample = Thresholds(), Sample(id="q", answer="a")
-    low, good = ({"rank": Found(rank, "grades")} for rank in (5.0, 1.0))
+    low, good = ({"rank": SignalValue(rank, "grades")} for rank in (5.0, 1.0))
     for at in range(4):
         signals.add_right(low if at < n_right else good, sample, limits)
     unanswerable = Sample(id="u", answer="a", answerability="unanswerable")
@@ -150,7 +150,7 @@ def test_recorded_answers_are_believed() -> None:
     metric = MetricSummary("grades", "", "", metric="umbrela_MRR", judge="replay:people.jsonl")
     signals = JudgedSignals({"grades": metric})
     assert not signals.are_checked({"umbrela_MRR": ["grades"]})
-    low, sample = {"rank": Found(5.0, "grades")}, Sample(id="q", answer="a")
+    low, sample = {"rank": SignalValue(5.0, "grades")}, Sample(id="q", answer="a")
     signals.add_right(low, sample, Thresholds())
     assert signals.telling(low, sample, Thresholds()) == low
 

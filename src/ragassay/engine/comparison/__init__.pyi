@@ -4,7 +4,8 @@ from .comparability import (
     differing_queries as differing_queries,
     incomparable_metrics as incomparable_metrics,
 )
-from .compare_runs import compare as compare, compare_arrays as compare_arrays
+from .compare_runs import compare as compare
+from .compared_arrays import compare_arrays as compare_arrays
 from .derived_runs import aligned as aligned, by_system as by_system
 from .gated_comparison import GatedComparison as GatedComparison
 from .pairs import (

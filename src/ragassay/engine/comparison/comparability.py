@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ragassay.counts import either, plural
+from ragassay.counts import either, grouped, plural
 from ragassay.engine.comparison.pairs import Mask, rows_by_query
 from ragassay.engine.results import Result, fingerprint, missing_by_accident, names_in
 
@@ -64,7 +63,15 @@ def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str
     Returns:
         By metric, a sentence about all metrics that differ in the same way.
     """
-    metrics_by_difference: dict[str, list[str]] = defaultdict(list)
+    return {
+        name: f"{', '.join(which)} {either(len(which), 'was', 'were')} not computed alike {how}."
+        for how, which in grouped(_metric_differences(a, b, names)).items()
+        for name in which
+    }
+
+
+def _metric_differences(a: Result, b: Result, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """How a metric differs, and its name; of those that differ."""
     for name in names:
         if not (a.summary.metrics[name].n_scored and b.summary.metrics[name].n_scored):
             continue  # there is nothing to compare; a model that was not there has no identity
@@ -72,18 +79,12 @@ def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str
         judges_a, judges_b = (names_in(run.summary.metrics[name].judges) for run in (a, b))
         if first == second and judges_a and judges_b and judges_a != judges_b:
             # Two systems of one run have its signature, whoever judged the one and the other.
-            how = f"(judge={'+'.join(judges_a)} against judge={'+'.join(judges_b)})"
-            metrics_by_difference[how].append(name)
+            yield f"(judge={'+'.join(judges_a)} against judge={'+'.join(judges_b)})", name
         if first != second:
             ours, theirs = first.split("|"), second.split("|")
             only_a = [part for part in ours if part not in theirs]
             only_b = [part for part in theirs if part not in ours]
-            metrics_by_difference[f"({' '.join(only_a)} against {' '.join(only_b)})"].append(name)
-    return {
-        name: f"{', '.join(which)} {'was' if len(which) == 1 else 'were'} not computed alike {how}."
-        for how, which in metrics_by_difference.items()
-        for name in which
-    }
+            yield f"({' '.join(only_a)} against {' '.join(only_b)})", name
 
 
 def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
@@ -113,10 +114,10 @@ def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
 
 
 def _asked(run: Result) -> dict[str, set[int]]:
-    numbers: dict[str, set[int]] = defaultdict(set)
-    for identity, number in zip(run.columns.identities, run.columns.asked, strict=False):
-        numbers[identity[0]].add(number)
-    return dict(numbers)
+    """The numbers of what each query asks and expects."""
+    rows = zip(run.columns.identities, run.columns.asked, strict=False)
+    numbers = grouped((identity[0], number) for identity, number in rows)
+    return {query: set(of_query) for query, of_query in numbers.items()}
 
 
 def warnings_of(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.comparability import (
@@ -19,8 +17,9 @@ from ragassay.engine.comparison.comparability import (
     own_nuggets,
     warnings_of,
 )
+from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix
+from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.comparison.percentile_pairs import compare_percentile
 from ragassay.engine.comparison.standing import offline_figure, offline_reason, unmeasured_judge
 from ragassay.engine.results import (
@@ -35,16 +34,7 @@ from ragassay.engine.results import (
 )
 from ragassay.errors import UsageError
 from ragassay.judges.offline import NOT_MEASURED
-from ragassay.stats import Bounds, Span, alpha_of, check_one_sided, compare_pairs
-
-RAW_ALPHA = 0.05
-"""Level of ``significant``, which UltraRAG fixes."""
-
-_TESTED = (
-    *("a_mean", "b_mean", "diff", "low", "high", "p_value", "p_adjusted", "t_p_value", "cohens_d"),
-    *("n", "wins", "losses", "ties", "interval", "least", "most", "too_few"),
-)
-"""What a `Difference` has of its test."""
+from ragassay.stats import Bounds, check_one_sided, compare_pairs
 
 
 def compare(
@@ -112,62 +102,63 @@ def compare(
             f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared."
         )
     not_comparable, reasons_against = _refusals(matched, names, force)
-    in_order = names
-    tails = [name for name in names if a.summary.metrics[name].percentile is not None]
-    names = [name for name in names if name not in tails]
-    shown_as = [a.summary.metrics[name] for name in names]
-    wanted = () if primary is None else tuple(_named(primary, a, b, names))
-    (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
+    summaries = {name: a.summary.metrics[name] for name in names}
+    means = [name for name in names if summaries[name].percentile is None]
+    tested = () if primary is None else tuple(_named(primary, a, b, means))
+    (values_a, mask_a), (values_b, mask_b) = matched.scores(means)
     for run in () if (mask_a & mask_b).any() else (a, b):
-        if gone := run.summary.all_failed:
-            raise UsageError(f"{a.name} and {b.name} cannot be compared. Of {run.name}: {gone}")
+        if failure := run.summary.all_failed:
+            raise UsageError(f"{a.name} and {b.name} cannot be compared. Of {run.name}: {failure}")
     clusters, clustered_by = matched.clusters
-    options: dict[str, Any] = {
+    draws: dict[str, Any] = {
         "clusters": clusters,
         "n_resamples": n_resamples,
         "seed": seed,
         "level": level,
-        "interval": interval,
     }
+    standing_of = partial(_standing, a, b, not_comparable, trust_offline)
     comparison = compare_arrays(
-        names,
+        means,
         values_a,
         values_b,
         mask=mask_a & mask_b,
         a_name=a.name,
         b_name=b.name if b.name != a.name else f"{b.name} (old)",
-        higher_is_better=[metric.higher_is_better for metric in shown_as],
-        spans=[metric.bounds for metric in shown_as],
+        higher_is_better=[summaries[name].higher_is_better for name in means],
+        spans=[summaries[name].bounds for name in means],
         correction=correction,
-        standings=_standings(a, b, names, not_comparable, wanted, trust_offline),
-        warnings=[*reasons_against, *warnings_of(a, b, names, matched.queries, mask_a, mask_b)],
+        interval=interval,
+        standings=[standing_of(name, not tested or name in tested) for name in means],
+        warnings=[*reasons_against, *warnings_of(a, b, means, matched.queries, mask_a, mask_b)],
         clustered_by=clustered_by,
-        **options,
+        **draws,
     )
-    drawn = {name: options[name] for name in ("clusters", "n_resamples", "seed", "level")}
-    of_tails = [compare_percentile(matched, name, **drawn) for name in tails]
+    differences = {d.name: d for d in comparison.differences} | {
+        name: compare_percentile(matched, name, **draws) for name in names if name not in means
+    }
     if fail_if_drop:
         check_one_sided(level)
-    every = [a.summary.metrics[name] for name in in_order]
-    margins = drops.resolve(fail_if_drop, lambda name: _named(name, a, b, in_order), every)
-    # A gate asks of its metric by itself: whether it is a primary one changes nothing.
-    by_itself = _standings(a, b, names, not_comparable, (), trust_offline)
-    found = {one.name: one for one in (*comparison.differences, *of_tails)}
-    by_name = found | {
-        name: replace(found[name], standing=standing, why=why)
-        for name, (standing, why) in zip(names, by_itself, strict=True)
-    }
-    alone = [()] * 2 if metrics is not None else [_only(a, b), _only(b, a)]
+    gates = []
+    margins = drops.resolve(
+        fail_if_drop, lambda name: _named(name, a, b, names), list(summaries.values())
+    )
+    for margin in margins:
+        difference = differences[margin.metric]
+        if margin.metric in means:
+            # A gate asks of its metric by itself: whether it is a primary one changes nothing.
+            standing, why = standing_of(margin.metric, True)
+            difference = replace(difference, standing=standing, why=why)
+        gates.append(_drop_gate(margin, difference, matched, {**draws, "interval": interval}))
     return replace(
         comparison,
-        differences=tuple(found[name] for name in in_order),
+        differences=tuple(differences[name] for name in names),
         only_a=len(matched.rows_a) - len(matched.queries),
         only_b=len(matched.rows_b) - len(matched.queries),
-        judged_by=_judged_by(a, b, in_order),
-        metrics_only_a=alone[0],
-        metrics_only_b=alone[1],
-        primary=wanted,
-        gates=tuple(_drop_gate(one, by_name[one.metric], matched, options) for one in margins),
+        judged_by=_judged_by(a, b, names),
+        metrics_only_a=_only(a, b) if metrics is None else (),
+        metrics_only_b=_only(b, a) if metrics is None else (),
+        primary=tested,
+        gates=tuple(gates),
         runs=(a, b),
     )
 
@@ -182,10 +173,8 @@ def _refusals(
         UsageError: there is such a way, and the comparison is not forced.
     """
     a, b = matched.a, matched.b
-    by_metric, by_query = (
-        incomparable_metrics(a, b, names),
-        differing_queries(a, b, matched.queries),
-    )
+    by_metric = incomparable_metrics(a, b, names)
+    by_query = differing_queries(a, b, matched.queries)
     reasons_against = [*dict.fromkeys(by_metric.values()), *by_query]
     if reasons_against and not force:
         advice = f"{SAME_NUGGETS} " if differ_in_nuggets(a, b, list(by_metric)) else ""
@@ -220,7 +209,7 @@ def _drop_gate(
         )
         return test.least, test.most
 
-    n_owed = matched.n_owed(margin.metric)
+    n_owed = sum(int(matched.owed(run, margin.metric).sum()) for run in (matched.a, matched.b))
     return drops.decide(
         margin, metric, difference, bounds_with, n_owed, len(lacking), options["level"]
     )
@@ -236,30 +225,26 @@ def _named(wanted: str | Sequence[str], a: Result, b: Result, names: Sequence[st
     return shown(wanted, compared, a.config.get("suite", ()), f"what {a.name} and {b.name} compare")
 
 
-def _standings(
+def _standing(
     a: Result,
     b: Result,
-    names: Sequence[str],
     not_comparable: Mapping[str, str],
-    primary: Sequence[str],
     trust_offline: bool,
-) -> list[tuple[Standing, str]]:
-    """What may be concluded from each metric, and why no more."""
-    standings: list[tuple[Standing, str]] = []
-    for name in names:
-        sides = [run.summary.metrics[name] for run in (a, b)]
-        offline = next((reason for side in sides if (reason := offline_reason(side))), "")
-        if name in not_comparable:
-            standings.append(("not comparable", not_comparable[name]))
-        elif primary and name not in primary:
-            standings.append(("exploratory", offline))
-        elif offline and not trust_offline:
-            standings.append(("indicative", offline))
-        else:
-            unmeasured = any(unmeasured_judge(side) for side in sides)
-            figure = next((reason for side in sides if (reason := offline_figure(side))), "")
-            standings.append(("tested", NOT_MEASURED if unmeasured else figure))
-    return standings
+    name: str,
+    is_primary: bool,
+) -> tuple[Standing, str]:
+    """What may be concluded from a metric, and why no more."""
+    sides = [run.summary.metrics[name] for run in (a, b)]
+    offline = next(filter(None, map(offline_reason, sides)), "")
+    if name in not_comparable:
+        return "not comparable", not_comparable[name]
+    if not is_primary:
+        return "exploratory", offline
+    if offline and not trust_offline:
+        return "indicative", offline
+    if any(map(unmeasured_judge, sides)):
+        return "tested", NOT_MEASURED
+    return "tested", next(filter(None, map(offline_figure, sides)), "")
 
 
 def _only(run: Result, other: Result) -> tuple[str, ...]:
@@ -278,118 +263,6 @@ def _judged_by(a: Result, b: Result, names: Sequence[str]) -> str:
         for run in (a, b)
     ]
     return sides[0] if sides[0] == sides[1] else f"A: {sides[0] or '-'}, B: {sides[1] or '-'}"
-
-
-def compare_arrays(
-    names: Sequence[str],
-    a: Matrix,
-    b: Matrix,
-    *,
-    mask: Mask | None = None,
-    clusters: NDArray[np.int64] | None = None,
-    a_name: str = "A",
-    b_name: str = "B",
-    higher_is_better: Sequence[bool | None] | None = None,
-    spans: Sequence[Span] | None = None,
-    standings: Sequence[tuple[Standing, str]] | None = None,
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    level: float = 0.95,
-    correction: str = "maxt",
-    interval: str = "auto",
-    warnings: Sequence[str] = (),
-    clustered_by: str | None = None,
-) -> Comparison:
-    """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``.
-
-    Args:
-        names: of the metrics.
-        a, b: scores of the new and the old run.
-        mask: where both runs have a score; everywhere when left out.
-        clusters: number of each query's cluster, shape ``(n_queries,)``; each query is one when
-            left out.
-        a_name, b_name: names of the runs.
-        higher_is_better: for each metric; ``None`` where neither direction is better.
-        spans: lowest and highest value of each metric. A difference that is larger than they allow
-            is not ``detectable``.
-        standings: what may be concluded from each metric, and why; all are tested when left out.
-        n_resamples, seed, level, correction, interval: see `compare`.
-        warnings: sentences for the reader.
-        clustered_by: name of the clusters.
-    """
-    directions = higher_is_better or [True] * len(names)
-    ranges = spans or [(None, None)] * len(names)
-    roles: Sequence[tuple[Standing, str]] = standings or [("tested", "")] * len(names)
-    tests = compare_pairs(
-        a,
-        b,
-        mask=mask,
-        clusters=clusters,
-        spans=ranges,
-        tested=[standing == "tested" for standing, _ in roles],
-        correction=correction,
-        n_resamples=n_resamples,
-        seed=seed,
-        level=level,
-        interval=interval,
-    )
-    alpha = alpha_of(level)
-    differences = tuple(
-        Difference(
-            name=name,
-            **{key: getattr(test, key) for key in _TESTED},
-            significant=None if test.p_value is None else test.p_value < RAW_ALPHA,
-            significant_adjusted=None if test.p_adjusted is None else test.p_adjusted <= alpha,
-            detectable=_possible(test.detectable, *span),
-            higher_is_better=direction,
-            level=test.level_used,
-            standing=standing,
-            why=why,
-        )
-        for name, test, direction, span, (standing, why) in zip(
-            names, tests, directions, ranges, roles, strict=True
-        )
-    )
-    return Comparison(
-        a=a_name,
-        b=b_name,
-        differences=differences,
-        n_common=a.shape[1],
-        only_a=0,
-        only_b=0,
-        n_resamples=n_resamples,
-        seed=seed,
-        level=level,
-        correction=correction,
-        interval=interval,
-        warnings=(*warnings, *_without_interval(differences, interval)),
-        clustered_by=None if clusters is None else clustered_by,
-        n_clusters=None if clusters is None else len(np.unique(clusters)),
-    )
-
-
-def _without_interval(differences: Sequence[Difference], interval: str) -> list[str]:
-    """A warning that names the metrics whose difference has no interval of the kind asked for."""
-    without = [d for d in differences if d.n and d.low is None]
-    spread = [d for d in without if d.n > 1 and not (interval == "auto" and d.too_few)]
-    equal = [d.name for d in spread if d.cohens_d is None]
-    few = [d.name for d in without if d.name not in equal]
-    reasons = {
-        "so few queries (or clusters) cannot reach the level of the test": few,
-        "all differences are equal: they show no spread": equal,
-    }
-    return [
-        f"{', '.join(names)}: no interval, because {why}."
-        for why, names in reasons.items()
-        if names
-    ]
-
-
-def _possible(difference: float | None, low: float | None, high: float | None) -> float | None:
-    """The difference; ``None`` where it is larger than the range of the metric allows."""
-    if difference is None or low is None or high is None or difference <= high - low:
-        return difference
-    return None
 
 
 def _one_system(run: Result | str | Path) -> Result:

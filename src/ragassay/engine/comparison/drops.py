@@ -87,13 +87,13 @@ def resolve(
         UsageError: no margin, a metric that is not compared or has no better direction, or a margin
             wider than the metric's range.
     """
-    known = {metric.name: metric for metric in metrics}
+    summaries = {metric.name: metric for metric in metrics}
     margins = []
     for text in [texts] if isinstance(texts, str) else texts:
         margin = parse(text)
         for name in named(margin.metric):
-            low, high = known[name].bounds
-            if known[name].higher_is_better is None:
+            low, high = summaries[name].bounds
+            if summaries[name].higher_is_better is None:
                 raise UsageError(
                     f"--fail-if-drop {text!r}: neither direction of {name} is better, so it cannot "
                     "drop."
@@ -115,12 +115,12 @@ def missing(n_owed: int, what: str, n_lacking: int) -> tuple[str, str]:
         what: the clause about these, after "that".
         n_lacking: queries of B that A lacks.
     """
-    told = []
+    facts = []
     if n_owed:
-        told.append(f"{plural(n_owed, 'score')} that {what} {either(n_owed, 'is', 'are')} missing")
+        facts.append(f"{plural(n_owed, 'score')} that {what} {either(n_owed, 'is', 'are')} missing")
     if n_lacking:
-        told.append(f"{plural(n_lacking, 'query')} of B {either(n_lacking, 'is', 'are')} not in A")
-    return " and ".join(told), f". {_ON_THE_SAME_QUERIES}" if n_lacking else ""
+        facts.append(f"{plural(n_lacking, 'query')} of B {either(n_lacking, 'is', 'are')} not in A")
+    return " and ".join(facts), f". {_ON_THE_SAME_QUERIES}" if n_lacking else ""
 
 
 def decide(
@@ -155,18 +155,18 @@ def decide(
         if falls
         else Gate(margin.metric, "low", ">=", -margin.size)
     )
-    seen = Estimate(difference.diff, least, most)
-    possible = [seen]
+    observed = Estimate(difference.diff, least, most)
+    possible = [observed]
 
     def result(passed: bool | None, why: str = "") -> GateResult:
         ends = outermost(gate, possible)
         value = most if falls else least
         missing = n_owed + n_lacking
         drop = difference.diff if falls or difference.diff is None else 0.0 - difference.diff
-        found = GateResult(
+        gate_result = GateResult(
             f"{_GATE}{margin}", value, passed, missing, why, gate.which, level, *ends
         )
-        return replace(found, drop=drop, limit=margin.size)
+        return replace(gate_result, drop=drop, limit=margin.size)
 
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
@@ -183,5 +183,5 @@ def decide(
         both = [bounds_with(*worst, False), bounds_with(*best, False)] if n_owed else []
         # Queries that A lacks do not save it from a drop that is shown without them.
         every = [*both, *([bounds_with(*worst, True)] if n_lacking else [])]
-        possible = [*([] if n_owed else [seen]), *(Estimate(None, *bounds) for bounds in every)]
-    return result(*settled(gate, seen, possible, f"{why}{advice}" if why else ""))
+        possible = [*([] if n_owed else [observed]), *(Estimate(None, *bounds) for bounds in every)]
+    return result(*settled(gate, observed, possible, f"{why}{advice}" if why else ""))

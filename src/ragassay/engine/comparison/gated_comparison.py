@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ragassay.counts import either
 from ragassay.engine.comparison import drops
-from ragassay.engine.comparison.compare_runs import compare_arrays
+from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.comparison.gates import OWED
-from ragassay.engine.comparison.pairs import MatchedRuns, query_matrix
+from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.results import Comparison, Difference, GateResult
 
 NOT_WORSE = "--fail-if-worse"
@@ -39,7 +38,7 @@ class GatedComparison:
             comparison: of two runs.
             fail_if_worse: whether no tested metric may be worse.
         """
-        worse = (_not_worse(comparison),) if fail_if_worse else ()
+        worse = (_not_worse(comparison)[0],) if fail_if_worse else ()
         return cls(comparison, (*comparison.gates, *worse))
 
     @property
@@ -50,10 +49,9 @@ class GatedComparison:
     def on(self, gate: GateResult) -> list[Difference]:
         """The metrics that a gate speaks of: its own, or those that are or may be worse."""
         metric = drops.metric_of(gate)
-        if metric is not None:
-            return [d for d in self.comparison.differences if d.name == metric]
-        worse, few, suspected = _doubtful(self.comparison.differences)
-        return worse or few or _hidden(self.comparison).metrics or suspected
+        if metric is None:
+            return _not_worse(self.comparison)[1]
+        return [d for d in self.comparison.differences if d.name == metric]
 
     def worst(self, gate: GateResult, most: int) -> list[str]:
         """The queries that fare worst against the old run in the metrics of a gate, a line each.
@@ -63,106 +61,92 @@ class GatedComparison:
             most: queries of each metric.
         """
         differences = self.on(gate)
-        if not differences or self.comparison.runs is None:
+        if self.comparison.runs is None:
             return []
         new, old = self.comparison.runs
         matched = MatchedRuns.of(new, aligned(old, new))
-        if not matched.queries:
-            return []
-        (a, known_a), (b, known_b) = matched.scores([d.name for d in differences])
+        (a, mask_a), (b, mask_b) = matched.scores([d.name for d in differences])
         lines = []
         for at, d in enumerate(differences):
             gain = (a[at] - b[at]) * (-1 if d.higher_is_better is False else 1)
-            fallen = [k for k in gain.argsort(kind="stable") if known_a[at, k] and known_b[at, k]]
+            worst = [k for k in gain.argsort(kind="stable") if mask_a[at, k] and mask_b[at, k]]
             lines += [
                 f"{matched.queries[k]}: {d.name} {a[at, k]:.4f}, before {b[at, k]:.4f}"
-                for k in fallen[:most]
+                for k in worst[:most]
                 if gain[k] < 0
             ]
         return lines
 
 
-def _doubtful(
-    differences: Iterable[Difference],
-) -> tuple[list[Difference], list[Difference], list[Difference]]:
-    """The metrics that are worse, those of which too few queries could tell, and those of which
-    offline judgments only suggest it."""
-    listed = list(differences)
-    return (
-        [d for d in listed if d.verdict == "worse"],
-        [d for d in listed if d.p_adjusted is not None and d.too_few and d.seems_worse],
-        [d for d in listed if d.standing == "indicative" and d.suspected],
-    )
+def _not_worse(comparison: Comparison) -> tuple[GateResult, list[Difference]]:
+    """The gate on all tested metrics, and the metrics that it speaks of.
 
-
-@dataclass(frozen=True)
-class _Hidden:
-    """What may hide that A is worse.
-
-    Attributes:
-        metrics: tested metrics that could be worse.
-        n_owed: how many of their scores A owes, of queries that both runs have.
-        n_lacking: how many queries A lacks of which B has such a score.
-        n_unscored: how many scores are missing, the owed ones and those of these queries.
+    Passed where no tested metric is shown to be worse, undecided where that could not have been
+    shown, or may be hidden by scores or queries that are missing.
     """
+    differences = comparison.differences
+    passed, why, unscored = None, "none of these metrics is tested", 0
+    if metrics := [d for d in differences if d.verdict == "worse"]:
+        passed, why = False, f"worse: {_names(metrics)}"
+    elif metrics := [
+        d for d in differences if d.p_adjusted is not None and d.too_few and d.seems_worse
+    ]:
+        why = f"n is too small to tell whether A is worse: {_names(metrics)}"
+    elif hidden := _hidden(comparison):
+        metrics, why, unscored = hidden
+    elif metrics := [d for d in differences if d.standing == "indicative" and d.suspected]:
+        why = (
+            f"A may be worse, by offline judgments that are only indicative and an uncorrected "
+            f"test: {_names(metrics)}; --trust-offline tests them with the others"
+        )
+    elif any(d.p_adjusted is not None for d in differences):
+        passed, why = True, ""
+    return GateResult(NOT_WORSE, None, passed, unscored, why), metrics
 
-    metrics: list[Difference]
-    n_owed: int = 0
-    n_lacking: int = 0
-    n_unscored: int = 0
 
-    @property
-    def why(self) -> str:
-        """What is missing, and what to do about queries that are."""
-        found, advice = drops.missing(self.n_owed, "A should have", self.n_lacking)
-        named = ", ".join(d.name for d in self.metrics)
-        them = either(self.n_owed + self.n_lacking, "it", "them")
-        return f"{found}, and A may be worse by {them}: {named}{advice}"
+def _names(metrics: Sequence[Difference]) -> str:
+    return ", ".join(d.name for d in metrics)
 
 
-def _hidden(comparison: Comparison) -> _Hidden:
+def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     """The tested metrics that could be worse by the scores that A owes where B has one, and by the
-    queries of B that A lacks.
+    queries of B that A lacks; ``None`` where none could be. With a sentence about what is missing,
+    and how many scores are.
 
     Could be worse: each of them is taken for the worst value of its metric, and the test says so,
     or too few queries could tell. A metric without a worst value could be, in any case.
     """
-    listed = [
+    tested = [
         d for d in comparison.differences
         if d.standing == "tested" and d.higher_is_better is not None
     ]  # fmt: skip
-    if comparison.runs is None or not listed or not comparison.n_common:
-        return _Hidden([])
+    if comparison.runs is None or not tested or not comparison.n_common:
+        return None
     a, b = comparison.runs
     matched = MatchedRuns.of(a, aligned(b, a))
-    names = [d.name for d in listed]
+    names = [d.name for d in tested]
     matched = matched.with_queries(matched.lacking(names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
-    in_a = np.array([query in matched.rows_a for query in matched.queries])
-    rows_a = [np.array(matched.rows_a.get(q, ()), dtype=np.int64) for q in matched.queries]
-    owed, lacking, without_worst = [0] * len(names), ~in_a & mask_b, set()
-    for at, d in enumerate(listed):
-        missing = a.columns.unscored(d.name, OWED)
-        pairs = zip(rows_a, mask_b[at], strict=True)
-        owed[at] = sum(int(missing[rows].sum()) for rows, scored in pairs if scored)
-        if not owed[at] and not lacking[at].any():
-            continue
-        low, high = a.summary.metrics[d.name].bounds
-        worst = low if d.higher_is_better else high
+    owed = np.array([matched.owed(a, name) for name in names]) * mask_b
+    lacking = mask_b & np.array([query not in matched.rows_a for query in matched.queries])
+    missing = (owed > 0) | lacking
+    if not missing.any():
+        return None
+    without_worst = set()
+    for at in np.flatnonzero(missing.any(axis=1)):
+        low, high = a.summary.metrics[names[at]].bounds
+        worst = low if tested[at].higher_is_better else high
         if worst is None:
             without_worst.add(at)
         else:
-            filled = query_matrix(a, [d.name], matched.rows_a, matched.queries, worst)
-            values_a[at], mask_a[at] = filled[0][0], filled[1][0]
-    if not any(owed) and not lacking.any():
-        return _Hidden([])
+            values_a[at], mask_a[at] = matched.scores([names[at]], (worst, None))[0]
     at_worst = compare_arrays(
         names,
         values_a,
         values_b,
         mask=mask_a & mask_b,
         clusters=matched.clusters[0],
-        higher_is_better=[d.higher_is_better for d in listed],
+        higher_is_better=[d.higher_is_better for d in tested],
         n_resamples=comparison.n_resamples,
         seed=comparison.seed,
         level=comparison.level,
@@ -171,43 +155,15 @@ def _hidden(comparison: Comparison) -> _Hidden:
     could_be = [
         at
         for at, d in enumerate(at_worst)
-        if (owed[at] or lacking[at].any())
+        if missing[at].any()
         and (at in without_worst or d.verdict == "worse" or (d.too_few and d.seems_worse))
     ]
-    n_owed = sum(owed[at] for at in could_be)
-    of_these = lacking[could_be]
-    return _Hidden(
-        [listed[at] for at in could_be],
-        n_owed,
-        n_lacking=int(of_these.any(axis=0).sum()),
-        n_unscored=n_owed + int(of_these.sum()),
-    )
-
-
-def _not_worse(comparison: Comparison) -> GateResult:
-    """Passed where no tested metric is shown to be worse, undecided where that could not have been
-    shown, or may be hidden by scores or queries that are missing."""
-    differences = comparison.differences
-
-    def result(passed: bool | None, why: str = "", unscored: int = 0) -> GateResult:
-        return GateResult(NOT_WORSE, None, passed, unscored, why)
-
-    def names(chosen: Iterable[Difference]) -> str:
-        return ", ".join(d.name for d in chosen)
-
-    worse, few, suspected = _doubtful(differences)
-    if worse:
-        return result(False, f"worse: {names(worse)}")
-    if few:
-        return result(None, f"n is too small to tell whether A is worse: {names(few)}")
-    hidden = _hidden(comparison)
-    if hidden.metrics:
-        return result(None, hidden.why, hidden.n_unscored)
-    if suspected:
-        return result(
-            None,
-            f"A may be worse, by offline judgments that are only indicative and an uncorrected "
-            f"test: {names(suspected)}; --trust-offline tests them with the others",
-        )
-    tested = any(d.p_adjusted is not None for d in differences)
-    return result(True) if tested else result(None, "none of these metrics is tested")
+    if not could_be:
+        return None
+    n_owed = int(owed[could_be].sum())
+    n_lacking = int(lacking[could_be].any(axis=0).sum())
+    what, advice = drops.missing(n_owed, "A should have", n_lacking)
+    them = either(n_owed + n_lacking, "it", "them")
+    metrics = [tested[at] for at in could_be]
+    why = f"{what}, and A may be worse by {them}: {_names(metrics)}{advice}"
+    return metrics, why, n_owed + int(lacking[could_be].sum())

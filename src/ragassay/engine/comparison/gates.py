@@ -34,8 +34,8 @@ NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _FORM = re.compile(rf"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<threshold>[-+]?{NUMBER})$")
 _BOUND = re.compile(r"^(?P<which>mean|low|high)\((?P<name>.+)\)$")
 OWED = (Reason.MISSING_INPUT, *(reason for reason in Reason if reason.incomplete))
-"""Reasons that do not lie in the nature of the query: a score was owed, whether the system gave no
-answer, or the judge."""
+"""Reasons for which a score is owed: the system or the judge failed to answer. Other reasons are
+facts about the query."""
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,10 @@ def summaries_of(result: Result) -> dict[str, MetricSummary]:
     return {name: one for step in result.steps for name, one in step.summary.metrics.items()}
 
 
-def found(
+def results_of(
     result: Result, texts: Sequence[str] | None = None, *, trust_offline: bool = False
 ) -> tuple[GateResult, ...]:
-    """What gates find of a finished run.
+    """The results of the gates on a finished run.
 
     Args:
         result: the run; one that was opened from its folder keeps its gates' conditions only.
@@ -211,7 +211,7 @@ def decide(
     return [
         _decide(gate, summary.metrics[gate.metric], columns, options, trust_offline)
         for gate in gates
-        if gate.metric in summary.metrics  # else it speaks of the other one of the two
+        if gate.metric in summary.metrics  # else it is a gate on the other summary
     ]
 
 
@@ -254,14 +254,16 @@ def _decide(
     def undecided(why: str) -> GateResult:
         return GateResult(str(gate), None, None, n_owed, why)
 
-    seen = _estimate(gate, metric, columns, options)
-    if seen.mean is None:
+    observed = _estimate(gate, metric, columns, options)
+    if observed.mean is None:
         return undecided("nothing was scored")
-    value = seen.mean if gate.which == "mean" else seen.low if gate.at_least else seen.high
+    value = (
+        observed.mean if gate.which == "mean" else observed.low if gate.at_least else observed.high
+    )
     if value is None:
         return undecided(_no_interval(metric, columns, options))
     # With scores owed: what would have been found had they all been the lowest, and the highest.
-    possible = [seen]
+    possible = [observed]
     if n_owed:
         ends = [end for end in metric.bounds if end is not None]
         # Where a score may be anything, nothing is certain.
@@ -270,7 +272,7 @@ def _decide(
     were = either(n_owed, "was", "were")
     why_not = _reasons(columns.reasons(metric.name))
     owed = f"{plural(n_owed, 'sample')} that should have been scored {were} not ({why_not})"
-    passed, why = settled(gate, seen, possible, owed if n_owed else "")
+    passed, why = settled(gate, observed, possible, owed if n_owed else "")
     distrust = "" if trust_offline else offline_reason(metric)
     if distrust:
         passed, why = None, f"{distrust}; --trust-offline lets it decide"
@@ -331,13 +333,13 @@ def _estimate(
 
 
 def settled(
-    gate: Gate, seen: Estimate, possible: Sequence[Estimate], owed: str
+    gate: Gate, observed: Estimate, possible: Sequence[Estimate], owed: str
 ) -> tuple[bool | None, str]:
     """Whether a gate passes, fails or is undecided, and why it is.
 
     Args:
         gate: the condition.
-        seen: what was found.
+        observed: what was found.
         possible: what may be true: with the worst and the best values for owed scores.
         owed: says that scores are owed; empty where none are.
     """
@@ -345,7 +347,7 @@ def settled(
     passed = verdicts.pop() if len(verdicts) == 1 else None
     if passed is not None:
         return passed, ""
-    return None, owed if owed and _verdict(gate, seen) is not None else "n is too small to tell"
+    return None, owed if owed and _verdict(gate, observed) is not None else "n is too small to tell"
 
 
 def outermost(gate: Gate, possible: Sequence[Estimate]) -> Bounds:

@@ -87,13 +87,15 @@ class MatchedRuns:
             query_matrix(self.b, names, self.rows_b, self.queries, owed[1]),
         )
 
-    def n_owed(self, name: str) -> int:
-        """How many scores of a metric the two runs owe."""
-        total = 0
-        for run, rows in ((self.a, self.rows_a), (self.b, self.rows_b)):
-            at = [row for query in self.queries for row in rows.get(query, ())]
-            total += int(run.columns.unscored(name, OWED)[at].sum())
-        return total
+    def rows_of(self, run: Result) -> Mapping[str, list[int]]:
+        """The row numbers of each query id in one of the two runs."""
+        return self.rows_a if run is self.a else self.rows_b
+
+    def owed(self, run: Result, name: str) -> NDArray[np.int64]:
+        """How many scores of a metric one of the two runs owes for each query."""
+        rows = self.rows_of(run)
+        owed = run.columns.unscored(name, OWED)
+        return np.array([owed[rows.get(query, [])].sum() for query in self.queries], dtype=np.int64)
 
     @property
     def clusters(self) -> tuple[NDArray[np.int64] | None, str | None]:
@@ -113,11 +115,11 @@ class MatchedRuns:
         if run.columns.clusters is None:
             return None
         keys: dict[str, str] = {}
-        for one in (other, run):
-            if one.columns.clusters is not None:
+        for side in (other, run):
+            if side.columns.clusters is not None:
                 # Of several repeats, the first one counts.
-                rows = self.rows_a if one is self.a else self.rows_b
-                keys |= {query: one.columns.clusters[at[0]] for query, at in rows.items()}
+                rows = self.rows_of(side).items()
+                keys |= {query: side.columns.clusters[at[0]] for query, at in rows}
         codes: dict[str | tuple[str], int] = {}
         return np.array(
             [codes.setdefault(keys.get(query, (query,)), len(codes)) for query in self.queries]
@@ -157,10 +159,10 @@ def query_matrix(
     mask = np.zeros(values.shape, dtype=np.bool_)
     for at, name in enumerate(names):
         scored = result.columns.scored(name)[index]
-        known = np.where(scored, result.columns.values(name)[index], 0.0 if owed is None else owed)
+        scores = np.where(scored, result.columns.values(name)[index], owed or 0.0)
         if owed is not None:
             scored = scored | result.columns.unscored(name, OWED)[index]
-        total = np.bincount(query_at[scored], known[scored], len(queries))
+        total = np.bincount(query_at[scored], scores[scored], len(queries))
         count = np.bincount(query_at[scored], minlength=len(queries))
         mask[at] = count > 0
         values[at] = total / np.maximum(count, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -51,15 +51,15 @@ def compare_percentile(
     unit_of = dict(zip(np.flatnonzero(both).tolist(), codes.tolist(), strict=True))
     values: dict[str, Any] = dict.fromkeys((*_BOUNDS, *_NONE))
     if both.any():
-        a = _values(matched.a, name, matched.rows_a, matched.queries, unit_of)
-        b = _values(matched.b, name, matched.rows_b, matched.queries, unit_of)
+        a, b = (_scores(matched, run, name, unit_of) for run in (matched.a, matched.b))
         assert metric.percentile is not None
-        found = percentile_difference(
+        difference = percentile_difference(
             a[0], b[0], metric.percentile, units_a=a[1], units_b=b[1],
             level=level, n_resamples=n_resamples, seed=seed,
         )  # fmt: skip
-        values |= {"a_mean": found.a, "b_mean": found.b, "diff": found.a - found.b}
-        values |= {bound: getattr(found, bound) for bound in _BOUNDS}
+        values |= {"a_mean": difference.a, "b_mean": difference.b}
+        values |= {"diff": difference.a - difference.b}
+        values |= {bound: getattr(difference, bound) for bound in _BOUNDS}
     return Difference(
         name=name,
         **values,
@@ -75,17 +75,13 @@ def compare_percentile(
     )
 
 
-def _values(
-    run: Result,
-    name: str,
-    rows: Mapping[str, list[int]],
-    queries: Sequence[str],
-    unit_of: Mapping[int, int],
+def _scores(
+    matched: MatchedRuns, run: Result, name: str, unit_of: Mapping[int, int]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The scores of a run, and the unit of each."""
-    scored, values = run.columns.scored(name), run.columns.values(name)
-    found = [
-        (values[row], unit) for at, unit in unit_of.items() for row in rows[queries[at]]
+    scored, rows = run.columns.scored(name), matched.rows_of(run)
+    units = {
+        row: unit for at, unit in unit_of.items() for row in rows[matched.queries[at]]
         if scored[row]
-    ]  # fmt: skip
-    return np.array([one for one, _ in found]), np.array([unit for _, unit in found])
+    }  # fmt: skip
+    return run.columns.values(name)[list(units)], np.array(list(units.values()))

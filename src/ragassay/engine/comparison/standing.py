@@ -61,8 +61,10 @@ def offline_agreement(metric: MetricSummary) -> Agreement | None:
     labels = (metric.judge, *metric.judges)
     if any({*_OFFLINE_LABEL.findall(label)} - {LABEL} for label in labels):
         return Agreement("")  # another version of the rules: its figures are not ours
-    known = [agreement or Agreement(kind) for kind, agreement in agreements(metric.metric).items()]
-    return _weakest(known) if known else Agreement("")
+    figures = [
+        agreement or Agreement(kind) for kind, agreement in agreements(metric.metric).items()
+    ]
+    return _weakest(figures) if figures else Agreement("")
 
 
 @cache
@@ -89,8 +91,8 @@ def agreements(metric: str) -> Mapping[str, Agreement | None]:
     }
 
 
-def _weakest(known: Sequence[Agreement]) -> Agreement:
-    return min(known, key=lambda one: (one.sufficient, one.value is not None, one.value or 0.0))
+def _weakest(figures: Sequence[Agreement]) -> Agreement:
+    return min(figures, key=lambda one: (one.sufficient, one.value is not None, one.value or 0.0))
 
 
 def judged_offline(metric: MetricSummary) -> bool:

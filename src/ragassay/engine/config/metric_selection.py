@@ -13,8 +13,8 @@ from ragassay.engine.consistency import (
     ConsistencyPlan,
     is_over_runs,
     is_wanted,
-    looked_at,
     make_consistency_plan,
+    metrics_with_spread,
     templates,
 )
 from ragassay.errors import InputError, OptionError, UsageError, did_you_mean
@@ -100,7 +100,7 @@ def make_plan(
     if is_wanted(config, used, metrics):
         over = templates(config, metrics)
         metrics = [metric for metric in metrics if not is_over_runs(metric)]
-        compared, over = looked_at(config, used, metrics, over)
+        compared, over = metrics_with_spread(config, used, metrics, over)
         metrics = list(dict.fromkeys([*metrics, *compared]))
     columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
     named: dict[str, Metric] = {}

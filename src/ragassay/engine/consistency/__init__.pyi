@@ -2,12 +2,12 @@ from .consistency_plan import (
     ConsistencyPlan as ConsistencyPlan,
     is_over_runs as is_over_runs,
     is_wanted as is_wanted,
-    looked_at as looked_at,
     make_consistency_plan as make_consistency_plan,
+    metrics_with_spread as metrics_with_spread,
     templates as templates,
 )
 from .consistency_run import (
-    Compared as Compared,
     ConsistencyRun as ConsistencyRun,
+    GroupProgress as GroupProgress,
 )
-from .group_samples import Kept as Kept, OnDisk as OnDisk
+from .group_samples import OnDisk as OnDisk, StoredSamples as StoredSamples

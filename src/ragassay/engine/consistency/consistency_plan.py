@@ -80,7 +80,7 @@ def templates(config: RunConfig, metrics: Sequence[Metric]) -> list[Metric]:
     return chosen
 
 
-def looked_at(
+def metrics_with_spread(
     config: RunConfig, used: Sequence[Suite], metrics: Sequence[Metric], over: Sequence[Metric]
 ) -> tuple[list[Metric], list[Metric]]:
     """Finds the metrics of single runs whose spread is reported.
@@ -103,25 +103,25 @@ def looked_at(
     by_name = {str(metric): metric for metric in metrics}
 
     def named(word: str) -> list[Metric]:
-        known = by_name.get(word) or by_name.get(columns.get(word, ""))
-        meant = [known] if known else list(suites.named(word, local=aliases).values())
+        computed = by_name.get(word) or by_name.get(columns.get(word, ""))
+        meant = [computed] if computed else list(suites.named(word, local=aliases).values())
         if wrong := next(filter(is_over_runs, meant), None):
             raise UsageError(f"{wrong} looks at runs itself; its own spread is not told.")
         return meant
 
     chosen = dict.fromkeys(m for word in naming.split(config.consistency_of) for m in named(word))
-    told: list[Metric] = []
+    resolved: list[Metric] = []
     for metric in over:
         if isinstance(metric, OfMetric) and metric.of:
             meant = named(metric.of)
             chosen.update(dict.fromkeys(meant))
-            told += [dataclasses.replace(metric, of=str(one)) for one in meant]
+            resolved += [dataclasses.replace(metric, of=str(one)) for one in meant]
         else:
-            told.append(metric)
+            resolved.append(metric)
     # The values of a percentile are those of its metric: latency_p95 of a sample is its latency.
     plain = [metric for metric in metrics if metric.aggregation == metric.aggregate]
     looked = list(chosen) if config.consistency_of else [*plain, *chosen]
-    return list(dict.fromkeys(looked)), told
+    return list(dict.fromkeys(looked)), resolved
 
 
 def make_consistency_plan(
@@ -136,10 +136,10 @@ def make_consistency_plan(
         shown: these names by canonical names.
     """
     columns = suites.get(CONSISTENCY).columns
-    named: dict[str, Metric] = {}
+    by_name: dict[str, Metric] = {}
 
     def add(metric: Metric, name: str) -> None:
-        named[name if name not in named else str(metric)] = metric
+        by_name[name if name not in by_name else str(metric)] = metric
 
     for metric in over:
         if not isinstance(metric, OfMetric):
@@ -156,4 +156,4 @@ def make_consistency_plan(
                 add(dataclasses.replace(metric, of=name), f"{CONSISTENCY}_{name}.{metric.stat}")
     numeric = tuple(name for name, looked in of.items() if looked.says != "label")
     labels = tuple(name for name in of if name not in numeric)
-    return ConsistencyPlan(named, (*numeric, *labels), tuple(map(str, over)))
+    return ConsistencyPlan(by_name, (*numeric, *labels), tuple(map(str, over)))

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ragassay.counts import either, share
 from ragassay.engine.config import RunConfig
 from ragassay.engine.consistency.consistency_plan import ConsistencyPlan
-from ragassay.engine.consistency.group_samples import Kept, group_samples, rows_of
+from ragassay.engine.consistency.group_samples import StoredSamples, group_samples, rows_of
 from ragassay.engine.models import here
 from ragassay.engine.results import (
     CONSISTENCY,
@@ -21,10 +21,10 @@ from ragassay.engine.results import (
     NO_CLUSTERS,
     FolderWriter,
     Given,
-    MetricSummary,
     Result,
     ResultSink,
     ScoreColumns,
+    Slice,
     Summary,
     cut,
 )
@@ -48,10 +48,12 @@ from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.stats import Components, variance_components
 
+_Part = TypeVar("_Part", Summary, Slice)
+
 _AT_ONCE = 256
 """Queries whose runs are scored together."""
 
-Compared = Callable[[int, int], None]
+GroupProgress = Callable[[int, int], None]
 """Called with how many queries (of a system) were looked at, and how many there are."""
 
 
@@ -65,7 +67,7 @@ class ConsistencyRun:
         resolved: the content of the run's ``run.yaml``.
         summary: of the first step.
         columns: its scores.
-        kept: its samples.
+        samples: its samples.
         models: the run's models.
         replace_older: takes away the run that the folder held before; called when all is computed.
     """
@@ -75,11 +77,11 @@ class ConsistencyRun:
     resolved: Mapping[str, Any]
     summary: Summary
     columns: ScoreColumns
-    kept: Kept
+    samples: StoredSamples
     models: Models
     replace_older: Callable[[], None] | None = None
 
-    def run(self, progress: Compared | None, *, keep: bool) -> Result:
+    def run(self, progress: GroupProgress | None, *, keep: bool) -> Result:
         """Scores the runs of each query together. Writes the folder ``consistency`` within the
         run's, where there is one.
 
@@ -92,31 +94,27 @@ class ConsistencyRun:
         config = self._config(folder)
         metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
         collected = Accumulator(config, self.plan.metrics)
-        seen = _Seen()
+        counts = _RunCounts()
         with ExitStack() as stack:
             warned = stack.enter_context(noted())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
             sink = ResultSink(names, writer, keep=keep)
-            groups = group_samples(self.columns, self.kept, self.plan.of)
+            groups = group_samples(self.columns, self.samples, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.config.models) else _AT_ONCE
             for samples, outcomes in score_stream(groups, metrics, size=size, models=self.models):
                 collected.add(samples, outcomes)
                 sink.add(samples, outcomes)
-                seen.add(samples)
+                counts.add(samples)
                 if progress is not None:
                     progress(len(collected.columns), n_groups)
-            notes = [*warned(), *self.models.remarks(), *seen.notes(metrics)]
+            notes = [*warned(), *self.models.remarks(), *counts.notes(metrics)]
             suite = self.plan.suite
             undirected = collected.summary(
                 self.summary.title, CONSISTENCY, notes, sign=self._signature, suites=[suite]
             )
-            metrics_of = {n: self._directed(entry) for n, entry in undirected.metrics.items()}
-            slices = tuple(
-                replace(piece, metrics={n: self._directed(m) for n, m in piece.metrics.items()})
-                for piece in undirected.slices
-            )
+            slices = tuple(map(self._directed, undirected.slices))
             summary = replace(
-                undirected, metrics=metrics_of, slices=slices, variances=self._variances()
+                self._directed(undirected), slices=slices, variances=self._variances()
             )
             resolved = self._resolved(folder, collected.clustered_by, summary)
             if self.replace_older is not None:
@@ -139,16 +137,17 @@ class ConsistencyRun:
             )
 
         slices = self.columns.slices
-        wanted, asked = self.config.slice_by, self.config.cluster_by
+        slice_by, cluster_by = self.config.slice_by, self.config.cluster_by
         clusters = [
             name if name.startswith(IN_CLUSTER) else None for name in self.columns.clusters or ()
         ]
-        unclustered = asked == NO_CLUSTERS
+        if cluster_by != NO_CLUSTERS and not (clusters and shared(clusters)):
+            cluster_by = None
         return self.config.model_copy(
             update={
                 "output": None if folder is None else str(folder),
-                "slice_by": None if wanted is None else [n for n in wanted if shared(slices[n])],
-                "cluster_by": asked if unclustered or (clusters and shared(clusters)) else None,
+                "slice_by": slice_by and [name for name in slice_by if shared(slices[name])],
+                "cluster_by": cluster_by,
             }
         )
 
@@ -159,16 +158,23 @@ class ConsistencyRun:
             return own
         return f"{own}|of={self.summary.metrics[metric.of].signature}"
 
-    def _directed(self, entry: MetricSummary) -> MetricSummary:
-        """A mean or median has the range and the direction of its metric."""
-        metric = self.plan.metrics[entry.name]
-        if not isinstance(metric, RunsMean | RunsMedian) or metric.of not in self.summary.metrics:
-            return entry
-        of = self.summary.metrics[metric.of]
-        low, high = cut(entry.low, entry.high, of.bounds)
-        return replace(
-            entry, higher_is_better=of.higher_is_better, bounds=of.bounds, low=low, high=high
-        )
+    def _directed(self, part: _Part) -> _Part:
+        """The summary or the slice, where a mean or median has the range and the direction of its
+        metric."""
+        metrics = dict(part.metrics)
+        for name, entry in part.metrics.items():
+            metric = self.plan.metrics[name]
+            if isinstance(metric, RunsMean | RunsMedian) and metric.of in self.summary.metrics:
+                of = self.summary.metrics[metric.of]
+                low, high = cut(entry.low, entry.high, of.bounds)
+                metrics[name] = replace(
+                    entry,
+                    higher_is_better=of.higher_is_better,
+                    bounds=of.bounds,
+                    low=low,
+                    high=high,
+                )
+        return replace(part, metrics=metrics)
 
     def _variances(self) -> dict[str, Components]:
         """The components of the variance of each numeric metric that has repeats."""
@@ -203,7 +209,7 @@ class ConsistencyRun:
 
 
 @dataclass
-class _Seen:
+class _RunCounts:
     """What a reader should know of the queries whose runs were compared."""
 
     queries: int = 0

@@ -23,8 +23,8 @@ from ragassay.strict import dumps
 
 _ABSENT: Mapping[str, Any] = {name: getattr(Sample(id="none"), name) for name in fingerprint.FACTS}
 
-_UNGIVEN: Mapping[str, Any] = {name: {} for name in ("given", "given_by", "given_unscored")}
-"""What records brought was taken in by the first step."""
+_WITHOUT_GIVEN: Mapping[str, Any] = {name: {} for name in ("given", "given_by", "given_unscored")}
+"""Values that records brought: the first step has read them."""
 
 
 class OnDisk:
@@ -62,21 +62,23 @@ class OnDisk:
         return self._mapper.sample(orjson.loads(self._file.readline()), at + 1)
 
 
-Kept = OnDisk | list[Sample]
+StoredSamples = OnDisk | list[Sample]
 
 
-def group_samples(columns: ScoreColumns, kept: Kept, of: Sequence[str]) -> Iterator[Sample]:
+def group_samples(
+    columns: ScoreColumns, samples: StoredSamples, of: Sequence[str]
+) -> Iterator[Sample]:
     """One sample for each query and system, in the order of their first runs. A `RagassayWarning`
     reports groups whose runs do not ask or expect the same.
 
     Args:
         columns: the scores of the first step.
-        kept: its samples.
+        samples: its samples.
         of: the metrics whose scores the group brings.
     """
     for rows in rows_of(columns).values():
         rows.sort(key=lambda at: columns.identities[at][2])
-        runs = [kept[at] for at in rows]
+        runs = [samples[at] for at in rows]
         if any(fingerprint.differing(runs[0], run) for run in runs[1:]):
             warn_user(
                 "Queries whose runs do not ask or expect the same: 1. They count as one query "
@@ -92,19 +94,19 @@ def rows_of(columns: ScoreColumns) -> dict[tuple[str, str], list[int]]:
 
 def _given(columns: ScoreColumns, rows: Sequence[int], of: Sequence[str]) -> dict[str, Any]:
     """The values of the metrics for each run, and the reasons where there are none."""
-    given: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
+    scores: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
     reasons = {name: [columns.reason(name, at) for at in rows] for name in of}
     unscored = {
         name: [None if reason is None else str(reason) for reason in of_runs]
         for name, of_runs in reasons.items()
         if any(of_runs)
     }
-    return given | ({UNSCORED: unscored} if unscored else {})
+    return scores | ({UNSCORED: unscored} if unscored else {})
 
 
 def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
     """The query as its first run has it, with the results of each run. Data that all runs have in
-    common is kept once.
+    common is held once.
     """
     first = runs[0]
     shared = {
@@ -116,7 +118,7 @@ def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
         replace(
             run,
             metadata={name: value for name, value in run.metadata.items() if name not in shared},
-            **_UNGIVEN,
+            **_WITHOUT_GIVEN,
             **{n: v for n, v in _ABSENT.items() if getattr(run, n) == getattr(first, n)},
         )
         for run in runs
@@ -129,6 +131,6 @@ def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
         timestamp=None,
         failure=first.failure if all(run.failure for run in runs) else None,
         metadata=shared,
-        **{**_UNGIVEN, "given": given},
+        **{**_WITHOUT_GIVEN, "given": given},
         runs=bare,
     )

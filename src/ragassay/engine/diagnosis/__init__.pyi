@@ -5,12 +5,11 @@ from .decision_table import (
     Thresholds as Thresholds,
     class_of as class_of,
 )
-from .diagnosing import (
+from .diagnosing import diagnose as diagnose, headline_of as headline_of
+from .diagnosis_result import (
     ClassFound as ClassFound,
     Diagnosis as Diagnosis,
     Example as Example,
-    diagnose as diagnose,
-    headline_of as headline_of,
 )
 from .judged_signals import Judged as Judged, NotTelling as NotTelling
 from .missing_signals import NotLookedAt as NotLookedAt

@@ -1,18 +1,18 @@
 """The decision table: which class a failing sample is in, by its signals (docs/diagnose.md).
 
 The rows stand in the order of a RAG system's steps, and the first that holds decides: a sample is
-put down to the first step that failed, because later ones had nothing to work with. A row whose
-signal is not there is passed over.
+attributed to the first step that failed, because later steps depend on it. A row whose signal the
+sample lacks is skipped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from math import inf
 from typing import Any
 
+from ragassay import discovery
 from ragassay.engine.diagnosis.signals import (
     CITED,
     COMPLETE,
@@ -27,7 +27,6 @@ from ragassay.engine.diagnosis.signals import (
 from ragassay.errors import UsageError
 from ragassay.samples import Answerability, Sample
 from ragassay.stats import ROUNDING
-from ragassay.yaml_files import value_of
 
 Values = Mapping[str, float]
 """The signals of a sample that are known, by name."""
@@ -164,8 +163,7 @@ def _says_everything(values: Values) -> bool:
     return values.get(COMPLETE.name, 0.0) >= 1.0 - ROUNDING
 
 
-_FILE = resources.files("ragassay.engine.diagnosis").joinpath("decision_table.yaml")
-_WORDS: Mapping[str, Any] = value_of(_FILE.read_text("utf-8"), _FILE)
+_WORDS: Mapping[str, Any] = discovery.table("ragassay.engine.diagnosis", "decision_table.yaml")
 
 
 def _row(name: str, holds: Rule, *needs: tuple[Signal, ...]) -> FaultClass:

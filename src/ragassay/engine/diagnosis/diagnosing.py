@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -21,18 +20,18 @@ from ragassay.engine.diagnosis.decision_table import (
     class_of,
     refuses_rightly,
 )
-from ragassay.engine.diagnosis.judged_signals import Judged, JudgedSignals, NotTelling
-from ragassay.engine.diagnosis.missing_signals import Facts, NotLookedAt, not_looked_at
+from ragassay.engine.diagnosis.diagnosis_result import ClassFound, Diagnosis, Example
+from ragassay.engine.diagnosis.judged_signals import JudgedSignals
+from ragassay.engine.diagnosis.missing_signals import Facts, not_looked_at
 from ragassay.engine.diagnosis.signals import (
     FOUND_SOMEWHERE,
     RANK,
     SIGNALS,
-    Found,
+    SignalValue,
     names_by_metric,
 )
 from ragassay.engine.results import (
     SAMPLES,
-    Displayed,
     MetricSummary,
     Result,
     Rows,
@@ -41,7 +40,7 @@ from ragassay.engine.results import (
 )
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.printable import excerpt
-from ragassay.samples import Identity, Sample
+from ragassay.samples import Sample
 from ragassay.stats import ROUNDING, mean_interval
 
 HEADLINES = (
@@ -55,148 +54,6 @@ right, by a judge, by words, by its parts; then whether retrieval is."""
 
 EXCERPT = 160
 """Characters of a query or an answer in an example."""
-
-
-@dataclass(frozen=True)
-class Example:
-    """A failing sample.
-
-    Attributes:
-        identity: query id, system and repeat.
-        query, answer: their first words.
-        headline: its headline value; ``None`` where it is unscored.
-        signals: the signals that are known, by name; the rank is infinite where nothing relevant
-            was retrieved, and left out where it is known only that something was.
-    """
-
-    identity: Identity
-    query: str
-    answer: str
-    headline: float | None
-    signals: Mapping[str, float]
-
-    def to_json(self) -> dict[str, Any]:
-        """The example as JSON; an infinite rank is null."""
-        sample, system, repeat = self.identity
-        rest = {key: value for key, value in vars(self).items() if key != "identity"}
-        signals = {k: None if v == inf else v for k, v in self.signals.items()}
-        return {"sample": sample, "system": system, "repeat": repeat, **rest, "signals": signals}
-
-
-@dataclass(frozen=True)
-class ClassFound:
-    """A class of failing samples in a run.
-
-    Attributes:
-        fault: the class.
-        n: samples in it.
-        share: of all samples, 0 to 1.
-        low, high: interval of the share; ``None`` with fewer than two clusters.
-        cost: how much the mean of the headline would rise if those of its samples that lie below
-            the threshold had the mean of the samples that do not fail; ``None`` where there are
-            none of these, or no sample of the class has a headline value.
-        examples: some of its samples, those with the lowest headline values first.
-        samples: all of them.
-        judged: the metrics among those that put samples into it which a judge gave.
-    """
-
-    fault: FaultClass
-    n: int
-    share: float
-    low: float | None
-    high: float | None
-    cost: float | None
-    examples: tuple[Example, ...]
-    samples: tuple[Identity, ...]
-    judged: tuple[Judged, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The class as JSON."""
-        return {
-            "class": self.fault.name,
-            "title": self.fault.title,
-            **{key: getattr(self, key) for key in ("n", "share", "low", "high", "cost")},
-            "says": self.fault.says,
-            "advice": self.fault.advice,
-            "judged": [one.to_json() for one in self.judged],
-            "samples": [list(one) for one in self.samples],
-            "examples": [one.to_json() for one in self.examples],
-        }
-
-
-@dataclass(frozen=True)
-class Diagnosis(Displayed):
-    """Why the samples of a run fail.
-
-    Attributes:
-        name: of the run.
-        headline: the metric that says which samples fail.
-        judged: who judged the headline, and how far that agrees with people; empty where nobody
-            judged it.
-        below: a sample fails where it lies below this.
-        headline_only: whether samples fail by the headline alone.
-        thresholds: the numbers of the decision table.
-        n: all samples.
-        n_scored: those with a headline value.
-        n_failing: those that fail.
-        mean: of the headline, over those that are scored.
-        fine_mean: of the headline, over those that do not fail.
-        level: confidence level of the intervals.
-        found: the classes that occur, most samples first.
-        not_looked_at: the classes that could not be told, in the order of the table.
-        not_telling: the judges' signals that were left out, because they say the same of many
-            samples that are right.
-        sources: by signal, the metrics that gave it and for how many samples.
-        command: a command that computes what is missing; empty where nothing is.
-        classes: each sample's class by name, in the order of the run; ``None`` where it does not
-            fail.
-        unknown: for each sample whether nothing says that it fails or does not: its headline is
-            unscored, and it shows no other fault.
-    """
-
-    name: str
-    headline: str
-    judged: str
-    below: float
-    headline_only: bool
-    thresholds: Thresholds
-    n: int
-    n_scored: int
-    n_failing: int
-    mean: float | None
-    fine_mean: float | None
-    level: float
-    found: tuple[ClassFound, ...]
-    not_looked_at: tuple[NotLookedAt, ...]
-    not_telling: tuple[NotTelling, ...]
-    sources: Mapping[str, Mapping[str, int]]
-    command: str
-    classes: Sequence[str | None] = field(repr=False)
-    unknown: Sequence[bool] = field(repr=False)
-
-    def __repr__(self) -> str:
-        failing = f"failing={self.n_failing} samples={self.n}"
-        return f"<Diagnosis {self.name!r}: {failing} headline={self.headline}>"
-
-    @property
-    def counts(self) -> list[tuple[str, str, int]]:
-        """Name, title and number of samples of each class that occurs."""
-        return [(one.fault.name, one.fault.title, one.n) for one in self.found]
-
-    def to_json(self) -> dict[str, Any]:
-        """The diagnosis as JSON."""
-        body = {one.name: getattr(self, one.name) for one in fields(self) if one.repr} | {
-            "thresholds": dict(vars(self.thresholds)),
-            "found": [one.to_json() for one in self.found],
-            "not_looked_at": [
-                {"class": one.fault.name, "why": one.why, "metrics": list(one.metrics)}
-                for one in self.not_looked_at
-            ],
-            "not_telling": [one.to_json() for one in self.not_telling],
-            "sources": {name: dict(metrics) for name, metrics in self.sources.items()},
-        }
-        called = {"name": "run", "found": "classes"}
-        return {called.get(name, name): value for name, value in body.items()}
 
 
 def headline_of(result: Result) -> str | None:
@@ -228,7 +85,7 @@ def diagnose(
     headline_only: bool = False,
     n_examples: int = 3,
 ) -> Diagnosis:
-    """Tells the failing samples of a run apart, from its scores. No model is asked.
+    """Sorts the failing samples of a run into classes, by its scores. No model is asked.
 
     Examples:
         >>> import ragassay
@@ -271,11 +128,11 @@ def diagnose(
     # A value that is the threshold up to rounding is not below it.
     low = scored & (values < bound) & ~np.isclose(values, bound, rtol=ROUNDING, atol=ROUNDING)
     names = names_by_metric(result.summary.metrics)
-    classes: list[FaultClass | None] = []
+    faults: list[FaultClass | None] = []
     unknown: list[bool] = []
-    given: dict[str, Counter[str]] = {signal.name: Counter() for signal in SIGNALS}
-    kept: dict[str, list[Example]] = {}
-    judges: dict[str, Counter[str]] = {}
+    sources: dict[str, Counter[str]] = {signal.name: Counter() for signal in SIGNALS}
+    examples: defaultdict[str, list[Example]] = defaultdict(list)
+    judges: defaultdict[str, Counter[str]] = defaultdict(Counter)
     facts = Facts()
     judgments = JudgedSignals(result.summary.metrics)
     if judgments.are_checked(names):
@@ -284,33 +141,27 @@ def diagnose(
                 judgments.add_right(_signals(rows, names, sample), sample, limits)
     for row, (sample, rows) in enumerate(_samples(result)):
         facts.add(sample)
-        every = _signals(rows, names, sample)
-        for name, one in every.items():
-            given[name][one.metric] += 1
-        known = judgments.telling(every, sample, limits)
-        signals = {name: one.value for name, one in known.items()}
-        value = float(values[row]) if scored[row] else None
-        fault = class_of(signals, sample, bool(low[row]), limits, headline_only=headline_only)
-        classes.append(fault)
-        unknown.append(fault is None and value is None and not refuses_rightly(signals, sample))
+        signals = _signals(rows, names, sample)
+        for name, signal in signals.items():
+            sources[name][signal.metric] += 1
+        telling = judgments.telling(signals, sample, limits)
+        by_name = {name: signal.value for name, signal in telling.items()}
+        fault = class_of(by_name, sample, bool(low[row]), limits, headline_only=headline_only)
+        faults.append(fault)
+        unknown.append(fault is None and not scored[row] and not refuses_rightly(by_name, sample))
         if fault is not None:
-            judges.setdefault(fault.name, Counter()).update(judgments.metrics_of(fault, known))
-            shown = {
-                name: v for name, v in signals.items() if (name, v) != (RANK.name, FOUND_SOMEWHERE)
-            }
-            query, answer = (
-                excerpt(text, EXCERPT) for text in (sample.query_text, sample.answer_text)
-            )
-            example = Example(sample.identity, query, answer, value, shown)
-            _keep(kept.setdefault(fault.name, []), example, n_examples)
-    fails = np.array([fault is not None for fault in classes], dtype=np.bool_)
+            judges[fault.name].update(judgments.metrics_of(fault, telling))
+            example = _example(sample, float(values[row]) if scored[row] else None, by_name)
+            examples[fault.name] = sorted([*examples[fault.name], example], key=_by_headline)
+            del examples[fault.name][n_examples:]
+    fails = np.array([fault is not None for fault in faults], dtype=np.bool_)
     fine = scored & ~fails
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
     found = []
     for fault in (*CLASSES, UNEXPLAINED):
-        member = np.array([one is fault for one in classes], dtype=np.bool_)
+        member = np.array([one is fault for one in faults], dtype=np.bool_)
         if not member.any():
             continue
         interval = mean_interval(
@@ -322,15 +173,15 @@ def diagnose(
         found.append(
             ClassFound(
                 fault, int(member.sum()), float(member.mean()), interval.low, interval.high, cost,
-                tuple(kept[fault.name]),
+                tuple(examples[fault.name]),
                 tuple(columns.identities[at] for at in np.flatnonzero(member).tolist()),
-                tuple(judgments.judged(fault, one) for one in judges[fault.name]),
+                tuple(judgments.judged(fault, name) for name in judges[fault.name]),
             )
         )  # fmt: skip
     found.sort(key=lambda one: (one.fault is UNEXPLAINED, -one.n))
-    missing = tuple(not_looked_at(result.summary.metrics, names, given, facts))
+    missing = tuple(not_looked_at(result.summary.metrics, names, sources, facts))
     command = _command(
-        result, metric.name, given, [name for one in missing for name in one.metrics]
+        result, metric.name, sources, [name for one in missing for name in one.metrics]
     )
     if found and found[-1].fault is UNEXPLAINED and not command:
         found[-1] = replace(found[-1], fault=NOTHING_LACKING)
@@ -341,7 +192,7 @@ def diagnose(
         below=bound,
         headline_only=headline_only,
         thresholds=limits,
-        n=len(classes),
+        n=len(faults),
         n_scored=int(scored.sum()),
         n_failing=int(fails.sum()),
         mean=float(values[scored].mean()) if scored.any() else None,
@@ -350,20 +201,20 @@ def diagnose(
         found=tuple(found),
         not_looked_at=missing,
         not_telling=tuple(judgments.not_telling()),
-        sources={name: dict(counts) for name, counts in given.items() if counts},
+        sources={name: dict(counts) for name, counts in sources.items() if counts},
         command=command,
-        classes=[None if fault is None else fault.name for fault in classes],
+        classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown,
     )
 
 
 def _command(
-    result: Result, headline: str, given: Mapping[str, Mapping[str, int]], missing: Sequence[str]
+    result: Result, headline: str, sources: Mapping[str, Mapping[str, int]], missing: Sequence[str]
 ) -> str:
     """A command that computes what the diagnosis rests on, and what it lacks."""
     if not missing:
         return ""
-    used = [headline, *(shown for counts in given.values() for shown in counts)]
+    used = [headline, *(shown for counts in sources.values() for shown in counts)]
     metrics = result.summary.metrics
     config, folder = result.config, result.folder
     words = ["ragassay", "run", "DATA" if folder is None else str(folder / SAMPLES)]
@@ -378,21 +229,21 @@ def _command(
 
 def _headline(result: Result, name: str | None) -> MetricSummary:
     metrics = result.summary.metrics
-    found = headline_of(result) if name is None else name
-    if found is None:
+    name = headline_of(result) if name is None else name
+    if name is None:
         raise UsageError(
             "No metric of the run says whether an answer is right. Name one with --headline. "
             f"There are: {', '.join(metrics) or 'none'}."
         )
-    if found not in metrics:
+    if name not in metrics:
         raise UsageError(
-            f"The run has no metric {found!r} for --headline. {did_you_mean(found, metrics)} "
+            f"The run has no metric {name!r} for --headline. {did_you_mean(name, metrics)} "
             f"There are: {', '.join(metrics)}."
         )
-    metric = metrics[found]
+    metric = metrics[name]
     if metric.higher_is_better is not True:
         raise UsageError(
-            f"{found} cannot be the headline: no higher value of it is better. Name another metric "
+            f"{name} cannot be the headline: no higher value of it is better. Name another metric "
             "with --headline."
         )
     return metric
@@ -418,10 +269,12 @@ def _bound(metric: MetricSummary, below: float | None) -> float:
     return (low + high) / 2
 
 
-def _signals(rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample) -> dict[str, Found]:
+def _signals(
+    rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample
+) -> dict[str, SignalValue]:
     """The signals of a sample that are known, by name."""
-    read = ((signal.name, signal.read(rows, names, sample)) for signal in SIGNALS)
-    return {name: found for name, found in read if found is not None}
+    values = ((signal.name, signal.read(rows, names, sample)) for signal in SIGNALS)
+    return {name: value for name, value in values if value is not None}
 
 
 def _samples(result: Result) -> Iterator[tuple[Sample, Rows]]:
@@ -430,8 +283,16 @@ def _samples(result: Result) -> Iterator[tuple[Sample, Rows]]:
         yield sample or Sample(id=name, system=system, repeat=repeat), rows
 
 
-def _keep(examples: list[Example], one: Example, n: int) -> None:
-    """Adds an example if it is among the ``n`` with the lowest headline values."""
-    examples.append(one)
-    examples.sort(key=lambda example: inf if example.headline is None else example.headline)
-    del examples[n:]
+def _example(sample: Sample, headline: float | None, signals: Mapping[str, float]) -> Example:
+    query, answer = (excerpt(text, EXCERPT) for text in (sample.query_text, sample.answer_text))
+    shown = {
+        name: value
+        for name, value in signals.items()
+        if (name, value) != (RANK.name, FOUND_SOMEWHERE)
+    }
+    return Example(sample.identity, query, answer, headline, shown)
+
+
+def _by_headline(example: Example) -> float:
+    """Puts the lowest headline values first, and those without one last."""
+    return inf if example.headline is None else example.headline

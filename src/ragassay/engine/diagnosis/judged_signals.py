@@ -10,7 +10,7 @@ from typing import Any
 
 from ragassay.engine.comparison import judge_figure, offline_reason, unmeasured_judge
 from ragassay.engine.diagnosis.decision_table import CLASSES, FaultClass, Thresholds
-from ragassay.engine.diagnosis.signals import Found
+from ragassay.engine.diagnosis.signals import SignalValue
 from ragassay.engine.results import MetricSummary
 from ragassay.samples import Answerability, Sample
 
@@ -57,10 +57,11 @@ class NotTelling:
 
 
 class JudgedSignals:
-    """The judges' signals of a run: how often each says a fault of samples that are right.
+    """The judges' signals of a run: how often each reports a fault in samples that are right.
 
-    Looked at are the classes that a right sample is seldom in (`FaultClass.rare_in_right`), by a
-    judge whose agreement with people is not known or not sufficient.
+    Checked are only signals of classes that a right sample is seldom in
+    (`FaultClass.rare_in_right`), by a judge whose agreement with people is not known or not
+    sufficient.
 
     Args:
         metrics: of the run's summary, by shown name.
@@ -84,28 +85,30 @@ class JudgedSignals:
         Args:
             names: the names that the run shows, by canonical name.
         """
-        givers = {shown for row in _CHECKED for shown in row.needs[0][0].held_by(names)}
-        return bool(givers & self._doubtful)
+        metrics = {shown for row in _CHECKED for shown in row.needs[0][0].given_by(names)}
+        return bool(metrics & self._doubtful)
 
-    def add_right(self, found: Mapping[str, Found], sample: Sample, limits: Thresholds) -> None:
+    def add_right(
+        self, signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
+    ) -> None:
         """Counts the signals of a sample that the headline calls right."""
         if sample.answerability is Answerability.UNANSWERABLE:
             return
-        for row, signal, one in _checked(found):
+        for row, signal, one in _checked(signals):
             if one.metric in self._doubtful:
                 self._of[row.name, one.metric] += 1
                 self._says[row.name, one.metric] += row.holds({signal: one.value}, sample, limits)
 
     def telling(
-        self, found: Mapping[str, Found], sample: Sample, limits: Thresholds
-    ) -> dict[str, Found]:
-        """The signals of a sample but those that do not tell failing samples from right ones."""
-        kept = dict(found)
-        for row, signal, one in _checked(found):
+        self, signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
+    ) -> dict[str, SignalValue]:
+        """The signals of a sample that tell failing samples from right ones."""
+        telling = dict(signals)
+        for row, signal, one in _checked(signals):
             idle = self._tells_nothing(row, one.metric)
             if idle and row.holds({signal: one.value}, sample, limits):
-                kept.pop(signal, None)
-        return kept
+                telling.pop(signal, None)
+        return telling
 
     def not_telling(self) -> Iterator[NotTelling]:
         """The signals that were left out, in the order of the table."""
@@ -114,12 +117,12 @@ class JudgedSignals:
                 if name == row.name and self._tells_nothing(row, metric):
                     yield NotTelling(row, self.judged(row, metric))
 
-    def metrics_of(self, fault: FaultClass, found: Mapping[str, Found]) -> Iterator[str]:
+    def metrics_of(self, fault: FaultClass, signals: Mapping[str, SignalValue]) -> Iterator[str]:
         """The judges' metrics whose signals put a sample into a class."""
         for group in fault.needs:
-            known = next((found[one.name] for one in group if one.name in found), None)
-            if known is not None and known.metric in self._figures:
-                yield known.metric
+            value = next((signals[one.name] for one in group if one.name in signals), None)
+            if value is not None and value.metric in self._figures:
+                yield value.metric
 
     def judged(self, fault: FaultClass, metric: str) -> Judged:
         """Who judged a metric that gives the signal of a class."""
@@ -133,9 +136,9 @@ class JudgedSignals:
         return 0 < self._of[key] <= 2 * self._says[key]
 
 
-def _checked(found: Mapping[str, Found]) -> Iterator[tuple[FaultClass, str, Found]]:
+def _checked(signals: Mapping[str, SignalValue]) -> Iterator[tuple[FaultClass, str, SignalValue]]:
     """The rows that are checked, each with its signal where the sample has it."""
     for row in _CHECKED:
         signal = row.needs[0][0].name
-        if signal in found:
-            yield row, signal, found[signal]
+        if signal in signals:
+            yield row, signal, signals[signal]

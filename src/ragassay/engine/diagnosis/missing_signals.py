@@ -45,26 +45,24 @@ class Facts:
         self.answers = self.answers or bool(sample.answer_text.strip())
         self.citations = self.citations or _cites(sample)
 
-    def metric_for(self, signals: Sequence[Signal]) -> str | None:
-        """A metric that gives one of these signals for such samples; ``None`` where none can."""
-        wanted = {signal.name for signal in signals}
-        if "rank" in wanted:
-            if not self.passages:
-                return None
-            return "RR" if self.gold_ids else "ChunkR@10" if self.gold_spans else "umbrela_MRR"
-        if "right" in wanted:
-            return "token_f1.f" if self.references else "nuggets.all" if self.passages else None
-        if wanted & {"supported", "cited"} and not self.passages:
-            return None
-        if "contradicted" in wanted and not (self.passages or self.references):
-            return None
-        return signals[0].sources[0].example
+    def metric_for(self, signal: Signal) -> str | None:
+        """A metric that gives a signal for such samples; ``None`` where none can."""
+        rank = "RR" if self.gold_ids else "ChunkR@10" if self.gold_spans else "umbrela_MRR"
+        metrics: dict[str, str | bool] = {
+            "rank": self.passages and rank,
+            "refused": "idk_eval",
+            "contradicted": (self.passages or self.references) and "contradicted",
+            "supported": self.passages and "rl_f",
+            "cited": self.passages and "citation_pairs.precision",
+            "right": "token_f1.f" if self.references else self.passages and "nuggets.all",
+        }
+        return str(metrics[signal.name] or "") or None
 
 
 def not_looked_at(
     metrics: Mapping[str, MetricSummary],
     names: Mapping[str, Sequence[str]],
-    given: Mapping[str, Mapping[str, int]],
+    sources: Mapping[str, Mapping[str, int]],
     facts: Facts,
 ) -> Iterator[NotLookedAt]:
     """The classes for which a signal is missing in all samples."""
@@ -76,13 +74,13 @@ def not_looked_at(
             continue
         whys, proposed = [], []
         for group in fault.needs:
-            if any(given[signal.name] for signal in group):
+            if any(sources[signal.name] for signal in group):
                 continue
             says = " or ".join(signal.says for signal in group)
-            held = [(signal, shown) for signal in group for shown in signal.held_by(names)]
+            held = [(signal, shown) for signal in group for shown in signal.given_by(names)]
             cites_nothing = CITED in group and facts.answers and not facts.citations
             silent = [(signal, shown) for signal, shown in held if metrics[shown].n_scored]
-            metric = facts.metric_for(group)
+            metric = facts.metric_for(group[0])
             if silent:
                 whys.append(f"{says}: {silent[0][0].lacking} {_names(silent)}")
             elif cites_nothing:

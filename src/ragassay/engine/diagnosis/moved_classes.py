@@ -12,7 +12,8 @@ import numpy as np
 
 from ragassay.engine.comparison import aligned, differing_queries, incomparable_metrics
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Thresholds
-from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose, headline_of
+from ragassay.engine.diagnosis.diagnosing import diagnose
+from ragassay.engine.diagnosis.diagnosis_result import Diagnosis
 from ragassay.engine.results import Displayed, Result
 from ragassay.errors import UsageError
 from ragassay.stats import compare_pairs
@@ -135,11 +136,10 @@ def moved(
                 "of one system each can be compared."
             )
     old = aligned(old, new)
-    chosen = headline or headline_of(new)
     alike = partial(
         diagnose, thresholds=thresholds, headline_only=headline_only, n_examples=n_examples
     )
-    first = alike(new, headline=chosen, below=below)
+    first = alike(new, headline=headline, below=below)
     second = alike(old, headline=first.headline, below=first.below)
     rows_new, rows_old = (
         {(query, repeat): at for at, (query, _, repeat) in enumerate(run.columns.identities)}
@@ -151,13 +151,13 @@ def moved(
             f"{new.name} and {old.name} have no query in common (by id), so nothing can have moved."
         )
     # A sample whose headline is unscored in one run did not come to be fine, or cease to be.
-    told = [
+    decided = [
         key for key in common
         if not (first.unknown[rows_new[key]] or second.unknown[rows_old[key]])
     ]  # fmt: skip
-    after = [first.classes[rows_new[key]] or FINE for key in told]
-    before = [second.classes[rows_old[key]] or FINE for key in told]
-    used = [first.headline, *(name for given in first.sources.values() for name in given)]
+    after = [first.classes[rows_new[key]] or FINE for key in decided]
+    before = [second.classes[rows_old[key]] or FINE for key in decided]
+    used = [first.headline, *(name for metrics in first.sources.values() for name in metrics)]
     both = [name for name in dict.fromkeys(used) if name in old.summary.metrics]
     not_alike = (
         *dict.fromkeys(incomparable_metrics(new, old, both).values()),
@@ -165,7 +165,7 @@ def moved(
     )
     occurring = [one for one in (*CLASSES, UNEXPLAINED) if one.name in after or one.name in before]
     keys = new.columns.clusters
-    labels = [key[0] if keys is None else keys[rows_new[key]] for key in told]
+    labels = [key[0] if keys is None else keys[rows_new[key]] for key in decided]
     clusters = labels if len(set(labels)) < len(labels) else None
     level = first.level
     tested = []
@@ -191,6 +191,6 @@ def moved(
         if set(first.sources.get(name, ())) != set(second.sources.get(name, ()))
     )
     return Moved(
-        first, second, len(common), len(common) - len(told), level, classes,
+        first, second, len(common), len(common) - len(decided), level, classes,
         dict(transitions.most_common()), unlike, not_alike,
     )  # fmt: skip

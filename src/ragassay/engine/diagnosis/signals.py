@@ -1,4 +1,4 @@
-"""What a diagnosis looks at: a few signals of a sample, each from the first metric that has it.
+"""The signals of a sample that a diagnosis uses, each from the first metric that gives it.
 
 A signal is a number with one meaning, whichever metric gave it: the rank of the first relevant
 passage may come from ``RR`` or from ``umbrela_MRR``. A metric of a run is known by its canonical
@@ -25,19 +25,9 @@ FOUND_SOMEWHERE = 0.0
 _NAME = re.compile(r"[A-Za-z0-9_\-]+")
 
 
-@dataclass(frozen=True)
-class Source:
-    """A metric that gives a signal.
-
-    Attributes:
-        metric: its canonical name, without parameters, part and cut-off.
-        read: makes the signal of its score.
-        example: how to write it for ``--metrics``.
-    """
-
-    metric: str
-    read: Reading
-    example: str
+Source = tuple[str, Reading]
+"""A metric by its canonical name (without parameters, part and cut-off), and what makes a signal of
+its score."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +46,9 @@ class Signal:
     sources: tuple[Source, ...]
     lacking: str = "not told by the scores of"
 
-    def read(self, rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample) -> Found | None:
+    def read(
+        self, rows: Rows, names: Mapping[str, Sequence[str]], sample: Sample
+    ) -> SignalValue | None:
         """The signal of a sample, and which metric gave it; ``None`` where none did.
 
         Args:
@@ -64,21 +56,21 @@ class Signal:
             names: the names that the run shows, by canonical name (`names_by_metric`).
             sample: the sample.
         """
-        for source in self.sources:
-            for shown in names.get(source.metric, ()):
+        for metric, read in self.sources:
+            for shown in names.get(metric, ()):
                 row = rows.get(shown)
-                value = None if row is None or row.value is None else source.read(row, sample)
+                value = None if row is None or row.value is None else read(row, sample)
                 if value is not None:
-                    return Found(value, shown)
+                    return SignalValue(value, shown)
         return None
 
-    def held_by(self, names: Mapping[str, Sequence[str]]) -> list[str]:
+    def given_by(self, names: Mapping[str, Sequence[str]]) -> list[str]:
         """The metrics of a run that give this signal, by the names that it shows."""
-        return [shown for one in self.sources for shown in names.get(one.metric, ())]
+        return [shown for metric, _ in self.sources for shown in names.get(metric, ())]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SignalValue:
     """The value of a signal, and the metric (by its shown name) that gave it."""
 
     value: float
@@ -174,7 +166,7 @@ def _is(*values: object) -> Reading:
     return lambda row, _: float(row.value in values)
 
 
-def _said_idk(row: ScoreRow, sample: Sample) -> float | None:
+def _refused_by_label(row: ScoreRow, sample: Sample) -> float | None:
     """Whether the answer is a refusal, from whether refusing or not was right for the label."""
     if sample.answerability in (None, Answerability.UNDERSPECIFIED):
         return None
@@ -186,21 +178,18 @@ RANK = Signal(
     "rank",
     "rank of the first relevant passage",
     (
-        Source("RR", _by_gold(_RECIPROCAL), "RR"),
+        ("RR", _by_gold(_RECIPROCAL)),
+        *((name, _by_gold(_hit_ranks)) for name in ("SpanR", "SpanF1", "ChunkR")),
+        ("umbrela_MRR", _RECIPROCAL),
         *(
-            Source(name, _by_gold(_hit_ranks), f"{name}@10")
-            for name in ("SpanR", "SpanF1", "ChunkR")
-        ),
-        Source("umbrela_MRR", _RECIPROCAL, "umbrela_MRR"),
-        *(
-            Source(name, _by_gold(_WHETHER_FOUND), f"{name}@10")
+            (name, _by_gold(_WHETHER_FOUND))
             for name in (
                 *("nDCG", "Recall", "Success", "AP", "SpanR", "ChunkR", "ChunkF1", "hybrid"),
                 *("CharR", "CharIoU", "CharF1"),
             )
         ),
-        *(Source(name, _WHETHER_FOUND, f"{name}@5") for name in ("umbrela_nDCG", "umbrela_P")),
-        Source("ragreport_usefulness", _USEFULNESS, "ragreport_usefulness"),
+        *((name, _WHETHER_FOUND) for name in ("umbrela_nDCG", "umbrela_P")),
+        ("ragreport_usefulness", _USEFULNESS),
     ),
 )
 """The rank from 1; infinite where none was retrieved, `FOUND_SOMEWHERE` where nothing tells it."""
@@ -209,33 +198,30 @@ REFUSED = Signal(
     "refused",
     "whether the answer is a refusal",
     (
-        Source("idk_eval", _is(1, 1.0), "idk_eval"),
-        Source("answered", _is(0, False), "answered"),
-        Source("no_answer", _is("no"), "no_answer"),
-        Source("answerability_accuracy", _said_idk, "answerability_accuracy"),
+        ("idk_eval", _is(1, 1.0)),
+        ("answered", _is(0, False)),
+        ("no_answer", _is("no")),
+        ("answerability_accuracy", _refused_by_label),
     ),
 )
 
 CONTRADICTED = Signal(
     "contradicted",
     "share of the answer that passages or references contradict",
-    (
-        Source("contradicted", _NUMBER, "contradicted"),
-        Source("ragreport_faithfulness", _CONTRADICTS, "ragreport_faithfulness"),
-    ),
+    (("contradicted", _NUMBER), ("ragreport_faithfulness", _CONTRADICTS)),
 )
 
 SUPPORTED = Signal(
     "supported",
     "share of the answer that the passages support",
-    tuple(Source(name, _NUMBER, name) for name in ("rl_f", "hhem_windows", "hhem")),
+    tuple((name, _NUMBER) for name in ("rl_f", "hhem_windows", "hhem")),
 )
 
 CITED = Signal(
     "cited",
     "share of the citations that support what they stand at",
     tuple(
-        Source(name, _cited_precision, f"{name}.precision")
+        (name, _cited_precision)
         for name in (
             *("citation_pairs", "citation", "citation_sentences", "citation_trec"),
             "citation_ore",
@@ -248,8 +234,8 @@ RIGHT = Signal(
     "right",
     "share of the answer that stands in the reference",
     (
-        Source("factual_correctness", _part("precision"), "factual_correctness.precision"),
-        *(Source(name, _part("p"), f"{name}.p") for name in ("token_f1", "rouge1", "rougeL")),
+        ("factual_correctness", _part("precision")),
+        *((name, _part("p")) for name in ("token_f1", "rouge1", "rougeL")),
     ),
 )
 
@@ -257,10 +243,10 @@ COMPLETE = Signal(
     "complete",
     "share of what should be said that the answer says",
     (
-        *(Source(name, _NUMBER, f"{name}.all") for name in ("nuggets", "nuggets_ore")),
-        Source("factual_correctness", _part("recall"), "factual_correctness.recall"),
-        *(Source(name, _part("r"), f"{name}.r") for name in ("token_f1", "rouge1", "rougeL")),
-        Source("reference_recall", _NUMBER, "reference_recall"),
+        *((name, _NUMBER) for name in ("nuggets", "nuggets_ore")),
+        ("factual_correctness", _part("recall")),
+        *((name, _part("r")) for name in ("token_f1", "rouge1", "rougeL")),
+        ("reference_recall", _NUMBER),
     ),
 )
 

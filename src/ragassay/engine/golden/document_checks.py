@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from ragassay.counts import either, few, grouped, plural
-from ragassay.engine.golden.golden_findings import Told
+from ragassay.engine.golden.golden_findings import Remark
 from ragassay.engine.golden.golden_groups import plain
 from ragassay.golden import COPY, DOCUMENTS, MANIFEST, Document, GoldenSet
 
@@ -22,38 +22,36 @@ _HOLDERS = 20
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
 
 
-def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Iterator[Told]:
+def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Iterator[Remark]:
     """What changed in the documents since the spans were made, and which of them are nearly alike.
 
     Args:
         golden: the set.
         documents: as they are now, by id.
     """
-    known = golden.known_documents()
+    recorded = golden.known_documents()
     for name, one in documents.items():
-        if name not in known:
-            if known:
+        if name not in recorded:
+            if recorded:
                 sentence = f"the document {name} was added after the spans were made"
-                yield "", f"{sentence}: it may answer what is unanswerable", "look"
-        elif known[name] != one.sha256:
+                yield Remark(f"{sentence}: it may answer what is unanswerable")
+        elif recorded[name] != one.sha256:
             sentence = f"the document {name} was edited after its spans were made"
-            yield "", f"{sentence}: run 'ragassay golden anchor'", "look"
-    for name in known.keys() - documents.keys():
-        yield "", f"the document {name} is gone", "error"
+            yield Remark(f"{sentence}: run 'ragassay golden anchor'")
+    for name in recorded.keys() - documents.keys():
+        yield Remark(f"the document {name} is gone", severity="error")
     for (then, now), names in golden.read_otherwise(documents).items():
         of = f" (of {plural(len(names), 'document')} like it)" if len(names) > 1 else ""
         sentence = f"the document {names[0]} was read by {then}, and now is by {now}{of}"
-        yield "", f"{sentence}: its text may differ. Run 'ragassay golden anchor'", "look"
+        yield Remark(f"{sentence}: its text may differ. Run 'ragassay golden anchor'")
     readable = golden.readable_again(documents)
     if readable:
         n = plural(len(readable), "document")
-        yield (
-            "",
-            f"{n} left out as unreadable can be read now ({few([one.path for one in readable])}): "
-            f"'ragassay golden anchor {golden.folder}' takes {either(len(readable), 'it', 'them')} "
-            "in",
-            "look",
+        it = either(len(readable), "it", "them")
+        sentence = (
+            f"{n} left out as unreadable can be read now ({few([one.path for one in readable])})"
         )
+        yield Remark(f"{sentence}: 'ragassay golden anchor {golden.folder}' takes {it} in")
     again = {one.path for one in readable}
     unreadable = [
         name
@@ -62,23 +60,20 @@ def about_documents(golden: GoldenSet, documents: Mapping[str, Document]) -> Ite
     ]
     if unreadable:
         sentence = f"{plural(len(unreadable), 'document')} left out, as they cannot be taken"
-        yield (
-            "",
-            f"{sentence} ({few(unreadable)}): what stands there may answer what is unanswerable",
-            "look",
-        )
-    if documents and not known:
+        why = "what stands there may answer what is unanswerable"
+        yield Remark(f"{sentence} ({few(unreadable)}): {why}")
+    if documents and not recorded:
         sentence = (
             f"{MANIFEST} lists no documents, so that nobody can tell whether they were edited"
         )
-        yield "", f"{sentence}: 'ragassay golden anchor' writes it", "look"
+        yield Remark(f"{sentence}: 'ragassay golden anchor' writes it")
     own = golden.folder / DOCUMENTS
     elsewhere = golden.documents_in
     if own.is_dir() and elsewhere is not None and own.resolve() != elsewhere.resolve():
         sentence = f"{own} is not used: {MANIFEST} says that the documents are in {elsewhere}"
-        yield "", sentence, "look"
+        yield Remark(sentence)
     for pair in nearly_alike(documents):
-        yield "", f"{pair}: a passage of the one that holds no gold may be as right", "look"
+        yield Remark(f"{pair}: a passage of the one that holds no gold may be as right")
 
 
 @dataclass(frozen=True)
@@ -114,14 +109,14 @@ def nearly_alike(documents: Mapping[str, Document]) -> list[Alike]:
     for names in holders.values():
         # Of a sentence that stands everywhere each document is compared with the next one only.
         pairs.update(combinations(names, 2) if len(names) <= _HOLDERS else pairwise(names))
-    found = []
+    alike = []
     for first, second in pairs:
         one, other = sentences[first], sentences[second]
         n_common = (one & other).total()
         share = 2 * n_common / (one.total() + other.total())
         if share >= _ALIKE and n_common >= _FEWEST:
-            found.append(Alike(first, second, share))
-    return sorted(found, key=lambda one: (-one.share, one.first, one.second))
+            alike.append(Alike(first, second, share))
+    return sorted(alike, key=lambda one: (-one.share, one.first, one.second))
 
 
 def _sentences(text: str) -> Counter[int]:

@@ -45,7 +45,7 @@ def blindness_of(items: Sequence[GoldenItem], metrics: Sequence[str], scorer: Sc
         metrics: their names.
         scorer: scores the answers by one of them.
     """
-    found = Blindness()
+    blindness = Blindness()
     tried: list[tuple[GoldenItem, int]] = []
     samples: list[dict[str, Any]] = []
     n_alone = n_without = 0
@@ -60,7 +60,7 @@ def blindness_of(items: Sequence[GoldenItem], metrics: Sequence[str], scorer: Sc
             n_alone += 1
             continue
         if not _has_second(item):
-            found.by_gold.append(item.id)
+            blindness.by_gold.append(item.id)
         number = len(tried)
         tried.append((item, len(right)))
         samples += [
@@ -81,31 +81,35 @@ def blindness_of(items: Sequence[GoldenItem], metrics: Sequence[str], scorer: Sc
                 if wrong is None or not best:
                     continue
                 key = (metric, one.kind or "wrong")
-                n, of = found.counts.get(key, (0, 0))
-                found.counts[key] = (n + (wrong >= max(best)), of + 1)
-                ids = found.blind.setdefault(key, [])
+                n, of = blindness.counts.get(key, (0, 0))
+                blindness.counts[key] = (n + (wrong >= max(best)), of + 1)
+                ids = blindness.blind.setdefault(key, [])
                 if wrong >= max(best) and item.id not in ids:
                     ids.append(item.id)
-    found.untold = _untold(n_alone, n_without)
-    return found
+    blindness.untold = _untold(n_alone, n_without)
+    return blindness
 
 
 def _has_second(item: GoldenItem) -> bool:
     """Whether a reference is another wording of a second one: not only the words of the gold spans
     around it."""
-    told = list(dict.fromkeys(f" {plain(one)} " for one in item.references))
-    held = f" {plain(' '.join(span.text for span in evidence(item)))} "
-    around = [one for one in told if one in held and any(o in one and o != one for o in told)]
-    return len(told) - len(around) > 1
+    references = list(dict.fromkeys(f" {plain(one)} " for one in item.references))
+    gold = f" {plain(' '.join(span.text for span in evidence(item)))} "
+    around = [
+        one
+        for one in references
+        if one in gold and any(other in one and other != one for other in references)
+    ]
+    return len(references) - len(around) > 1
 
 
 def _right(item: GoldenItem) -> list[tuple[str, Sequence[str]]]:
     """Right answers, each with references that it is not one of."""
-    told = list({plain(one): one for one in item.references}.values())
-    if len(told) > 1:
-        return [(one, [other for other in told if other is not one]) for one in told]
-    held = " ".join(span.text for span in evidence(item))
-    return [(held, told)] if held.strip() and plain(held) != plain(told[0]) else []
+    references = list({plain(one): one for one in item.references}.values())
+    if len(references) > 1:
+        return [(one, [other for other in references if other is not one]) for one in references]
+    gold = " ".join(span.text for span in evidence(item))
+    return [(gold, references)] if gold.strip() and plain(gold) != plain(references[0]) else []
 
 
 def _untold(n_alone: int, n_without: int) -> str:

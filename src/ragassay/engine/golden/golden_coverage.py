@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from rapidfuzz import fuzz
+
+from ragassay.engine.golden.golden_groups import alike_texts, plain
 from ragassay.golden import Document, GoldenItem
 from ragassay.judges.offline.language import n_words
 
-_SAID = ("type", "complexity", "source", "language", "answerability", "origin", "status")
+_FIELDS = ("type", "complexity", "source", "language", "answerability", "origin", "status")
 
 
 def coverage(
@@ -31,7 +34,7 @@ def coverage(
     tables = {"document": {name: by_document.get(name, 0) for name in documents}}
     if sections := _sections(items, documents):
         tables["section"] = sections
-    for name in _SAID:
+    for name in _FIELDS:
         counts = Counter(str(getattr(item, name) or "not said") for item in items)
         if set(counts) != {"not said"}:
             tables[name] = dict(counts.most_common())
@@ -41,8 +44,10 @@ def coverage(
 
 def _sections(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> dict[str, int]:
     """Items by section; none where no document has headings."""
-    places = {
-        name: found for name, one in documents.items() if len(found := list(_headed(one))) > 1
+    parts = {
+        name: headed
+        for name, document in documents.items()
+        if len(headed := list(_headed(document))) > 1
     }
     counts = Counter(
         name
@@ -50,12 +55,12 @@ def _sections(items: Sequence[GoldenItem], documents: Mapping[str, Document]) ->
         for name in {
             _named(span.document, title)
             for span in item.gold or ()
-            for title, start, end in places.get(span.document, ())
+            for title, start, end in parts.get(span.document, ())
             if span.start < end and start < span.end
         }
     )
-    every = [_named(name, title) for name, found in places.items() for title, _, _ in found]
-    return {name: counts[name] for name in every}
+    names = [_named(name, title) for name, headed in parts.items() for title, _, _ in headed]
+    return {name: counts[name] for name in names}
 
 
 def _headed(document: Document) -> Iterator[tuple[str, int, int]]:
@@ -74,4 +79,19 @@ def _length(item: GoldenItem) -> str:
     return next(label for most, label in _LENGTHS if n <= most)
 
 
+def uncovered(items: Sequence[GoldenItem], log: Sequence[str]) -> list[str]:
+    """The queries of a log that no item is like.
+
+    Args:
+        items: of a golden set.
+        log: queries of users.
+    """
+    queries = [plain(item.query) for item in items]
+    pairs = alike_texts([plain(one) for one in log], queries, fuzz.token_set_ratio, _COVERED)
+    covered = {at for at, _ in pairs}
+    return [query for at, query in enumerate(log) if at not in covered]
+
+
+_COVERED = 60.0
+"""How alike a query of a log and one of the set are, so that the set covers it, 0 to 100."""
 _LENGTHS = ((5, "1 to 5 words"), (15, "6 to 15 words"), (float("inf"), "over 15 words"))

@@ -1,14 +1,51 @@
-"""What a check of a golden set found."""
+"""What is checked of a golden set, and what is found."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from datetime import date
+from typing import Literal, NamedTuple
+
+METRICS = ("contains_answer", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU")
+"""Metrics that are tried on wrong answers, where none are named."""
 
 Severity = Literal["error", "look"]
 
-Told = tuple[str, str, Severity]
-"""The id of a query, a sentence about it, and how grave it is."""
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What is checked.
+
+    Attributes:
+        judge: who says whether gold spans support references; the offline judge when left out.
+        budget: what the judge may cost, in each of its checks (support, complete, answered).
+        metrics: that are tried on wrong answers.
+        max_age: days since an item was verified, after which it is stale.
+        log: queries of users, to see what the set does not cover.
+        today: the day that ages count from; today when left out.
+    """
+
+    judge: str | None = None
+    budget: str | None = None
+    metrics: Sequence[str] = METRICS
+    max_age: int | None = None
+    log: Sequence[str] = ()
+    today: date | None = None
+
+
+class Remark(NamedTuple):
+    """What one check says.
+
+    Attributes:
+        sentence: what it is.
+        item: the query's id; empty where it is about the set.
+        severity: ``error``: it is wrong; ``look``: a person should look.
+    """
+
+    sentence: str
+    item: str = ""
+    severity: Severity = "look"
 
 
 @dataclass(frozen=True)

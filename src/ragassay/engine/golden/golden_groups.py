@@ -1,9 +1,9 @@
-"""Which queries of a golden set belong together: what one of them tells, gives others away."""
+"""Which queries of a golden set belong together: one of them reveals the answers of others."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -15,7 +15,7 @@ from ragassay.golden import Document, GoldenItem, GoldSpan
 _ALIKE = 92.0
 """How alike two queries are that ask the same, 0 to 100."""
 _ROWS = 500
-"""Queries that are compared with all others at a time."""
+"""Texts that are compared with all others at a time."""
 _LONG = 20
 """Characters of a sentence that does not stand in two documents by chance."""
 _SHORTEST = 3
@@ -60,14 +60,28 @@ def near_duplicates(items: Sequence[GoldenItem]) -> Iterator[Pair]:
     """
     # A follow-up means another thing after other turns.
     texts = [plain(" ".join([*(turn.text for turn in item.history), item.query])) for item in items]
+    pairs = alike_texts(texts, texts, fuzz.ratio, _ALIKE)
+    return (pair for pair in pairs if pair[0] < pair[1])
+
+
+def alike_texts(
+    texts: Sequence[str], others: Sequence[str], scorer: Callable[..., float], least: float
+) -> Iterator[Pair]:
+    """The places of each text and of the others that it is like.
+
+    Args:
+        texts: any.
+        others: that they are compared with.
+        scorer: says how alike two texts are, 0 to 100.
+        least: how alike they must be.
+    """
     for begin in range(0, len(texts), _ROWS):
         rows = texts[begin : begin + _ROWS]
         likeness = process.cdist(
-            rows, texts, scorer=fuzz.ratio, score_cutoff=_ALIKE, dtype=np.uint8, workers=-1
+            rows, others, scorer=scorer, score_cutoff=least, dtype=np.uint8, workers=-1
         )
         for row, column in zip(*np.nonzero(likeness), strict=True):
-            if column > begin + row:
-                yield begin + int(row), int(column)
+            yield begin + int(row), int(column)
 
 
 def plain(text: str) -> str:
@@ -112,7 +126,7 @@ def _same_sentence(
 
 def _same_words(items: Sequence[GoldenItem]) -> Iterator[Pair]:
     """Items whose spans hold the same sentence, as those in two copies of a document do."""
-    return _alike(
+    return _same_key(
         (at, sentence)
         for at, item in enumerate(items)
         for span in evidence(item)
@@ -133,13 +147,13 @@ def _turns(items: Sequence[GoldenItem]) -> Iterator[Pair]:
         start = begun[at] or plain(item.query)
         if start in followed:
             begun[at] = start
-    yield from _alike((at, one) for at, one in enumerate(begun) if one in followed)
+    yield from _same_key((at, one) for at, one in enumerate(begun) if one in followed)
     named = [named_conversation(item.to_sample()) for item in items]
     keys = enumerate(named if any(named) else of_ids or [])
-    yield from _alike((at, key) for at, key in keys if key is not None)
+    yield from _same_key((at, key) for at, key in keys if key is not None)
 
 
-def _alike(keys: Iterable[tuple[int, str]]) -> Iterator[Pair]:
+def _same_key(keys: Iterable[tuple[int, str]]) -> Iterator[Pair]:
     """Each place with the first one that has the same key."""
     first: dict[str, int] = {}
     for at, key in keys:

@@ -23,6 +23,13 @@ CLASSES: Mapping[str, str] = {
     GENERATION: "wrong with the gold passages, too: generation failed",
     DESPITE: "right with what was retrieved only",
 }
+_RIGHT_WITH = {
+    RIGHT: (True, True),
+    RETRIEVAL: (False, True),
+    GENERATION: (False, False),
+    DESPITE: (True, False),
+}
+"""Whether a query of each class is right with what was retrieved, and with the gold passages."""
 
 
 @dataclass(frozen=True)
@@ -61,29 +68,23 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
     """
     asked = [_Asked.of(run) for run in (full, alone)]
     _refuse_others(full, alone, metric, asked)
-    values = [_values(run, metric) for run in (full, alone)]
-    shared = [name for name in values[0] if name in values[1]]
+    retrieved, gold = (_values(run, metric) for run in (full, alone))
+    shared = [name for name in retrieved if name in gold]
     if not shared:
         raise UsageError("The two runs share no query.")
-    queries: dict[str, list[str]] = {name: [] for name in CLASSES}
-    unscored = 0
-    for name in shared:
-        retrieved, gold = values[0][name], values[1][name]
-        if retrieved is None or gold is None:
-            unscored += 1
-            continue
-        kind = {
-            (True, True): RIGHT,
-            (False, True): RETRIEVAL,
-            (False, False): GENERATION,
-            (True, False): DESPITE,
-        }[retrieved >= threshold, gold >= threshold]
-        queries[kind].append(name)
+    scored = [
+        (name, (value >= threshold, best >= threshold))
+        for name in shared
+        if (value := retrieved[name]) is not None and (best := gold[name]) is not None
+    ]
+    queries = {
+        kind: tuple(name for name, right in scored if right == is_right)
+        for kind, is_right in _RIGHT_WITH.items()
+    }
     comparison = compare(alone, full, metrics=[metric], force=True)
-    found = {kind: tuple(names) for kind, names in queries.items()}
-    return Isolated(
-        metric, threshold, found, unscored, comparison, tuple(_notes(full, alone, *asked))
-    )
+    notes = tuple(_notes(full, alone, *asked))
+    unscored = len(shared) - len(scored)
+    return Isolated(metric, threshold, queries, unscored, comparison, notes)
 
 
 @dataclass(frozen=True)
@@ -91,30 +92,30 @@ class _Asked:
     """What the answers of a run say about how they were made.
 
     Attributes:
-        known: answers of 'ragassay ask', which says what it gave to the system.
-        given: those of them whose system was given the gold passages.
+        n_asked: answers of 'ragassay ask', which says what it gave to the system.
+        n_gold: those of them whose system was given the gold passages.
         systems: their names.
         fingerprints: of the systems, as 'ragassay ask' tells them apart.
     """
 
-    known: int
-    given: int
+    n_asked: int
+    n_gold: int
     systems: frozenset[str]
     fingerprints: frozenset[str]
 
     @classmethod
     def of(cls, run: Result) -> _Asked:
-        known = given = 0
+        n_asked = n_gold = 0
         systems, fingerprints = set(), set()
         for sample in run.samples:
             systems.add(sample.system or "")
             asked = sample.metadata.get("asked")
             if not isinstance(asked, Mapping) or "fingerprint" not in asked:
                 continue
-            known += 1
-            given += asked.get("passages") == "gold"
+            n_asked += 1
+            n_gold += asked.get("passages") == "gold"
             fingerprints.add(str(asked["fingerprint"]))
-        return cls(known, given, frozenset(systems), frozenset(fingerprints))
+        return cls(n_asked, n_gold, frozenset(systems), frozenset(fingerprints))
 
 
 def _refuse_others(full: Result, alone: Result, metric: str, asked: Sequence[_Asked]) -> None:
@@ -122,17 +123,16 @@ def _refuse_others(full: Result, alone: Result, metric: str, asked: Sequence[_As
     first, second = asked
     command = f"ragassay golden isolate {_place(full)} {_place(alone)} -m {metric}"
     other = "Name the run with what was retrieved first, and the one with --gold-passages second"
-    if first.given and not second.given:
+    if first.n_gold and not second.n_gold:
         command = f"ragassay golden isolate {_place(alone)} {_place(full)} -m {metric}"
         raise UsageError(
             f"The runs are swapped: the first one, {full.name}, was given the gold passages. "
             f"Run: {command}"
         )
-    if first.given:
+    if first.n_gold:
         raise UsageError(f"Both runs were given the gold passages. {other}: {command}")
-    if second.given < second.known:
-        without = second.known - second.given
-        n = share(without, second.known, "answer")
+    if without := second.n_asked - second.n_gold:
+        n = share(without, second.n_asked, "answer")
         raise UsageError(
             f"{n} of {alone.name} {either(without, 'was', 'were')} made without "
             f"the gold passages. Ask the system with --gold-passages: 'ragassay ask GOLDEN "

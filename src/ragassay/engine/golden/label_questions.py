@@ -121,13 +121,13 @@ class AnswersToLabel:
             known: gives what is known of a question; ``None`` for nothing.
         """
         judge = _Known(known)
-        found = []
+        questions = []
         with Asker(judge, context=self._context) as asker:
             for sample in samples:
                 judge.asked.clear()
                 asker.submit(self._walk(sample, asker)).result()
-                found.append(list(judge.asked.values()))
-        return found
+                questions.append(list(judge.asked.values()))
+        return questions
 
     async def _walk(self, sample: Sample, asker: Asker) -> None:
         scope = asker.scope()
@@ -147,5 +147,5 @@ class _Known(Judge):
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         self.asked.setdefault(question.key, question)
         made = Provenance(self.label, attempts=0)
-        found = self._known(question)
-        return found or Failure(question, NOT_ASKED, "nobody answered it", made, repeat)
+        answer = self._known(question)
+        return answer or Failure(question, NOT_ASKED, "nobody answered it", made, repeat)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay import formats
 from ragassay.engine.comparison import gates
 from ragassay.engine.config import OWN, POOLED, MetricSelection, RunConfig, make_plan, own_metrics
-from ragassay.engine.consistency import Compared, ConsistencyRun, Kept, OnDisk
+from ragassay.engine.consistency import ConsistencyRun, GroupProgress, OnDisk, StoredSamples
 from ragassay.engine.models import address_for, check_models, here, models_for, spending_of
 from ragassay.engine.results import (
     NUGGETS,
@@ -156,7 +156,7 @@ class PreparedRun:
     def run(
         self,
         progress: Progress | None = None,
-        compared: Compared | None = None,
+        compared: GroupProgress | None = None,
         *,
         keep: bool = True,
     ) -> Result:
@@ -200,7 +200,7 @@ class PreparedRun:
             if asker is not None and size is None:
                 asker.progress, tell = progress, None
             on_disk = plan.consistency is not None and not sink.in_memory
-            groups: Kept = OnDisk(stack, config.output) if on_disk else []
+            groups: StoredSamples = OnDisk(stack, config.output) if on_disk else []
             for samples, outcomes in stream:
                 collected.add(samples, outcomes)
                 sink.add(samples, outcomes)

@@ -77,7 +77,7 @@ def write_junit(result: Result, path: Path) -> None:
             _figures(metrics.get(gates.parse(gate.gate).metric)),
             () if gate.passed else _worst_lines(result, gate),
         )
-        for gate in gates.found(result)
+        for gate in gates.results_of(result)
     ]
     summaries = [step.summary for step in result.steps]
     missing = lack_of(summaries)

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragassay.stats.resampling import percentile_bounds
-
-IntArray = NDArray[np.int64]
+from ragassay.stats.units import IntArray
 
 
 def cohen_kappa(pairs: IntArray) -> float | None:
@@ -100,11 +98,11 @@ def agreement_interval(
     rng = np.random.default_rng(seed)
     n = len(rows)
     drawn = (statistic(rows[rng.integers(0, n, n)]) for _ in range(n_resamples if n else 0))
-    found = np.array([value for value in drawn if value is not None])
-    return percentile_bounds(found, level) if 2 * len(found) >= n_resamples else None
+    values = np.array([value for value in drawn if value is not None])
+    return percentile_bounds(values, level) if 2 * len(values) >= n_resamples else None
 
 
 def _with_two(counts: IntArray) -> tuple[IntArray, IntArray]:
     """The items that two people or more labelled, and how many did."""
-    kept = counts[counts.sum(axis=1) > 1]
-    return kept, kept.sum(axis=1)
+    items = counts[counts.sum(axis=1) > 1]
+    return items, items.sum(axis=1)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragassay.stats.distributions import t_ppf
 from ragassay.stats.intervals import Bounds, Interval, check_options
-from ragassay.stats.units import FloatArray, IntArray, Units, cluster_codes
+from ragassay.stats.units import FloatArray, IntArray, Units, cluster_codes, finite_row
 
 ORDERED = "order-statistics"
 """The method of the interval."""
@@ -55,13 +55,13 @@ def percentile_interval(
     n_clusters = None if codes is None else len(np.unique(codes))
     if not row.size:
         return Interval(None, None, None, level, ORDERED, 0, n_clusters)
-    found = float(np.percentile(row, percent))
+    value = float(np.percentile(row, percent))
     n = float(row.size)
     if codes is not None:
-        below = (np.asarray(values, dtype=np.float64) <= found).astype(np.float64)
+        below = (np.asarray(values, dtype=np.float64) <= value).astype(np.float64)
         n = _effective(below, codes, level)
     low, high = _between(row, percent / 100.0, level, n)
-    return Interval(found, low, high, level, ORDERED, row.size, n_clusters)
+    return Interval(value, low, high, level, ORDERED, row.size, n_clusters)
 
 
 def checked(values: ArrayLike, percent: float) -> FloatArray:
@@ -74,25 +74,22 @@ def checked(values: ArrayLike, percent: float) -> FloatArray:
     Raises:
         ValueError: they are not.
     """
-    row = np.asarray(values, dtype=np.float64)
-    if row.ndim != 1 or not np.isfinite(row).all():
-        raise ValueError("values must be a one-dimensional array of finite numbers")
     if not 0.0 < percent < 100.0:
         raise ValueError(f"a percentile lies between 0 and 100, not at {percent}")
-    return row
+    return finite_row(values)
 
 
 def _effective(below: FloatArray, codes: IntArray, level: float) -> float:
     """How many independent values say as much about a share as these do; at most as many."""
     n, share = below.size, float(below.mean())
-    units = Units.of(below[None, :], codes, np.ones(1))
+    units = Units.of(below, codes)
     if units.n_units < 2:
         return 0.0
     if units.n_units == n or not 0.0 < share < 1.0:
         return float(units.n_units)
     tail = (1.0 + level) / 2.0
     widening = t_ppf(tail, units.n_units - 1) / t_ppf(tail, n - 1)
-    variance = float(units.standard_errors[0] * widening) ** 2
+    variance = (units.standard_error * widening) ** 2
     alone = share * (1.0 - share) / (n - 1)
     return n if variance <= alone else n * alone / variance
 
@@ -106,18 +103,18 @@ def _between(row: FloatArray, share: float, level: float, n: float) -> Bounds:
         level: confidence level.
         n: effective number of values, at most as many as there are.
     """
-    whole = int(n)
-    if whole < 2:
+    n_whole = int(n)
+    if n_whole < 2:
         return None, None
     tail = (1.0 - level) / 2.0
     # P(fewer than k of n lie below the percentile), for each k from 0 to n + 1.
-    fewer = np.concatenate([[0.0], _binomial(whole, share)])
+    fewer = np.concatenate([[0.0], _binomial(n_whole, share)])
     first = int(np.searchsorted(fewer, tail, side="right")) - 1
     last = int(np.searchsorted(fewer, 1.0 - tail, side="left"))
-    if first < 1 or last > whole:
+    if first < 1 or last > n_whole:
         return None, None
     # A place among the effective values is a share of all values, rounded outwards.
-    scale = row.size / whole
+    scale = row.size / n_whole
     low, high = math.floor(first * scale), math.ceil(last * scale)
     return float(row[low - 1]), float(row[min(high, row.size) - 1])  # ceil may round up beyond it
 

@@ -78,11 +78,11 @@ def percentile_difference(
     n_units = int(max(codes_a.max(), codes_b.max())) + 1
     size = max(row_a.size, row_b.size)
     n_draws = min(n_resamples, max(_FEWEST, int(_DRAWN // size)))
-    found = [
+    drawn = [
         _drawn(row_a, times[:, codes_a], percent) - _drawn(row_b, times[:, codes_b], percent)
         for times in draws(n_units, n_draws, seed, max(1, int(2**20 // size)))
     ]
-    differences = np.concatenate(found)
+    differences = np.concatenate(drawn)
     differences = differences[np.isfinite(differences)]
     tail = (1.0 - level) / 2.0
     low, high, least, most = np.quantile(differences, [tail, 1.0 - tail, 2 * tail, 1.0 - 2 * tail])

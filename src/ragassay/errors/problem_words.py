@@ -1,173 +1,16 @@
-"""Errors that a user can mend.
-
-Everything here is shown as one sentence and never as a traceback (unless ``--debug`` asks for it).
-"""
+"""What is wrong with data, in words: of pydantic, of JSON parsers, of the operating system."""
 
 from __future__ import annotations
 
-import difflib
 import errno
 import re
-import sys
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from json import JSONDecodeError
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fastapi.exceptions import RequestValidationError
     from pydantic import ValidationError
-
-
-class RagassayError(Exception):
-    """Base of every error that ragassay raises on purpose. Exit code 2."""
-
-
-class InputError(RagassayError):
-    """Data that cannot be read as it stands.
-
-    The message says which file, line and field, what is wrong and what to do.
-
-    Args:
-        problem: what is wrong, without a final full stop.
-        path: the file or folder concerned.
-        line: 1-based line (or record) number.
-        field: name of the column or key.
-        hint: what to do about it.
-    """
-
-    def __init__(
-        self,
-        problem: str,
-        *,
-        path: object | None = None,
-        line: int | None = None,
-        field: str | None = None,
-        hint: str | None = None,
-    ) -> None:
-        self.problem, self.path, self.line, self.field, self.hint = problem, path, line, field, hint
-        where = []
-        if path is not None:
-            where.append(called(path))
-        if line is not None:
-            where.append(f"line {line}")
-        if field is not None:
-            where.append(f"field '{field}'")
-        text = (": ".join([", ".join(where), problem]) if where else problem).rstrip(".")
-        said = _without_gaps(hint or "")
-        super().__init__(f"{text}." + (f" {said}" if said else ""))
-
-    def but(self, **changed: Any) -> InputError:
-        """The same error with other words or another place: arguments of the class by name."""
-        names = ("problem", "path", "line", "field", "hint")
-        return InputError(**{name: getattr(self, name) for name in names} | changed)
-
-    def at(self, *, path: object | None = None, line: int | None = None) -> InputError:
-        """The same error with a place filled in where it had none."""
-        return self.but(
-            path=self.path if self.path is not None else path,
-            line=self.line if self.line is not None else line,
-        )
-
-
-def called(path: object) -> str:
-    """A path in words: itself, but for standard input.
-
-    Args:
-        path: a file or folder, or what else holds data.
-    """
-    return "standard input" if str(path) == "/dev/stdin" else str(path)
-
-
-class RagassayWarning(UserWarning):
-    """A fact about the data that does not stop a run: shown once and kept in the summary."""
-
-
-_BETWEEN = {"ragassay", "asyncio", "concurrent", "contextlib", "threading"}
-"""Packages between a line of the user's code and the place that finds a fact."""
-
-
-def warn_user(fact: str | RagassayWarning) -> None:
-    """Warns of a fact about the data, at the line of the user's code that called this package.
-
-    Args:
-        fact: a sentence, or a warning. A `CountedFact` with the count 0 is passed over.
-    """
-    if isinstance(fact, CountedFact) and not fact.n:
-        return
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and _package(frame) in _BETWEEN:
-        level, frame = level + 1, frame.f_back
-    kind = None if isinstance(fact, Warning) else RagassayWarning
-    warnings.warn(fact, kind, stacklevel=level)
-
-
-def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
-
-
-_BY_NUMBER = re.compile(r"\{([^{|}]*)\|([^{|}]*)\}")
-
-
-class CountedFact(RagassayWarning):
-    """A fact that is counted: told once, with the sum of all its counts.
-
-    Args:
-        sentence: with ``{n}`` where the count stands, and ``{one|several}`` where words depend on
-            it.
-        n: the count.
-    """
-
-    def __init__(self, sentence: str, n: int) -> None:
-        worded = _BY_NUMBER.sub(r"\1" if n == 1 else r"\2", sentence)
-        super().__init__(worded.replace("{n}", str(n)))
-        self.sentence, self.n = sentence, n
-
-
-class UsageError(RagassayError):
-    """A request that makes no sense: an unknown name, a value out of range, options that clash."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(_without_gaps(sentence))
-
-
-class ArgumentError(UsageError, ValueError):
-    """An argument that a plain function cannot take: a `ValueError`, too, as Python raises."""
-
-
-@contextmanager
-def extra_needed(by: str, extra: str) -> Iterator[None]:
-    """Makes an import that fails a `UsageError` that says what to install.
-
-    Args:
-        by: what needs it: ``An Excel workbook needs its package``.
-        extra: of ragassay, that has the package.
-    """
-    try:
-        yield
-    except ImportError as error:
-        raise UsageError(f"{by}: pip install 'ragassay[{extra}]'.") from error
-
-
-class OptionError(UsageError):
-    """An option with a value that it cannot have.
-
-    Args:
-        key: the option's key, as in a configuration.
-        problem: what is wrong with its value.
-    """
-
-    def __init__(self, key: str, problem: str) -> None:
-        self.key, self.problem = key, problem.rstrip(".")
-        super().__init__(f"{key}: {self.problem}.")
-
-
-def _without_gaps(sentence: str) -> str:
-    """The sentence without the two blanks that an empty hint leaves in its middle or at its end."""
-    return " ".join(piece for piece in sentence.split(" ") if piece)
-
 
 _SHOWN = 60
 """Longest piece of a wrong value in a message."""
@@ -257,7 +100,7 @@ def mistakes(error: ValidationError | RequestValidationError) -> list[tuple[tupl
         if one["type"] in _MUST_BE and place and _OF_A_UNION.fullmatch(place[-1]):
             place = place[:-1]
         by_place.setdefault(place, []).append(one)
-    return [(place, _mistake(found)) for place, found in by_place.items()]
+    return [(place, _mistake(several)) for place, several in by_place.items()]
 
 
 def mistake(error: ValidationError) -> tuple[str | None, str]:
@@ -280,14 +123,14 @@ def validation_problem(error: ValidationError) -> str:
     return problem if field is None else f"{field}: {problem}"
 
 
-def _mistake(found: Sequence[Mapping[str, Any]]) -> str:
-    first = found[0]
+def _mistake(several: Sequence[Mapping[str, Any]]) -> str:
+    first = several[0]
     kind, context = str(first["type"]), first.get("ctx") or {}
-    if len(found) > 1 and all(one["type"] in _MUST_BE for one in found):
-        kinds = (_MUST_BE[one["type"]].format(**(one.get("ctx") or {})) for one in found)
-        said = f"must be {' or '.join(dict.fromkeys(kinds))}"
+    if len(several) > 1 and all(one["type"] in _MUST_BE for one in several):
+        kinds = (_MUST_BE[one["type"]].format(**(one.get("ctx") or {})) for one in several)
+        problem = f"must be {' or '.join(dict.fromkeys(kinds))}"
     elif kind in _MUST_BE:
-        said = f"must be {_MUST_BE[kind].format(**context)}"
+        problem = f"must be {_MUST_BE[kind].format(**context)}"
     elif kind == "too_short" and not context["actual_length"]:
         return "is empty"
     elif kind in _OTHER_MISTAKES:
@@ -298,18 +141,20 @@ def _mistake(found: Sequence[Mapping[str, Any]]) -> str:
     elif kind == "json_invalid":
         return f"is not JSON ({_of_pydantic(str(context.get('error', '')))})"
     else:
-        said = re.sub(r"^(Value|Assertion) error, ", "", str(first["msg"]))
-        said = re.sub(r"^Input should be ", "must be ", said).rstrip(".")
-        said = said if said[1:2].isupper() else f"{said[:1].lower()}{said[1:]}"
+        problem = re.sub(r"^(Value|Assertion) error, ", "", str(first["msg"]))
+        problem = re.sub(r"^Input should be ", "must be ", problem).rstrip(".")
+        problem = problem if problem[1:2].isupper() else f"{problem[:1].lower()}{problem[1:]}"
     if kind in _WITHOUT_VALUE:
-        return said
-    return f"{said}, not {shown_value(first['input'])}"
+        return problem
+    return f"{problem}, not {shown_value(first['input'])}"
 
 
-def _of_pydantic(said: str) -> str:
+def _of_pydantic(message: str) -> str:
     """What pydantic's JSON parser says, with the place first."""
-    match = re.fullmatch(r"(.*) at line (\d+) column (\d+)", said)
-    return said if match is None else f"line {match[2]}, column {match[3]}: {json_words(match[1])}"
+    match = re.fullmatch(r"(.*) at line (\d+) column (\d+)", message)
+    return (
+        message if match is None else f"line {match[2]}, column {match[3]}: {json_words(match[1])}"
+    )
 
 
 _JSON_PROBLEMS = {
@@ -347,13 +192,13 @@ _JSON_PROBLEMS = {
 """What is wrong with JSON, by the words of the parsers (Python's, orjson's and pydantic's)."""
 
 
-def json_words(said: str) -> str:
+def json_words(message: str) -> str:
     """What a JSON parser says in our words, without the place.
 
     Args:
-        said: ``msg`` of its error.
+        message: ``msg`` of its error.
     """
-    folded = said.strip().casefold()
+    folded = message.strip().casefold()
     if folded.startswith("str is not valid utf-8"):
         return "it is not text in UTF-8"
     return _JSON_PROBLEMS.get(folded, folded)
@@ -410,33 +255,9 @@ def system_problem(error: OSError | UnicodeDecodeError) -> str:
     """
     if isinstance(error, UnicodeDecodeError):
         return encoding_problem(error)
-    said = error.strerror or str(error) or type(error).__name__
+    problem = error.strerror or str(error) or type(error).__name__
     # Of several addresses of one host the errors stand in one text.
-    numbers = {error.errno} if error.errno else {int(n) for n in _NUMBER.findall(said)}
+    numbers = {error.errno} if error.errno else {int(n) for n in _NUMBER.findall(problem)}
     if len(numbers) == 1 and (number := numbers.pop()) in _SYSTEM_PROBLEMS:
         return _SYSTEM_PROBLEMS[number]
-    return _NUMBER.sub("", said)
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of what an error says, or its kind where it says nothing."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
-
-
-def meant_or_all(wrong: str, known: Iterable[str]) -> str:
-    """`did_you_mean`; where nothing is near, a sentence with all names that there are."""
-    names = list(known)
-    return did_you_mean(wrong, names) or f"There are: {', '.join(names) or 'none'}."
-
-
-def did_you_mean(wrong: str, known: Iterable[str], *, at_least: float = 0.6) -> str:
-    """A hint that names the nearest known spelling, or an empty string when nothing is near.
-
-    ``at_least`` is how alike they must be, from 0 to 1.
-    """
-    by_folded: dict[str, str] = {}
-    for name in known:
-        by_folded.setdefault(name.casefold(), name)
-    near = difflib.get_close_matches(wrong.casefold(), by_folded, n=3, cutoff=at_least)
-    return f"Did you mean {' or '.join(repr(by_folded[name]) for name in near)}?" if near else ""
+    return _NUMBER.sub("", problem)

@@ -1,0 +1,133 @@
+"""The comparison of two aligned score matrices: tests, intervals and what they allow to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.engine.comparison.pairs import Mask, Matrix
+from ragassay.engine.results import Comparison, Difference, Standing
+from ragassay.stats import Span, alpha_of, compare_pairs
+
+RAW_ALPHA = 0.05
+"""Level of ``significant``, which UltraRAG fixes."""
+
+_TESTED = (
+    *("a_mean", "b_mean", "diff", "low", "high", "p_value", "p_adjusted", "t_p_value", "cohens_d"),
+    *("n", "wins", "losses", "ties", "interval", "least", "most", "too_few"),
+)
+"""What a `Difference` has of its test."""
+
+
+def compare_arrays(
+    names: Sequence[str],
+    a: Matrix,
+    b: Matrix,
+    *,
+    mask: Mask | None = None,
+    clusters: NDArray[np.int64] | None = None,
+    a_name: str = "A",
+    b_name: str = "B",
+    higher_is_better: Sequence[bool | None] | None = None,
+    spans: Sequence[Span] | None = None,
+    standings: Sequence[tuple[Standing, str]] | None = None,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+    correction: str = "maxt",
+    interval: str = "auto",
+    warnings: Sequence[str] = (),
+    clustered_by: str | None = None,
+) -> Comparison:
+    """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``.
+
+    Args:
+        names: of the metrics.
+        a, b: scores of the new and the old run.
+        mask: where both runs have a score; everywhere when left out.
+        clusters: number of each query's cluster, shape ``(n_queries,)``; each query is one when
+            left out.
+        a_name, b_name: names of the runs.
+        higher_is_better: for each metric; ``None`` where neither direction is better.
+        spans: lowest and highest value of each metric. A difference that is larger than they allow
+            is not ``detectable``.
+        standings: what may be concluded from each metric, and why; all are tested when left out.
+        n_resamples, seed, level, correction, interval: see `compare`.
+        warnings: sentences for the reader.
+        clustered_by: name of the clusters.
+    """
+    directions = higher_is_better or [True] * len(names)
+    ranges = spans or [(None, None)] * len(names)
+    roles: Sequence[tuple[Standing, str]] = standings or [("tested", "")] * len(names)
+    tests = compare_pairs(
+        a,
+        b,
+        mask=mask,
+        clusters=clusters,
+        spans=ranges,
+        tested=[standing == "tested" for standing, _ in roles],
+        correction=correction,
+        n_resamples=n_resamples,
+        seed=seed,
+        level=level,
+        interval=interval,
+    )
+    alpha = alpha_of(level)
+    differences = tuple(
+        Difference(
+            name=name,
+            **{key: getattr(test, key) for key in _TESTED},
+            significant=None if test.p_value is None else test.p_value < RAW_ALPHA,
+            significant_adjusted=None if test.p_adjusted is None else test.p_adjusted <= alpha,
+            detectable=_possible(test.detectable, *span),
+            higher_is_better=direction,
+            level=test.level_used,
+            standing=standing,
+            why=why,
+        )
+        for name, test, direction, span, (standing, why) in zip(
+            names, tests, directions, ranges, roles, strict=True
+        )
+    )
+    return Comparison(
+        a=a_name,
+        b=b_name,
+        differences=differences,
+        n_common=a.shape[1],
+        only_a=0,
+        only_b=0,
+        n_resamples=n_resamples,
+        seed=seed,
+        level=level,
+        correction=correction,
+        interval=interval,
+        warnings=(*warnings, *_without_interval(differences, interval)),
+        clustered_by=None if clusters is None else clustered_by,
+        n_clusters=None if clusters is None else len(np.unique(clusters)),
+    )
+
+
+def _without_interval(differences: Sequence[Difference], interval: str) -> list[str]:
+    """A warning that names the metrics whose difference has no interval of the kind asked for."""
+    without = [d for d in differences if d.n and d.low is None]
+    spread = [d for d in without if d.n > 1 and not (interval == "auto" and d.too_few)]
+    equal = [d.name for d in spread if d.cohens_d is None]
+    few = [d.name for d in without if d.name not in equal]
+    reasons = {
+        "so few queries (or clusters) cannot reach the level of the test": few,
+        "all differences are equal: they show no spread": equal,
+    }
+    return [
+        f"{', '.join(names)}: no interval, because {why}."
+        for why, names in reasons.items()
+        if names
+    ]
+
+
+def _possible(difference: float | None, low: float | None, high: float | None) -> float | None:
+    """The difference; ``None`` where it is larger than the range of the metric allows."""
+    if difference is None or low is None or high is None or difference <= high - low:
+        return difference
+    return None

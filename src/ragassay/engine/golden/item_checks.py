@@ -1,0 +1,230 @@
+"""Checks of items that no judge makes: gold spans and their texts, queries that hold their answer,
+references that contradict each other, queries asked twice, and when items were verified."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from itertools import combinations, islice
+
+from ragassay.counts import few, plural
+from ragassay.engine.golden.golden_findings import CheckOptions, Remark
+from ragassay.engine.golden.golden_groups import evidence, near_duplicates, plain
+from ragassay.golden import Document, GoldenItem, anchor, differing, excerpt
+from ragassay.judges.offline.language import content, spaced
+from ragassay.samples import Answerability
+
+_DISTINCTIVE = 20
+"""Characters of a text that does not stand at several places by chance."""
+_MOST_PLACES = 50
+"""Places of a text in a document that are looked for."""
+_SHORTEST = 4
+"""Characters of a reference that may leak: a shorter one stands in many queries."""
+_POLAR = {
+    "yes": ("no",), "ja": ("nein",), "oui": ("non",), "sí": ("no",), "是": ("否", "不是"),
+    "是的": ("否", "不是", "不是的"), "对": ("不对",), "對": ("不對",),
+}  # fmt: skip
+"""Words of yes, each with its words of no."""
+_NEGATIONS = frozenset({"not", "never", "nicht", "nie", "niemals", "pas", "jamais", "no", "nunca"})
+"""Words that negate a sentence, which is one without them, too."""
+_DIGITS = re.compile(r"\d+")
+_ZONES = timedelta(days=1)
+"""By how much the day of a person is ahead of that of UTC."""
+
+
+def misplaced_spans(
+    items: Sequence[GoldenItem], documents: Mapping[str, Document]
+) -> Iterator[Remark]:
+    """Spans whose text does not stand at their place, and answerable queries without a reference or
+    a span.
+
+    Args:
+        items: of a golden set.
+        documents: by id.
+    """
+    for item in items:
+        for number, span in enumerate(item.gold or ()):
+            document = documents.get(span.document)
+            text = "" if document is None else document.text[span.start : span.end]
+            if text == span.text:
+                continue
+            if document is None:
+                sentence = f"there is no document {span.document!r}"
+            elif span.end > len(document.text):
+                n = f"{len(document.text):,} characters"
+                sentence = f"it ends at {span.end}, and {span.document} has {n}"
+            else:
+                wanted, actual = differing(span.text, text)
+                sentence = f"{actual} stands there, not {wanted}"
+            [place] = anchor([item.model_copy(update={"gold": [span]})], documents)
+            hint = "finds it" if place.new is not None else f"says: {place.found}"
+            sentence = f"gold {number}: {sentence} ('ragassay golden anchor' {hint})"
+            yield Remark(sentence, item.id, "error")
+        if item.answerability not in (Answerability.ANSWERABLE, Answerability.PARTIAL, None):
+            continue
+        it = "no answerability is given" if item.answerability is None else "it is answerable"
+        if not item.references:
+            yield Remark(f"{it}, and it has no reference", item.id, "error")
+        if not item.gold:
+            yield Remark(f"{it}, and it has no gold span", item.id)
+
+
+def repeated_texts(
+    items: Sequence[GoldenItem], documents: Mapping[str, Document]
+) -> Iterator[Remark]:
+    """Texts of gold that also stand where they are no gold of the item.
+
+    Args:
+        items: of a golden set.
+        documents: by id.
+    """
+    texts = {
+        item.id: dict.fromkeys(" ".join(span.text.split()) for span in evidence(item))
+        for item in items
+    }
+    holders = _holders({text for of_item in texts.values() for text in of_item}, documents)
+    for item in items:
+        spans = evidence(item)
+        for text in texts[item.id]:
+            pattern = re.compile(r"\s+".join(map(re.escape, text.split())))
+            places = [
+                f"{name}:{match.start()}"
+                for name in holders.get(text, ())
+                for match in islice(pattern.finditer(documents[name].text), _MOST_PLACES)
+                if not any(
+                    span.document == name and span.start < match.end() and match.start() < span.end
+                    for span in spans
+                )
+            ]
+            if places:
+                yield Remark(
+                    f"{excerpt(text)} stands also at {few(places)}, where it is no gold: who "
+                    "retrieves it there is not credited with it",
+                    item.id,
+                )
+
+
+def _holders(texts: Iterable[str], documents: Mapping[str, Document]) -> dict[str, list[str]]:
+    """The documents that hold each text, white space aside. Texts below `_DISTINCTIVE` are left
+    out.
+
+    Each document is read once, however many texts there are.
+    """
+    by_start = defaultdict[str, list[str]](list)
+    for text in texts:
+        if len(text) >= _DISTINCTIVE:
+            by_start[text[:_DISTINCTIVE]].append(text)
+    holders = defaultdict[str, list[str]](list)
+    for name, document in documents.items():
+        joined = " ".join(document.text.split())
+        pieces = (joined[at : at + _DISTINCTIVE] for at in range(len(joined) - _DISTINCTIVE + 1))
+        for start in {piece for piece in pieces if piece in by_start}:
+            for text in by_start[start]:
+                if text in joined:
+                    holders[text].append(name)
+    return holders
+
+
+def leaks(items: Sequence[GoldenItem]) -> Iterator[Remark]:
+    """Queries that hold their answer.
+
+    Args:
+        items: of a golden set.
+    """
+    for item in items:
+        query = plain(spaced(item.query))
+        for reference in item.references:
+            words = plain(spaced(reference))
+            if len(words) >= _SHORTEST and words.strip() and f" {words} " in f" {query} ":
+                yield Remark(f"the query holds its answer {reference!r}", item.id, "error")
+
+
+def contradictions(items: Sequence[GoldenItem]) -> Iterator[Remark]:
+    """References that contradict each other or the wrong answers of their item.
+
+    Args:
+        items: of a golden set.
+    """
+    for item in items:
+        first = {plain(one).partition(" ")[0] for one in item.references}
+        if any(yes in first and not first.isdisjoint(no) for yes, no in _POLAR.items()):
+            yield Remark("one reference says yes and another no", item.id, "error")
+        wrong = {plain(one.text) for one in item.negative_references}
+        for one in item.references:
+            if plain(one) in wrong:
+                yield Remark(f"{one!r} is both a reference and a wrong answer", item.id, "error")
+        for one, other in combinations(item.references, 2):
+            if differ := _same_but_for(one, other):
+                sentence = f"the references {one!r} and {other!r} differ in {differ} alone"
+                yield Remark(sentence, item.id)
+
+
+def _same_but_for(one: str, other: str) -> str:
+    """What alone tells two texts apart: a number in digits, a negation; empty for anything else."""
+    words, others = plain(one).split(), plain(other).split()
+    first, second = numbers(one), numbers(other)
+    if first and second and first.isdisjoint(second):
+        plain_words, plain_others = (
+            [word for word in text if not _DIGITS.search(word)] for text in (words, others)
+        )
+        return "a number" if plain_words == plain_others else ""
+    for fewer, more in ((words, others), (others, words)):
+        without = [word for word in more if word not in _NEGATIONS]
+        if without == fewer and fewer and len(without) < len(more):
+            return "a negation"
+    return ""
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers that a text writes in digits, each in one spelling.
+
+    Args:
+        text: any.
+    """
+    in_words = set(content(spaced(_DIGITS.sub(" ", text))))
+    return set(filter(_DIGITS.search, content(spaced(text)))) - in_words
+
+
+def duplicates(items: Sequence[GoldenItem]) -> Iterator[Remark]:
+    """Queries that ask nearly the same as an earlier one, each with the first such query.
+
+    Args:
+        items: of a golden set.
+    """
+    first_like: dict[int, int] = {}
+    for first, second in near_duplicates(items):
+        if first_like.setdefault(second, first) == first:
+            yield Remark(f"asks nearly the same as {items[first].id}", items[second].id)
+
+
+def ages(
+    items: Sequence[GoldenItem], changed: Mapping[str, date], options: CheckOptions
+) -> Iterator[Remark]:
+    """Items that were verified too long ago, before their documents changed, or in the future.
+
+    Args:
+        items: of a golden set.
+        changed: when documents changed, by id.
+        options: has the largest age, and the day that ages count from.
+    """
+    today = options.today or datetime.now(UTC).date()
+    if options.max_age is not None:
+        verified = [(one.verified_on, one.id) for one in items if one.verified_on is not None]
+        for then, name in sorted(verified):
+            if (days := (today - then).days) > options.max_age:
+                yield Remark(f"it was verified {days:,} days ago", name)
+        if unknown := [one.id for one in items if one.verified_on is None]:
+            n = plural(len(unknown), "item")
+            yield Remark(f"nobody noted when {n} were verified: {few(unknown)}")
+    for item in items:
+        day = item.verified_on
+        if day is None:
+            continue
+        if day > today + _ZONES:
+            sentence = f"it was verified on {day}, a day that is still to come"
+            yield Remark(sentence, item.id, "error")
+        for name in dict.fromkeys(span.document for span in evidence(item)):
+            if name in changed and changed[name] > day:
+                yield Remark(f"{name} changed after it was verified on {day}", item.id)
