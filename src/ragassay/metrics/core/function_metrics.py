@@ -21,7 +21,9 @@ from typing import Any, ClassVar, TypeVar, overload
 
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming, own
-from ragassay.metrics.core.metric import Metric, Need, Window, param
+from ragassay.metrics.core.metric import Metric, Need
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.user_code import described, is_async, is_python_word, load_object

@@ -17,7 +17,8 @@ from typing import Any
 
 from ragassay import discovery, extensions
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics.core.metric import Metric, parameter_types, registered
+from ragassay.metrics.core.metric import Metric, registered
+from ragassay.metrics.core.metric_parameters import parameter_types
 
 DEFAULT_KS = (1, 5, 10, 20, 50, 100)
 """UltraRAG's default cut-offs."""
