@@ -14,7 +14,7 @@ import pytest
 from ragassay.errors import UsageError
 from ragassay.examples import NAMES, documents, path_of
 from ragassay.formats import load, native
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Score
 from ragassay.suites import get

@@ -16,7 +16,8 @@ from ragassay.metrics.core import metric, naming
 
 METRIC = '''
 from dataclasses import dataclass
-from ragassay.metrics.core.metric import SampleMetric, param, register, scored
+from ragassay.metrics.core.metric import SampleMetric, register, scored
+from ragassay.metrics.core.metric_parameters import param
 
 @register
 @dataclass(frozen=True)

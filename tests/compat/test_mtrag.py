@@ -17,7 +17,7 @@ from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, formats, 
 from ragassay.cli import call
 from ragassay.compat.mtrag.mtrag_steps import STEPS
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_aggregate import Shares, ranking_score
 
 SUITE = suites.get("mtrag")

@@ -20,7 +20,7 @@ from ragassay.judges.rubrics.rubric import JudgePrompt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Answer, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -22,7 +22,8 @@ from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citation_marks import marks
 from ragassay.metrics.citation.sentence_ends import sentence_spans
 from ragassay.metrics.core import Metric, naming, own
-from ragassay.metrics.core.metric import Window, parameter_types
+from ragassay.metrics.core.metric_parameters import parameter_types
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval import judgement_groups, preferences, ranking_sources, trec_names
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.models.weights import BY_MODEL

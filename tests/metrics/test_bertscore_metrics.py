@@ -17,8 +17,7 @@ from ragassay import Answer, Passage, Sample, Score, Unscored, UsageError, suite
 from ragassay.cli import call  # noqa: E402
 from ragassay.engine.run.scoring import score_stream  # noqa: E402
 from ragassay.metrics.core import naming  # noqa: E402
-from ragassay.metrics.core.all_samples import AllSamples  # noqa: E402
-from ragassay.metrics.core.metric import Window  # noqa: E402
+from ragassay.metrics.core.window import AllSamples, Window  # noqa: E402
 from ragassay.models import ModelOptions, Models, Weights  # noqa: E402
 from ragassay.models.encoders.encoder import Encoder  # noqa: E402
 from ragassay.models.encoders.token_matching import compare  # noqa: E402

@@ -15,7 +15,7 @@ from ragassay.metrics.chunks.chunk_overlap import hybrid_score, log_rank_scores
 from ragassay.metrics.chunks.chunks_datapizza import hybrid_log_rank_score_exact, log_rank_score
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.chunk_matching import cosine_matrix, credited, likeness, same_chunks
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Reason, Score, Unscored
 from ragassay.suites import get

@@ -14,7 +14,7 @@ from ragassay.formats.native import to_record
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.metrics.mtrag.mtrag_conditioning import idk_of
 from ragassay.metrics.mtrag.mtrag_idk_table import Idk, Rule, idk_cell, idk_condition

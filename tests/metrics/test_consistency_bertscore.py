@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="models are not installed")
 import ragassay
 from ragassay.engine.run.rescoring import rescore
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.models import ModelOptions, Models, Weights
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.token_matching import compare

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from ragassay.errors import UsageError
 from ragassay.metrics.answer.rouge_metrics import rouge
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Answer, Passage, Sample, Statement
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from ragassay import Answer, Reason, Sample, Score, Unscored, suites
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 
 PUBLISHED = ("acc", "em", "stringem", "coverem", "f1", "rouge-1", "rouge-2", "rouge-l")
 MOON = ("14 December 1972 UTC", "December 1972")

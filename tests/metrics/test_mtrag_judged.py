@@ -24,7 +24,7 @@ from ragassay.judges.questions.answering import SaysIdk
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.reports.text import footnotes
 from ragassay.samples import GoldPassage, Turn
 from ragassay.scores import RECORD

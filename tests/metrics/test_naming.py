@@ -8,7 +8,8 @@ from hypothesis import given, strategies as st
 
 from ragassay.errors import UsageError
 from ragassay.metrics.core import metric as registry, naming
-from ragassay.metrics.core.metric import Metric, Need, Window, harmonic, missing
+from ragassay.metrics.core.metric import Metric, Need, harmonic, missing
+from ragassay.metrics.core.window import Window
 from ragassay.models import ModelOptions, Models
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 from ragassay.scores import Reason, Score, Unscored

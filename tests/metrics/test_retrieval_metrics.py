@@ -23,8 +23,8 @@ from ragassay import (
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.all_samples import AllSamples
-from ragassay.metrics.core.metric import Metric, Window
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import AllSamples, Window
 from ragassay.metrics.retrieval import ranking_sources
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 

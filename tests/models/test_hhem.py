@@ -17,7 +17,7 @@ import ragassay
 import tiny_hhem
 from ragassay import HallucinationMetric, Reason, TRECEvaluator, UsageError
 from ragassay.cli import call
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem, HhemWindows
 from ragassay.models import ModelOptions, Models, Unavailable
 from ragassay.models.classifiers.hhem import HHEM, PROMPT, SHAPE, HhemModel

@@ -19,7 +19,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.recorded.replay import Replay
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY
 from ragassay.reports.folder import write_reports
 from ragassay.reports.tables import ragreport_csv

@@ -25,7 +25,7 @@ from ragassay.judges.ledger.vectors import TABLE
 from ragassay.judges.llm.token_estimate import estimate
 from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.models import Models, Unavailable
 from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded
 from ragassay.samples import Answer, GoldPassage, Passage, Sample

@@ -14,7 +14,7 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.models import ModelOptions, Models, Unusable, Weights
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.samples import Answer, Sample

@@ -26,7 +26,8 @@ from ragassay.errors import UsageError
 from ragassay.judges.panel import Panel
 from ragassay.judges.recorded.verdict_records import about_of, short
 from ragassay.metrics.core import metric
-from ragassay.metrics.core.metric import Window, scored
+from ragassay.metrics.core.metric import scored
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models import Unavailable
 from ragassay.reports.html.pages import write_report

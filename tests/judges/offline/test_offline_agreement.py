@@ -21,7 +21,8 @@ from ragassay.judges.question import Question
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric, uses_of
-from ragassay.metrics.core.metric import Metric, Window
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import Window
 from ragassay.reports.text import catalogue, worked_examples
 
 

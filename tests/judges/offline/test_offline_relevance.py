@@ -27,7 +27,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Answer, Passage, Turn
 
 OPENED = "The bridge of Aarwyk was opened by the old king of the country on a windy day."

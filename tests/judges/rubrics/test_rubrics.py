@@ -18,7 +18,8 @@ from ragassay.judges.rubrics.rubric import Rubric
 from ragassay.judges.rubrics.rubric_files import STEPS, bundled, parse_rubric
 from ragassay.judges.verdict import Provenance, Verdict
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric, Window
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import Window
 from ragassay.metrics.rubric.rubric_grade import rubric_metric
 from ragassay.samples import Answer, Passage, Sample, Turn
 from ragassay.scores import Outcome, Reason, Score, Unscored

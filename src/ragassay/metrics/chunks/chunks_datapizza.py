@@ -217,9 +217,7 @@ def hybrid_log_rank_score_exact(
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
-    first: dict[str, int] = {}
-    for rank, chunk in enumerate(retrieved_chunks, 1):
-        first.setdefault(chunk, rank)
+    first = {chunk: rank for rank, chunk in reversed(list(enumerate(retrieved_chunks, 1)))}
     gold = set(ground_truth_chunks)
     ranks = sorted(first[chunk] for chunk in gold if chunk in first)
     return _hybrid(ranks, len(gold), len(retrieved_chunks), gamma, alpha)

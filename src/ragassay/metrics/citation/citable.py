@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from ragassay.samples import Passage
@@ -60,11 +60,15 @@ class Citable:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self.passages = tuple(passages)
+        self._by_name: dict[str, int] = {}
+        for index, passage in enumerate(passages):
+            if passage.id is not None:
+                self._by_name.setdefault(bare(passage.id), index)
 
-    @cached_property
-    def ids(self) -> frozenset[str]:
+    @property
+    def ids(self) -> Collection[str]:
         """The ids in their bare form."""
-        return frozenset(self._by_name)
+        return self._by_name
 
     def find(self, citation: str) -> int | None:
         """The index of the passage that a citation refers to; ``None`` where it was not
@@ -82,14 +86,6 @@ class Citable:
         if 1 <= rank <= len(self.passages) and (name.isdecimal() or with_word is None):
             return rank - 1
         return with_word
-
-    @cached_property
-    def _by_name(self) -> dict[str, int]:
-        indices: dict[str, int] = {}
-        for index, passage in enumerate(self.passages):
-            if passage.id is not None:
-                indices.setdefault(bare(passage.id), index)
-        return indices
 
     @cached_property
     def _by_number(self) -> dict[int, int]:

@@ -56,9 +56,11 @@ def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mar
         n_passages: how many passages were retrieved. A bare number in parentheses is a citation
             only where there are that many, no brackets occur, and it ends a clause.
     """
-    hidden = [(code.start(), code.end()) for code in _CODE.finditer(text)]
-    single = list(_bracketed(text, ids, hidden))
-    single += _parenthesised(text, hidden, 0 if single else n_passages)
+    code = [(span.start(), span.end()) for span in _CODE.finditer(text)]
+    single = list(_single(_BRACKETED, text, ids, code))
+    most = 0 if single else n_passages
+    parenthesised = _single(_PARENTHESISED, text, (), code)
+    single += [mark for mark in parenthesised if _plausible(text, mark, most)]
     groups: list[list[Mark]] = []
     for mark in sorted(single):
         if groups and _JOINT.fullmatch(text, groups[-1][-1].end, mark.start):
@@ -73,33 +75,28 @@ def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mar
     ]
 
 
-def _bracketed(text: str, ids: Collection[str], hidden: list[tuple[int, int]]) -> Iterator[Mark]:
-    for match in _BRACKETED.finditer(text):
-        if _inside(match.start(), match.end(), hidden):
-            continue
-        keys = _keys(match["inside"], ids)
-        if keys:
+def _single(
+    pattern: re.Pattern[str], text: str, ids: Collection[str], code: list[tuple[int, int]]
+) -> Iterator[Mark]:
+    """Each place outside code where the pattern holds citations and nothing else."""
+    for match in pattern.finditer(text):
+        if not _inside(match.start(), match.end(), code) and (keys := _keys(match["inside"], ids)):
             yield Mark(match.start(), match.end(), keys)
 
 
-def _parenthesised(text: str, hidden: list[tuple[int, int]], most: int) -> Iterator[Mark]:
-    for match in _PARENTHESISED.finditer(text):
-        if _inside(match.start(), match.end(), hidden):
-            continue
-        keys = _keys(match["inside"], ())
-        if not keys:
-            continue
-        before = _WORD_BEFORE.search(text, max(0, match.start() - _NEAR), match.start())
-        named = all(not key.isdigit() for key in keys[:1])
-        plausible = (
-            before is not None
-            and not before[1].isdigit()
-            and before[1].casefold() not in _NUMBER_WORDS
-            and _CLAUSE_ENDS.match(text, match.end()) is not None
-            and all(key.isdigit() and 1 <= int(key) <= most for key in keys)
-        )
-        if named or plausible:
-            yield Mark(match.start(), match.end(), keys)
+def _plausible(text: str, mark: Mark, most: int) -> bool:
+    """Whether parentheses cite: they name a kind of source, or hold ranks up to ``most`` at the end
+    of a clause whose last word is no number."""
+    if not mark.keys[0].isdigit():
+        return True
+    before = _WORD_BEFORE.search(text, max(0, mark.start - _NEAR), mark.start)
+    return (
+        before is not None
+        and not before[1].isdigit()
+        and before[1].casefold() not in _NUMBER_WORDS
+        and _CLAUSE_ENDS.match(text, mark.end) is not None
+        and all(key.isdigit() and 1 <= int(key) <= most for key in mark.keys)
+    )
 
 
 def _keys(inside: str, ids: Collection[str]) -> tuple[str, ...]:
@@ -112,15 +109,15 @@ def _keys(inside: str, ids: Collection[str]) -> tuple[str, ...]:
         return (before,) if re.fullmatch(r"[\d:]+", before) else ()
     if bare(content) in ids and not _numbered(content):
         return (content,)
-    cited: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     pieces = _BETWEEN.split(content)
     for piece in pieces:
         keys = _numbered(piece) or ([piece] if bare(piece) in ids else [])
         # A lone [0] cites a passage that is not there; [0, 1] is an interval.
         if not keys or (keys == ["0"] and "0" not in ids and len(pieces) > 1):
             return ()
-        cited.update(dict.fromkeys(keys))
-    return tuple(cited)
+        distinct.update(dict.fromkeys(keys))
+    return tuple(distinct)
 
 
 def _numbered(piece: str) -> list[str]:

@@ -53,11 +53,11 @@ def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
         text: an answer.
         passages: what was retrieved; its ids help to tell citations from other brackets.
     """
-    laid_out = _layout(text, passages)
-    edges = [0, *(placed.at for placed in laid_out.placed), len(laid_out.clean)]
-    pieces = [_Piece(laid_out.clean[a:b], {}) for a, b in pairwise(edges)]
+    body, citations = _without_marks(text, passages)
+    edges = [0, *(placed.at for placed in citations), len(body)]
+    pieces = [_Piece(body[a:b], {}) for a, b in pairwise(edges)]
     last: _Piece | None = None  # with words: a lone full stop cites nothing
-    for placed, (before, after) in zip(laid_out.placed, pairwise(pieces), strict=True):
+    for placed, (before, after) in zip(citations, pairwise(pieces), strict=True):
         last = before if _wordy(before.text) else last
         target = after if placed.leads and _wordy(after.text) else last or before
         target.keys.update(dict.fromkeys(placed.keys))
@@ -72,11 +72,11 @@ def sentences(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, .
         text: an answer.
         passages: what was retrieved; its ids help to tell citations from other brackets.
     """
-    laid_out = _layout(text, passages)
-    spans = sentence_spans(laid_out.clean)
-    pieces = [_Piece(laid_out.clean[a:b], {}) for a, b in spans]
+    body, citations = _without_marks(text, passages)
+    spans = sentence_spans(body)
+    pieces = [_Piece(body[a:b], {}) for a, b in spans]
     begins = [a for a, _ in spans]
-    for placed in laid_out.placed:
+    for placed in citations:
         if not pieces:
             break
         index = bisect_right(begins, placed.at if placed.leads else placed.at - 1) - 1
@@ -131,7 +131,7 @@ def without_citations(text: str, passages: Sequence[Passage]) -> str:
         text: an answer.
         passages: what was retrieved; its ids help to tell citations from other brackets.
     """
-    return _layout(text, passages).clean
+    return _without_marks(text, passages)[0]
 
 
 def tidy(text: str) -> str:
@@ -157,33 +157,28 @@ class _Placed(NamedTuple):
     keys: tuple[str, ...]
 
 
-class _Layout(NamedTuple):
-    """A text without its citations, and where they stood."""
-
-    clean: str
-    placed: list[_Placed]
-
-
-def _layout(text: str, passages: Sequence[Passage]) -> _Layout:
+def _without_marks(text: str, passages: Sequence[Passage]) -> tuple[str, list[_Placed]]:
+    """A text without its citations and without a list of sources, and where citations stood."""
     citations = marks(text, Citable(passages).ids, len(passages))
     end = _body_end(text, citations)
     lines = _Lines(text, end)
-    clean, placed, start = _Clean(), list[_Placed](), 0
+    pieces, placed = list[str](), list[_Placed]()
+    start = size = 0
     for mark in citations:
         if mark.start >= end:
             break
-        clean.add(text[start : mark.start])
-        start = mark.end
+        piece, start = text[start : mark.start], mark.end
         following = _following(text, start, end)
         if following[:1] in tuple(".,;:!?"):
-            clean.strip()
-        placed.append(_Placed(clean.size, lines.leads(mark), mark.keys))
-        if begins_sentence(following) and clean.last(" ").isalnum():
-            clean.add("\n")  # "Dense [1] They are" has no full stop, and is two sentences
-        elif clean.last().isalnum() and following[:1].isalnum():
-            clean.add(" ")
-    clean.add(text[start : max(start, end)])
-    return _Layout(clean.text(), placed)
+            piece = piece.rstrip()
+        placed.append(_Placed(size + len(piece), lines.leads(mark), mark.keys))
+        if begins_sentence(following) and piece.rstrip(" ")[-1:].isalnum():
+            piece += "\n"  # "Dense [1] They are" has no full stop, and is two sentences
+        elif piece[-1:].isalnum() and following[:1].isalnum():
+            piece += " "
+        pieces.append(piece)
+        size += len(piece)
+    return "".join(pieces) + text[start : max(start, end)], placed
 
 
 def _following(text: str, start: int, end: int) -> str:
@@ -193,46 +188,18 @@ def _following(text: str, start: int, end: int) -> str:
     return text[start : min(start + _NEAR, end)]
 
 
-class _Clean:
-    """A text that grows at its end, and may lose white space there."""
-
-    def __init__(self) -> None:
-        self.size = 0
-        self._pieces: list[str] = []
-
-    def add(self, piece: str) -> None:
-        """Appends a piece."""
-        if piece:
-            self._pieces.append(piece)
-            self.size += len(piece)
-
-    def strip(self) -> None:
-        """Removes the white space at the end."""
-        while self._pieces and self._pieces[-1][-1].isspace():
-            piece = self._pieces.pop()
-            self.size -= len(piece)
-            self.add(piece.rstrip())
-
-    def last(self, but: str = "") -> str:
-        """The last character that is not in ``but``; empty where there is none."""
-        signs = (sign for piece in reversed(self._pieces) for sign in reversed(piece))
-        return next((sign for sign in signs if sign not in but), "")
-
-    def text(self) -> str:
-        """The text so far."""
-        return "".join(self._pieces)
-
-
 class _Lines:
     """The lines of a text up to ``end``, each examined once."""
 
     def __init__(self, text: str, end: int) -> None:
         self._text = text
-        self._starts = [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
+        self._starts = _line_starts(text)
         self._stops = [min(start - 1, end) for start in self._starts[1:]] + [end]
         lines = list(zip(self._starts, self._stops, strict=True))
-        self._opens = [_opening(text, start, stop) for start, stop in lines]
-        self._closed = [_ends_with_brackets(text[start:stop]) for start, stop in lines]
+        self._first_words = [_first_word(text, start, stop) for start, stop in lines]
+        self._end_with_brackets = [
+            text[start:stop].rstrip(_STRAY).endswith(("]", "】", "］")) for start, stop in lines
+        ]
 
     def leads(self, mark: Mark) -> bool:
         """Whether a line begins with the citation and goes on with the text that it is cited
@@ -243,28 +210,25 @@ class _Lines:
         stop = self._stops[last]
         if not _WORDY.search(text, mark.end, stop) or text[mark.end] in ".,;!?":
             return False
-        if self._closed[last]:
+        if self._end_with_brackets[last]:
             return False
-        start, opens = self._starts[line], self._opens[line]
-        if opens >= mark.start:
+        start, first_word = self._starts[line], self._first_words[line]
+        if first_word >= mark.start:
             above = _last_sign(text, start)
             return not above.isalnum() or _last_sign(text, mark.start, start) != ""
         # "[1] This is so. [2] That is so.": the line begins with one, this one begins a sentence.
         ended = _last_sign(text, mark.start, start)
-        return text[opens] in "[【［" and ended in tuple(".!?。！？")
+        return text[first_word] in "[【［" and ended in tuple(".!?。！？")
 
 
-def _opening(text: str, start: int, stop: int) -> int:
+def _line_starts(text: str) -> list[int]:
+    return [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
+
+
+def _first_word(text: str, start: int, stop: int) -> int:
     """The index of a line's first word, after its bullet."""
     bullet = _BULLET.match(text, start, stop)
-    opening = bullet.end() if bullet else start
-    while opening < stop and text[opening].isspace():
-        opening += 1
-    return opening
-
-
-def _ends_with_brackets(line: str) -> bool:
-    return line.rstrip(_STRAY).endswith(("]", "】", "］"))
+    return bullet.end() if bullet else start
 
 
 def _last_sign(text: str, end: int, start: int = 0) -> str:
@@ -277,8 +241,7 @@ def _last_sign(text: str, end: int, start: int = 0) -> str:
 def _body_end(text: str, citations: Sequence[Mark]) -> int:
     """The index at which a list of sources at the end begins; the text's length where there is
     none."""
-    starts = [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
-    end = len(text)
+    starts, end = _line_starts(text), len(text)
     for start, stop in zip(reversed(starts), reversed([*starts[1:], len(text) + 1]), strict=True):
         line = text[start : stop - 1]
         heading = _HEADING.fullmatch(line)

@@ -56,7 +56,7 @@ class Link(NamedTuple):
 
 async def links(
     ask: Ask, statements: tuple[Statement, ...], passages: tuple[Passage, ...]
-) -> list[list[Link]]:
+) -> list[list[Link]] | Unscored:
     """The judge's verdict on each citation of each statement; for `Ask.once`.
 
     A passage that was not retrieved is not asked about. Two spellings of one citation in one
@@ -68,19 +68,22 @@ async def links(
         passages: the retrieved passages, in rank order.
 
     Returns:
-        For each statement one link a distinct citation.
+        For each statement one link a distinct citation; `Unscored` where a cited passage has no
+        text.
 
     Raises:
         Unanswered: a citation has no verdict.
     """
     citable, keys = Citable(passages), passage_keys(passages)
     citations = [_cited(one, citable) for one in statements]
-    questions = {
-        (at, index): CitationSupport(_asked(one.text), passages[index].text or "")
-        for at, (one, cited) in enumerate(zip(statements, citations, strict=True))
-        for _, index in cited
-        if index is not None
-    }
+    questions: dict[tuple[int, int], CitationSupport] = {}
+    for at, (one, cited) in enumerate(zip(statements, citations, strict=True)):
+        for index in (index for _, index in cited if index is not None):
+            text = passages[index].text
+            if text is None:
+                detail = f"the cited passage {keys[index]} has no text"
+                return Unscored(Reason.MISSING_INPUT, detail)
+            questions[at, index] = CitationSupport(_asked(one.text), text)
     distinct = list(dict.fromkeys(questions.values()))
     answers = await ask.each(distinct)
     replies = dict(zip(distinct, answers, strict=True))
@@ -136,10 +139,9 @@ class _Citation(JudgedMetric):
         statements = self.considered(
             sample.answer.statements or self.cut(sample.answer.text, sample.passages)
         )
-        lacking = _textless(statements, sample.passages)
-        if lacking is not None:
-            return lacking
         links_of = await ask.once(links, statements, sample.passages)
+        if isinstance(links_of, Unscored):
+            return links_of
         scores = self.combine([[self._worth(link) for link in cited] for cited in links_of])
         value: float | None = getattr(scores, self.part)
         if value is None:
@@ -187,18 +189,6 @@ class _OfSentences(_Citation):
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
         """Splits the text into sentences."""
         return citation_parser.sentences(text, passages)
-
-
-def _textless(statements: Sequence[Statement], passages: Sequence[Passage]) -> Unscored | None:
-    """`Unscored` where a cited passage came without its text."""
-    citable, keys = Citable(passages), passage_keys(passages)
-    for statement in statements:
-        for _, index in _cited(statement, citable):
-            if index is not None and passages[index].text is None:
-                return Unscored(
-                    Reason.MISSING_INPUT, f"the cited passage {keys[index]} has no text"
-                )
-    return None
 
 
 @register

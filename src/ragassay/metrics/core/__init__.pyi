@@ -1,5 +1,4 @@
 from . import naming as naming, own as own
-from .all_samples import AllSamples as AllSamples
 from .chunk_matching import (
     cosine_matrix as cosine_matrix,
     credited as credited,
@@ -17,21 +16,22 @@ from .metric import (
     Aggregate as Aggregate,
     Metric as Metric,
     Need as Need,
-    Remembering as Remembering,
     SampleMetric as SampleMetric,
-    Window as Window,
-    choices_of as choices_of,
-    cutoff as cutoff,
     harmonic as harmonic,
     missing as missing,
     not_applicable as not_applicable,
-    param as param,
-    part as part,
     passage_texts as passage_texts,
     reached as reached,
     register as register,
     scored as scored,
     textless_passage as textless_passage,
 )
+from .metric_parameters import (
+    choices_of as choices_of,
+    cutoff as cutoff,
+    param as param,
+    part as part,
+)
 from .modelled import ModelMetric as ModelMetric
 from .naming import parse as parse
+from .window import AllSamples as AllSamples, Remembering as Remembering, Window as Window

@@ -99,10 +99,10 @@ def credited(relevant: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """
     n_retrieved, n_gold = relevant.shape
     finder: dict[int, int] = {}  # gold -> the retrieved chunk that is credited with it
-    found = (
+    hits = (
         len(finder) < n_gold and _augmented(relevant, row, finder) for row in range(n_retrieved)
     )
-    return np.fromiter(found, np.bool_, n_retrieved)
+    return np.fromiter(hits, np.bool_, n_retrieved)
 
 
 def same_chunks(

@@ -21,7 +21,9 @@ from typing import Any, ClassVar, TypeVar, overload
 
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming, own
-from ragassay.metrics.core.metric import Metric, Need, Window, param
+from ragassay.metrics.core.metric import Metric, Need
+from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.user_code import described, is_async, is_python_word, load_object
@@ -72,12 +74,13 @@ class FunctionMetric(Metric):
         return f"{super().signature}|function={self.digest}"
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Also unscored where a passage that the function is to see has no text."""
+        """Also unscored where a passage that the function is to see has no text, or an empty
+        one."""
         lacking = super().lacks(sample)
         if lacking is None and "passages" in self.needs:
-            bare = next((n for n, one in enumerate(sample.passages or (), 1) if not one.text), None)
-            if bare is not None:
-                return Unscored(Reason.MISSING_INPUT, f"passage {bare} has no text")
+            for rank, passage in enumerate(sample.passages or (), 1):
+                if not passage.text:
+                    return Unscored(Reason.MISSING_INPUT, f"passage {rank} has no text")
         return lacking
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
@@ -138,15 +141,13 @@ class FunctionMetric(Metric):
             if not math.isfinite(plain):
                 return self._refused(str(plain))
             outcome = Score(plain, {}, explanation)
-        number, low, high = outcome.number, self.low, self.high
-        if number is not None and (
-            (low is not None and number < low) or (high is not None and number > high)
-        ):
+        number = outcome.number
+        if number is not None and not self.allows(number):
             rounded = f"{number:g}"
-            told = rounded if float(rounded) == number else repr(number)
+            exact = rounded if float(rounded) == number else repr(number)
             return Unscored(
                 Reason.FAILED,
-                f"{self.name} returned {told}, which lies outside its range, {_range(self)}: "
+                f"{self.name} returned {exact}, which lies outside its range, {_range(self)}: "
                 "state another one with @ragassay.metric(low=..., high=...)",
             )
         return outcome
@@ -237,7 +238,7 @@ def metric(
             )
         if low is not None and high is not None and not low < high:
             raise UsageError(f"The metric {called}: low is {low}, which is not below high, {high}.")
-        needs, uses, taken, parameters = _signature_of(function, called)
+        needs, uses, sample_parts, parameters = _signature_of(function, called)
         doc = inspect.getdoc(function) or ""
         first = " ".join(doc.partition("\n\n")[0].split())
         body: dict[str, Any] = {
@@ -247,7 +248,7 @@ def metric(
             "__annotations__": {key: type(value) for key, value in parameters.items()},
             **{key: param(value, f"parameter of {called}") for key, value in parameters.items()},
             "function": staticmethod(function),
-            "fields": taken,
+            "fields": sample_parts,
             "digest": _digest(function),
             "place": _place(function),
             "name": called,
@@ -280,51 +281,49 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
     Raises:
         UsageError: there is no such function, no metric can be made of it, or two have one name.
     """
-    found: list[str] = []
-    called: dict[str, type[Metric]] = {}
+    printed: list[str] = []
+    classes: dict[str, type[Metric]] = {}
     for name in names:
-        place = rest = ""
         if not isinstance(name, str):
             one = as_metric(name)
-            word = str(one)
+            printed.append(str(one))
         elif ":" in name.partition("(")[0]:
             place, bracket, rest = name.partition("(")
             if not is_python_word(place):
                 raise UsageError(f"{name!r} is no metric's name; a function's is module:function.")
             one = as_metric(load_object(place, "metric", typed=typed))
-            word, rest = one.name, f"{bracket}{rest}"
+            printed.append(f"{one.name}{bracket}{rest}")
         else:
-            found.append(name)
+            printed.append(name)
             continue
-        if called.setdefault(one.name, type(one)) is not type(one):
+        if classes.setdefault(one.name, type(one)) is not type(one):
             raise UsageError(
                 f"Two metrics are called {one.name!r}. Give one of them another name: "
                 "@ragassay.metric(name=...)."
             )
-        own_metric = place or isinstance(one, FunctionMetric)
+        own_metric = isinstance(name, str) or isinstance(one, FunctionMetric)
         if own_metric and naming.known().get(one.name) is not type(one):
             own.register(type(one))  # another one had its name in the meantime
-        found.append(f"{word}{rest}")
-    return found
+    return printed
 
 
-def as_metric(found: Any) -> Metric:
+def as_metric(value: Any) -> Metric:
     """The metric that an object is, or can be made of.
 
     Args:
-        found: a metric, its class, or a function.
+        value: a metric, its class, or a function.
 
     Raises:
         UsageError: it is none of these.
     """
-    if isinstance(found, Metric):
-        return found
-    if inspect.isclass(found) and issubclass(found, Metric):
-        return found()
-    if inspect.isroutine(found):
-        return metric(found)
+    if isinstance(value, Metric):
+        return value
+    if inspect.isclass(value) and issubclass(value, Metric):
+        return value()
+    if inspect.isroutine(value):
+        return metric(value)
     raise UsageError(
-        f"{found!r} is no metric. Give a name, a function of parts of a sample (answer, query ...) "
+        f"{value!r} is no metric. Give a name, a function of parts of a sample (answer, query ...) "
         "or a metric object."
     )
 
@@ -355,14 +354,14 @@ def _signature_of(
 ) -> tuple[tuple[Need, ...], tuple[Need, ...], tuple[str, ...], Mapping[str, Any]]:
     """What a function needs, uses and takes of a sample, and the metric's own parameters."""
     needed: set[str] = set()
-    taken: list[str] = []
+    sample_parts: list[str] = []
     parameters: dict[str, Any] = {}
     for one in inspect.signature(function).parameters.values():
         where = f"The metric {name}: its parameter {one.name!r}"
         if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
             raise UsageError(f"{where} has no fixed name. Name the parts of a sample it takes.")
         if one.name in (*_NEEDS, *_FREE):
-            taken.append(one.name)
+            sample_parts.append(one.name)
             if one.default is one.empty:
                 needed.add(one.name)
             elif one.default is not None:
@@ -385,8 +384,8 @@ def _signature_of(
         else:
             parameters[one.name] = one.default
     needs = tuple(need for need in _NEEDS if need in needed)
-    uses = tuple(need for need in _NEEDS if need in taken and need not in needed)
-    return needs, uses, tuple(taken), parameters
+    uses = tuple(need for need in _NEEDS if need in sample_parts and need not in needed)
+    return needs, uses, tuple(sample_parts), parameters
 
 
 def _digest(function: Callable[..., Any]) -> str:

@@ -24,11 +24,13 @@ import asyncio
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, ClassVar, NamedTuple
 
 from ragassay.errors import InputError, UsageError
-from ragassay.judges import Ask, Asker, Question, Scope, Unanswered
-from ragassay.metrics.core.metric import Metric, Window, failed
+from ragassay.judges import Ask, Question, Scope, Unanswered
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import Window, failed
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
 
@@ -85,7 +87,9 @@ class JudgedMetric(Metric):
         ask = scope.ask()
         try:
             outcome = await self.judge(sample, ask)
-            self._check(outcome)
+            number = outcome.number if isinstance(outcome, Score) else None
+            if number is not None and not self.allows(number):
+                raise ValueError(f"the value {number:g} is not from {self.low} to {self.high}")
         except Unanswered as unanswered:
             outcome = Unscored(unanswered.reason, unanswered.detail)
         except InputError:
@@ -94,31 +98,18 @@ class JudgedMetric(Metric):
             outcome = failed(self, error)
         return dataclasses.replace(outcome, evidence=ask.evidence)
 
-    def _check(self, outcome: Outcome) -> None:
-        """Refuses a judge's number outside the metric's range."""
-        number = outcome.number if isinstance(outcome, Score) else None
-        if number is None:
-            return
-        low, high = self.low, self.high
-        if (low is not None and number < low) or (high is not None and number > high):
-            raise ValueError(f"the value {number:g} is not from {low} to {high}")
-
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Asks the window's judge about all samples concurrently."""
-        if window.asker is None:
-            from ragassay.judges.offline import offline_asker
+        from ragassay.judges.offline import offline_asker
 
-            with offline_asker() as asker:
-                return self._asked_by(asker, window.samples)
-        return self._asked_by(window.asker, window.samples)
+        with offline_asker() if window.asker is None else nullcontext(window.asker) as asker:
+            scope = asker.scope()
 
-    def _asked_by(self, asker: Asker, samples: Sequence[Sample]) -> Sequence[Outcome]:
-        scope = asker.scope()
+            async def every() -> Sequence[Outcome]:
+                outcomes = (self.outcome(sample, scope) for sample in window.samples)
+                return await asyncio.gather(*outcomes)
 
-        async def every() -> Sequence[Outcome]:
-            return await asyncio.gather(*(self.outcome(sample, scope) for sample in samples))
-
-        return asker.submit(every()).result()
+            return asker.submit(every()).result()
 
 
 class Use(NamedTuple):

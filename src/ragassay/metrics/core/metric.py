@@ -23,155 +23,29 @@ Adding one takes one file in this package::
 from __future__ import annotations
 
 import dataclasses
-import math
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from ragassay.errors import CountedFact, UsageError
-from ragassay.metrics.core.all_samples import AllSamples
+from ragassay.metrics.core.metric_parameters import check_parameter, spelling
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 if TYPE_CHECKING:
-    from ragassay.judges import Asker
-    from ragassay.models import Models, Weights
+    from ragassay.models import Weights
 
-T = TypeVar("T")
+M = TypeVar("M", bound="Metric")
 Need = Literal[
     "query", "passages", "answer", "references", "gold", "answerability", "history", "given", "runs"
 ]
 Aggregate = Literal["mean", "sum", "geometric"]
 Kind = Literal["arithmetic", "model", "judge"]
 Says = Literal["number", "flag", "label"]
-
-
-def param(default: Any, doc: str, *, origin: bool = False, **bounds: float) -> Any:
-    """A parameter written in parentheses: ``name(key=value)``.
-
-    Args:
-        default: the value when the name leaves it out.
-        doc: what it does, in a few words; shown by ``ragassay metrics``.
-        origin: true where the parameter only says where values come from. Such a parameter does not
-            change what the metric is: it stands beside the values in every report, and a published
-            name does not show it.
-        bounds: ``minimum`` and ``maximum``, the smallest and the largest value allowed, and
-            ``exclusive=True`` where these themselves are not.
-    """
-    return dataclasses.field(default=default, metadata={"doc": doc, "origin": origin, **bounds})
-
-
-def cutoff(
-    default: Any = None, doc: str = "rank cut-off (all ranks when left out)", **bounds: float
-) -> Any:
-    """The parameter written after ``@``.
-
-    Args:
-        default: the rank when the name leaves it out, ``None`` for all ranks; ``...`` where a rank
-            must be given.
-        doc: what it does, in a few words.
-        bounds: as those of `param`; a rank is at least 1.
-    """
-    metadata = {"doc": doc, "role": "cutoff", "minimum": 1, **bounds}
-    given = dataclasses.MISSING if default is ... else default
-    return dataclasses.field(default=given, metadata=metadata)
-
-
-def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
-    """The parameter written after a dot: ``rougeL.f``. Always printed.
-
-    Args:
-        default: the part when the name leaves it out.
-        choices: all parts that there are.
-        doc: what they are, in a few words.
-    """
-    return dataclasses.field(
-        default=default, metadata={"doc": doc, "role": "part", "choices": choices}
-    )
-
-
-class Remembering:
-    """Remembers what is computed about it. A subclass makes ``_memo``, empty at first."""
-
-    _memo: dict[Hashable, Any]
-
-    def once(self, build: Callable[..., T], *args: Hashable) -> T:
-        """``build(self, *args)``, computed on the first call and remembered.
-
-        Args:
-            build: a function of this object and ``args``, or a class; the same one means the same
-                result.
-            *args: further arguments of ``build``; they are part of the key, so they must be
-                hashable.
-        """
-        key = (build, args)
-        if key not in self._memo:
-            self._memo[key] = build(self, *args)
-        return cast(T, self._memo[key])
-
-
-class Window(Remembering):
-    """A bounded batch of samples, with everything computed about it so far.
-
-    Metrics that share an intermediate result (tokens, a ranking with its grades, a table of common
-    subsequences) ask for it with `once` and get one and the same object.
-
-    Args:
-        samples: the samples of the batch, in the order of the data.
-        asker: asks the judge for metrics that need one; ``None`` stands for the embedded judge.
-        models: the neural models that metrics may use, shared by the windows of a run; ``None`` for
-            those with every default.
-        all_samples: the results that need all samples of the run, shared by its windows; ``None``
-            where the window holds all samples.
-    """
-
-    def __init__(
-        self,
-        samples: Sequence[Sample],
-        asker: Asker | None = None,
-        models: Models | None = None,
-        all_samples: AllSamples | None = None,
-    ) -> None:
-        self.samples = tuple(samples)
-        self.asker = asker
-        self.all_samples = all_samples or AllSamples(lambda: self.samples)
-        self._models = models
-        self._memo = {}
-
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    @property
-    def models(self) -> Models:
-        """The run's models, or models with every default where the run gave none."""
-        if self._models is None:
-            from ragassay.models import Models
-
-            self._models = Models()
-        return self._models
-
-    def alone(self, at: int) -> Window:
-        """A window of one of the samples, with nothing computed yet."""
-        return Window([self.samples[at]], self.asker, self._models, self.all_samples)
-
-    def put(self, metric: Metric, outcomes: Sequence[Outcome]) -> None:
-        """Stores outcomes that were computed elsewhere, as those of a judged metric are.
-
-        Args:
-            metric: the metric that gave them.
-            outcomes: one for each sample of the window, in its order.
-        """
-        self._memo[metric] = outcomes
-
-    def outcomes(self, metric: Metric) -> Sequence[Outcome]:
-        """The metric's outcome for each sample; computed once, so that metrics may build on
-        others."""
-        if metric not in self._memo:
-            self._memo[metric] = _score_safely(metric, self)
-        return cast("Sequence[Outcome]", self._memo[metric])
 
 
 @dataclass(frozen=True)
@@ -218,7 +92,7 @@ class Metric(ABC):
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
-            _check_param(self, spec, getattr(self, spec.name))
+            check_parameter(self, spec)
 
     @abstractmethod
     def score_window(self, window: Window) -> Sequence[Outcome]:
@@ -283,6 +157,11 @@ class Metric(ABC):
         A run shows each remark once, with the sum of its counts, unless that is 0."""
         return ()
 
+    def allows(self, number: float) -> bool:
+        """Whether a number lies in the metric's range."""
+        low, high = self.low, self.high
+        return (low is None or number >= low) and (high is None or number <= high)
+
     def score(self, sample: Sample) -> Outcome:
         """The outcome for a single sample, by the embedded judge where a judge is needed."""
         return self.score_window(Window([sample]))[0]
@@ -295,10 +174,10 @@ class Metric(ABC):
             usual: the metric that the name stands for by itself, of the same class.
         """
         params = [
-            f"{spec.name}={_spell(getattr(self, spec.name))}"
+            f"{spec.name}={spelling(value)}"
             for spec in dataclasses.fields(self)
             if spec.metadata.get("role") is None and not spec.metadata.get("origin")
-            if getattr(self, spec.name) != getattr(usual, spec.name)
+            if (value := getattr(self, spec.name)) != getattr(usual, spec.name)
         ]
         return f"{name}({','.join(params)})" if params else name
 
@@ -312,9 +191,9 @@ class Metric(ABC):
             elif value == spec.default:
                 continue
             elif role == "cutoff":
-                tail_cut = f"@{_spell(value)}"
+                tail_cut = f"@{spelling(value)}"
             else:
-                params.append(f"{spec.name}={_spell(value)}")
+                params.append(f"{spec.name}={spelling(value)}")
         return f"{self.name}{'(' + ','.join(params) + ')' if params else ''}{tail_part}{tail_cut}"
 
     __repr__ = __str__
@@ -377,12 +256,17 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
     return None
 
 
-def textless_passage(sample: Sample) -> Unscored | None:
-    """`Unscored` where a passage has no text; names the first by its rank."""
-    bare = next((n for n, one in enumerate(sample.passages or (), 1) if one.text is None), None)
-    if bare is None:
-        return None
-    return Unscored(Reason.MISSING_INPUT, f"passage {bare} has no text")
+def textless_passage(sample: Sample, detail: str = "passage {} has no text") -> Unscored | None:
+    """`Unscored` where a passage has no text.
+
+    Args:
+        sample: any sample.
+        detail: the detail of the outcome, with ``{}`` for the rank of the first such passage.
+    """
+    for rank, passage in enumerate(sample.passages or (), 1):
+        if passage.text is None:
+            return Unscored(Reason.MISSING_INPUT, detail.format(rank))
+    return None
 
 
 def passage_texts(sample: Sample) -> tuple[str, ...]:
@@ -390,33 +274,7 @@ def passage_texts(sample: Sample) -> tuple[str, ...]:
     return tuple(passage.text or "" for passage in sample.passages or ())
 
 
-def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:
-    """The metric's outcomes; where it breaks down, only the samples that break it are unscored."""
-    try:
-        outcomes = metric.score_window(window)
-    except UsageError:
-        raise  # such as a device that is not there: no sample is to blame
-    except Exception as error:
-        if len(window) == 1:
-            return [failed(metric, error)]
-        return [_score_safely(metric, window.alone(at))[0] for at in range(len(window))]
-    if len(outcomes) != len(window):
-        raise AssertionError(f"{metric} gave {len(outcomes)} outcomes for {len(window)} samples")
-    return outcomes
-
-
-def failed(metric: Metric, error: Exception) -> Unscored:
-    """The outcome of a sample on which a metric broke down, with the reason ``FAILED``.
-
-    Args:
-        metric: the metric.
-        error: what it raised; its type and message stand in the detail.
-    """
-    return Unscored(Reason.FAILED, f"{metric} broke down: {type(error).__name__}: {error}")
-
-
 _CLASSES: dict[str, type[Metric]] = {}
-M = TypeVar("M", bound=Metric)
 
 
 @typing.dataclass_transform(frozen_default=True)
@@ -425,11 +283,11 @@ def register(cls: type[M]) -> type[M]:
     aliases, and printed by its name."""
     if "__dataclass_params__" not in vars(cls):
         cls = dataclass(frozen=True)(cls)
-    known = _CLASSES.get(cls.name, cls)
-    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+    places = [f"{one.__module__}.{one.__qualname__}" for one in (_CLASSES.get(cls.name, cls), cls)]
+    if places[0] != places[1]:
         raise UsageError(
-            f"Two metrics are called {cls.name!r}: {known.__module__}.{known.__qualname__} and "
-            f"{cls.__module__}.{cls.__qualname__}. Give one of them another name."
+            f"Two metrics are called {cls.name!r}: {' and '.join(places)}. Give one of them "
+            "another name."
         )
     cls.__repr__ = Metric.__str__  # type: ignore[assignment, method-assign]
     _CLASSES[cls.name] = cls
@@ -473,58 +331,10 @@ def not_applicable(detail: str) -> Unscored:
     return Unscored(Reason.NOT_APPLICABLE, detail)
 
 
-@cache
-def parameter_types(cls: type[Metric]) -> Mapping[str, Any]:
-    """The declared type of each parameter of a metric class."""
-    return typing.get_type_hints(cls)
-
-
-def _spell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        short = f"{value:g}"
-        return short if float(short) == value else repr(value)
-    return str(value)
-
-
-def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] | None:
-    """The values that a parameter may have; ``None`` where they cannot be listed.
-
-    Args:
-        metric: the metric that has the parameter.
-        spec: the parameter, a dataclass field of the metric's class.
-    """
-    choices = spec.metadata.get("choices")
-    if choices is None:
-        hint = parameter_types(type(metric)).get(spec.name)
-        if typing.get_origin(hint) is Literal:
-            choices = typing.get_args(hint)
-    return None if choices is None else tuple(choices)
-
-
-def _check_param(metric: Metric, spec: dataclasses.Field[Any], value: Any) -> None:
-    if value is None:
-        return
-    choices = choices_of(metric, spec)
-    where = f"{metric.name}: {spec.name}"
-    if choices is not None and value not in choices:
-        raise UsageError(f"{where} must be one of {', '.join(map(str, choices))}, not {value!r}.")
-    if isinstance(value, float) and math.isinf(value):
-        raise UsageError(f"{where} must be finite, not {value}.")
-    low, high = spec.metadata.get("minimum"), spec.metadata.get("maximum")
-    exclusive = spec.metadata.get("exclusive", False)
-    if low is not None and not value >= low:
-        raise UsageError(f"{where} must be at least {low:g}, not {value}.")
-    if high is not None and (not value <= high or (exclusive and value in (low, high))):
-        ends = " (exclusive)" if exclusive else ""
-        raise UsageError(f"{where} must lie between {low:g} and {high:g}{ends}, not at {value}.")
-
-
 def reached(metrics: Iterable[Metric]) -> dict[Metric, None]:
     """The metrics and all that they are made of, each once."""
-    found: dict[Metric, None] = {}
+    distinct: dict[Metric, None] = {}
     for metric in metrics:
-        found[metric] = None
-        found.update(reached(metric.inputs))
-    return found
+        distinct[metric] = None
+        distinct.update(reached(metric.inputs))
+    return distinct

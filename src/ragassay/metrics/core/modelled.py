@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from ragassay.metrics.core.metric import Metric, Window
+from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.window import Window
 from ragassay.models import Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored

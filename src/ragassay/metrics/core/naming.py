@@ -17,7 +17,8 @@ from typing import Any
 
 from ragassay import discovery, extensions
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics.core.metric import Metric, parameter_types, registered
+from ragassay.metrics.core.metric import Metric, registered
+from ragassay.metrics.core.metric_parameters import parameter_types
 
 DEFAULT_KS = (1, 5, 10, 20, 50, 100)
 """UltraRAG's default cut-offs."""
@@ -104,8 +105,8 @@ def _parse(text: str, local: Mapping[str, str]) -> tuple[Metric, bool]:
             f"{text!r} is not a metric name. The form is name(param=value).part@cutoff, "
             "as in nDCG@10 or rougeL(stem=false).f."
         )
-    cls, given, by_alias = _resolve(match["name"], text, local)
-    given = dict(given)
+    cls, fixed, by_alias = _resolve(match["name"], text, local)
+    values = dict(fixed)
     specs = {spec.name: spec for spec in dataclasses.fields(cls)}
     by_role = {spec.metadata.get("role"): spec.name for spec in specs.values()}
     written: set[str] = set()
@@ -121,18 +122,18 @@ def _parse(text: str, local: Mapping[str, str]) -> tuple[Metric, bool]:
         if key in written or (key == cutoff and match["cut"]):
             raise UsageError(f"{text}: {key} is given twice.")
         written.add(key)
-        given[key] = _convert(text, cls, key, value)
+        values[key] = _convert(text, cls, key, value)
     for role, value in (("part", match["part"]), ("cutoff", match["cut"])):
         if value is None:
             continue
         if role not in by_role:
-            what = "parts (no '.')" if role == "part" else "cut-off (no '@')"
-            raise UsageError(f"{text}: {cls.name} has no {what}.")
-        given[by_role[role]] = _convert(text, cls, by_role[role], value)
+            lacking = "parts (no '.')" if role == "part" else "cut-off (no '@')"
+            raise UsageError(f"{text}: {cls.name} has no {lacking}.")
+        values[by_role[role]] = _convert(text, cls, by_role[role], value)
     for spec in specs.values():
-        if spec.name not in given and spec.default is dataclasses.MISSING:
+        if spec.name not in values and spec.default is dataclasses.MISSING:
             raise UsageError(f"{text}: {cls.name} needs a cut-off, as in {cls.name}@10.")
-    return cls(**given), by_alias
+    return cls(**values), by_alias
 
 
 def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[Metric], str]]:
@@ -277,13 +278,13 @@ def _meant(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> list[
 
 def lacks_cutoff(name: str) -> bool:
     """Whether a bare name is that of a metric that needs a cut-off."""
-    found = _found(name, {})
-    if found is None:
+    match = _look_up(name, {})
+    if match is None:
         return False
-    cls, given, _ = found
+    cls, fixed, _ = match
     return any(
         spec.default is dataclasses.MISSING
-        and spec.name not in given
+        and spec.name not in fixed
         and parameter_types(cls)[spec.name] is int
         for spec in dataclasses.fields(cls)
     )
@@ -318,7 +319,7 @@ def _cut(text: str) -> list[str]:
     return pieces
 
 
-def _found(
+def _look_up(
     name: str, local: Mapping[str, str]
 ) -> tuple[type[Metric], Mapping[str, Any], bool] | None:
     """A name's class, the parameters that an alias fixes, and whether the name is an alias or of
@@ -337,9 +338,9 @@ def _found(
 def _resolve(
     name: str, text: str, local: Mapping[str, str]
 ) -> tuple[type[Metric], Mapping[str, Any], bool]:
-    """What `_found` finds; an error with the nearest names where it finds nothing."""
-    if (found := _found(name, local)) is not None:
-        return found
+    """The result of `_look_up`; an error with the nearest names where there is none."""
+    if (match := _look_up(name, local)) is not None:
+        return match
     folded = name.casefold()
     if folded in SEVERAL:
         several = SEVERAL[folded]
@@ -354,27 +355,24 @@ def _resolve(
 
 
 def _metric_of(target: str | type[Metric]) -> tuple[type[Metric], Mapping[str, Any], bool]:
-    """A metric's class, the parameters that its name fixes, and whether the name is an alias."""
-    if isinstance(target, str):
-        return *_expand(target), True
-    return target, {}, False
+    """A metric's class, the parameters that its name fixes, and whether the name is an alias.
 
-
-def _expand(expression: str) -> tuple[type[Metric], Mapping[str, Any]]:
-    """Class and fixed parameters of an alias's expression.
-
-    The expression may leave out a required cut-off: whoever uses the alias gives it.
+    Args:
+        target: a class, or an alias's expression. It may leave out a required cut-off: whoever uses
+            the alias gives it.
     """
+    if not isinstance(target, str):
+        return target, {}, False
     try:
-        metric = parse(expression)
+        metric = parse(target)
     except UsageError:
-        return known()[expression], {}
+        return known()[target], {}, True
     fixed = {
         s.name: getattr(metric, s.name)
         for s in dataclasses.fields(metric)
         if getattr(metric, s.name) != s.default
     }
-    return type(metric), fixed
+    return type(metric), fixed, True
 
 
 def _convert(text: str, cls: type[Metric], key: str, value: str) -> Any:

@@ -103,8 +103,15 @@ class _AtK:
     k: int = cutoff(..., "how many ranks count; those beyond the list count as not relevant")
 
 
+class _ByRelevanceAtK(_ByRelevance, _AtK):
+    @property
+    def depth(self) -> int:
+        """The first k ranks."""
+        return self.k
+
+
 @register
-class UmbrelaPrecision(_ByRelevance, _AtK):
+class UmbrelaPrecision(_ByRelevanceAtK):
     """Share of the first k ranks with a relevant passage. ``k`` divides, also where fewer passages
     were retrieved."""
 
@@ -112,18 +119,13 @@ class UmbrelaPrecision(_ByRelevance, _AtK):
     title = "Precision at k by UMBRELA grades"
     recommended_for = "how much of what the generator reads is relevant, without gold passages"
 
-    @property
-    def depth(self) -> int:
-        """The first k ranks."""
-        return self.k
-
     def of(self, relevant: Sequence[bool]) -> float:
         """Relevant passages among the first k, divided by k."""
         return precision_at(relevant, self.k)
 
 
 @register
-class UmbrelaAP(_ByRelevance, _AtK):
+class UmbrelaAP(_ByRelevanceAtK):
     """Average precision at k as published: the mean of the precisions at the relevant ranks within
     k.
 
@@ -133,11 +135,6 @@ class UmbrelaAP(_ByRelevance, _AtK):
 
     name = "umbrela_AP"
     title = "Average precision at k by UMBRELA grades, over the relevant ones found (published)"
-
-    @property
-    def depth(self) -> int:
-        """The first k ranks."""
-        return self.k
 
     def of(self, relevant: Sequence[bool]) -> float:
         """Average precision over the relevant passages within k."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ragassay.metrics.core import cutoff, param, register
 from ragassay.metrics.retrieval.ranking_metric import MeasureAtK, RankingMetric, level
-from ragassay.metrics.retrieval.rankings import Floats, Ints, Rankings, nth_of_query, share
+from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Ints, Rankings, share
 
 
 @register
@@ -44,7 +44,7 @@ class Recall(MeasureAtK):
 
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents within the first k ranks, divided by all known ones."""
-        return share(rankings.hits(self.rel, self.k), rankings.relevant(self.rel).known)
+        return share(rankings.hits(self.rel, self.k), rankings.relevant(self.rel).n_known)
 
 
 @register
@@ -59,7 +59,7 @@ class F1(MeasureAtK):
 
     def values(self, rankings: Rankings) -> Floats:
         """Twice the relevant documents within k, divided by k plus all known ones."""
-        known = rankings.relevant(self.rel).known
+        known = rankings.relevant(self.rel).n_known
         return share(2 * rankings.hits(self.rel, self.k), self.k + known)
 
 
@@ -81,7 +81,7 @@ class AveragePrecision(RankingMetric):
         relevant = rankings.relevant(self.rel)
         inside = slice(None) if self.k is None else relevant.rank <= self.k
         precision = relevant.nth[inside] / relevant.rank[inside]
-        return share(rankings.total(relevant.query[inside], precision), relevant.known)
+        return share(rankings.total(relevant.query[inside], precision), relevant.n_known)
 
 
 @register
@@ -121,7 +121,7 @@ class SmoothedAveragePrecision(RankingMetric):
         """The smoothed logarithm for each query; it may be negative."""
         relevant = rankings.relevant(self.rel)
         total = rankings.total(relevant.query, relevant.nth / relevant.rank)
-        smoothed: Floats = np.log((1 + total) / (1 + relevant.known - total))
+        smoothed: Floats = np.log((1 + total) / (1 + relevant.n_known - total))
         return smoothed
 
 
@@ -184,7 +184,7 @@ class RPrecision(RankingMetric):
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents within the depth, divided by the depth."""
         relevant = rankings.relevant(self.rel)
-        depth = np.trunc(self.mult * relevant.known + 0.9)
+        depth = np.trunc(self.mult * relevant.n_known + 0.9)
         inside = relevant.rank <= depth[relevant.query]
         return share(rankings.total(relevant.query[inside]), depth)
 
@@ -208,9 +208,8 @@ class BinaryPreference(RankingMetric):
         """Mean over the known relevant documents of their preference over irrelevant ones."""
         relevant = rankings.relevant(self.rel)
         above = rankings.once(judged_above, self.rel) - (relevant.nth - 1)
-        known = relevant.known
-        irrelevant = (rankings.gold_grade >= 0) & (rankings.gold_grade < self.rel)
-        n_irrelevant = rankings.total(rankings.gold_query[irrelevant])
+        known = relevant.n_known
+        n_irrelevant = rankings.relevant(JUDGED).n_known - known
         most = np.minimum(known, n_irrelevant)[relevant.query]
         preferred = 1 - share(np.minimum(above, known[relevant.query]), most)
         return share(rankings.total(relevant.query, preferred), known)
@@ -241,8 +240,7 @@ class Judged(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """Judged documents within the first k ranks, divided by k."""
-        inside = (rankings.hit_grade >= 0) & (rankings.hit_rank <= self.k)
-        return rankings.total(rankings.hit_query[inside]) / self.k
+        return rankings.hits(JUDGED, self.k) / self.k
 
 
 def judged_above(rankings: Rankings, rel: int) -> Ints:
@@ -253,6 +251,5 @@ def judged_above(rankings: Rankings, rel: int) -> Ints:
         rankings: the rankings.
         rel: lowest grade that is relevant.
     """
-    judged = rankings.hit_grade >= 0
-    nth = nth_of_query(rankings.hit_query[judged])
-    return nth[rankings.hit_grade[judged] >= rel] - 1
+    grades = rankings.hit_grade[rankings.hit_grade >= JUDGED]
+    return rankings.relevant(JUDGED).nth[grades >= rel] - 1

@@ -151,7 +151,7 @@ def _evidence(window: Window, rel: int) -> list[str]:
     return [
         "; ".join(filter(None, (_sentence(where, known, n), note)))
         for where, known, n, note in zip(
-            ranks, relevant.known.tolist(), rankings.n_retrieved.tolist(), notes, strict=True
+            ranks, relevant.n_known.tolist(), rankings.n_retrieved.tolist(), notes, strict=True
         )
     ]
 

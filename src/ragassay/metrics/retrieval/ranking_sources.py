@@ -338,23 +338,19 @@ def _alike(qrels: pl.DataFrame, run: pl.DataFrame) -> tuple[pl.DataFrame, pl.Dat
     return qrels, run
 
 
-def _frame(columns: tuple[Sequence[Any], ...], what: str, number: str) -> pl.DataFrame:
+def _frame(columns: tuple[Any, ...], what: str, number: str) -> pl.DataFrame:
     import polars as pl
 
     names = ("query", "document", number)
-    quick = [_quick(column) for column in columns]
+    # polars reads a list several times faster than a numpy array of fixed-width texts.
+    fast = [
+        column.tolist() if isinstance(column, np.ndarray) and column.dtype.kind == "U" else column
+        for column in columns
+    ]
     try:
-        return pl.DataFrame(dict(zip(names, quick, strict=True)), strict=False)
+        return pl.DataFrame(dict(zip(names, fast, strict=True)), strict=False)
     except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
         raise InputError(f"the {what}: {error}", hint=f"Give {', '.join(names)}.") from None
-
-
-def _quick(column: Any) -> Any:
-    """A list instead of a numpy array of fixed-width texts: polars reads it several times
-    faster."""
-    if isinstance(column, np.ndarray) and column.dtype.kind == "U":
-        return column.tolist()
-    return column
 
 
 def _numbers(values: Iterable[Any], count: int) -> Floats:

@@ -21,6 +21,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+JUDGED = 0
+"""The level that every judged document reaches, relevant or not."""
+
 
 class Relevant(NamedTuple):
     """The retrieved documents whose grade reaches a level, by query and rank.
@@ -29,15 +32,15 @@ class Relevant(NamedTuple):
         query: index of each document's query.
         rank: its rank, from 1.
         nth: the how-manieth relevant document of its ranking it is, from 1.
-        found: relevant documents retrieved, shape ``(n_queries,)``.
-        known: relevant documents judged, retrieved or not, shape ``(n_queries,)``.
+        n_retrieved: relevant documents retrieved, shape ``(n_queries,)``.
+        n_known: relevant documents judged, retrieved or not, shape ``(n_queries,)``.
     """
 
     query: Ints
     rank: Ints
     nth: Ints
-    found: Ints
-    known: Ints
+    n_retrieved: Ints
+    n_known: Ints
 
 
 @dataclass(eq=False)
@@ -106,13 +109,13 @@ class Rankings(Remembering):
 
     def limited(self, depth: int) -> Rankings:
         """The same rankings without the ranks below ``depth``."""
-        kept = self.hit_rank <= depth
-        return self._with(kept, np.minimum(self.n_retrieved, depth), self.hit_rank[kept])
+        within = self.hit_rank <= depth
+        return self._with(within, np.minimum(self.n_retrieved, depth), self.hit_rank[within])
 
     def judged_only(self) -> Rankings:
         """The same rankings without documents that have no grade of at least 0; the documents below
         them move up."""
-        judged = self.hit_grade >= 0
+        judged = self.hit_grade >= JUDGED
         query = self.hit_query[judged]
         return self._with(judged, np.bincount(query, minlength=len(self)), nth_of_query(query))
 

@@ -16,6 +16,7 @@ from ragassay.errors import UsageError
 from ragassay.metrics.core import cutoff, param, register
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level
 from ragassay.metrics.retrieval.rankings import (
+    JUDGED,
     Floats,
     Ints,
     Rankings,
@@ -54,7 +55,7 @@ class NDCG(RankingMetric):
         """Discounted gain within k over that of the ideal ranking; 0 where nothing can be
         gained."""
         rule: Gains = read_gains(self.gains) or self.gain
-        retrieved, ideal = rankings.once(_found, rule), rankings.once(_ideal, rule)
+        retrieved, ideal = rankings.once(_retrieved, rule), rankings.once(_ideal, rule)
         best = rankings.total(*_discounted(ideal, self.k))
         return share(rankings.total(*_discounted(retrieved, self.k)), best)
 
@@ -87,7 +88,7 @@ class DCG(_Graded):
 
     def values(self, rankings: Rankings) -> Floats:
         """The sum of the discounted gains."""
-        return rankings.total(*_discounted(rankings.once(_found, self.rule)))
+        return rankings.total(*_discounted(rankings.once(_retrieved, self.rule)))
 
 
 @register
@@ -121,7 +122,7 @@ class RNDCG(_Graded):
 
     def values(self, rankings: Rankings) -> Floats:
         """The mean of the shares at the steps; 0 without a relevant document."""
-        retrieved, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
+        retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
         best = running(*_discounted(ideal))
         last = np.append(np.diff(ideal.query) != 0, True)[: len(best)]
         step = last | np.append(np.diff(ideal.gain) != 0, True)[: len(best)]
@@ -133,7 +134,7 @@ class RNDCG(_Graded):
         query = ideal.query[last][longer]
         final = rankings.total(*_discounted(retrieved))[query] / best[last][longer]
         mean = share(sums + rankings.total(query, final), steps + rankings.total(query))
-        return np.where(rankings.relevant(self.rel).known > 0, mean, 0.0)
+        return np.where(rankings.relevant(self.rel).n_known > 0, mean, 0.0)
 
 
 @register
@@ -151,7 +152,7 @@ class NDCGAtRelevant(_Graded):
 
     def values(self, rankings: Rankings) -> Floats:
         """The mean of the shares at the documents with a gain."""
-        retrieved, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
+        retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
         dcg = running(*_discounted(retrieved))
         n_ideal = rankings.total(ideal.query)
         wanted = retrieved.gain > 0
@@ -178,7 +179,7 @@ class G(_Graded):
 
     def values(self, rankings: Rankings) -> Floats:
         """The discounted gains over the total gain of the ideal ranking."""
-        retrieved, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
+        retrieved, ideal = rankings.once(_retrieved, self.rule), rankings.once(_ideal, self.rule)
         # A rank costs the ideal gain there, but at least 1 (also below the ideal ranking's end).
         extra = running(ideal.query, np.maximum(ideal.gain, 1.0) - 1.0)
         cost = retrieved.rank + _last_before(
@@ -207,7 +208,7 @@ class BinaryG(RankingMetric):
         """The mean discount over all known relevant documents."""
         relevant = rankings.relevant(self.rel)
         worth = 1 / np.log2(2 + relevant.rank - relevant.nth)
-        return share(rankings.total(relevant.query, worth), relevant.known)
+        return share(rankings.total(relevant.query, worth), relevant.n_known)
 
 
 def _persistence() -> Any:
@@ -235,7 +236,7 @@ class RankBiasedPrecision(RankingMetric):
     def values(self, rankings: Rankings) -> Floats:
         """The weighted gains times ``1 - p``."""
         if self.graded:
-            query, rank, grade = rankings.once(_found, "linear")
+            query, rank, grade = rankings.once(_retrieved, "linear")
             highest = np.ones(len(rankings))
             np.maximum.at(highest, rankings.gold_query, rankings.gold_grade)
             gain = grade / highest[query]
@@ -266,8 +267,7 @@ class RankBiasedResidual(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """One minus the weight of the judged ranks."""
-        judged = rankings.hit_grade >= 0
-        query, rank = rankings.hit_query[judged], rankings.hit_rank[judged]
+        query, rank = rankings.relevant(JUDGED)[:2]
         weight = np.power(self.p, rank - 1, dtype=np.float64)
         residual = 1 - rankings.total(query, weight) * (1 - self.p)
         if self.published:
@@ -290,7 +290,7 @@ def read_gains(text: str | None) -> tuple[tuple[int, float], ...]:
         UsageError: the text is written otherwise, or a gain is not finite.
     """
     pairs = []
-    for piece in (text or "").split(";") if text else ():
+    for piece in text.split(";") if text else ():
         grade, _, gain = piece.partition(":")
         try:
             pairs.append((int(grade), float(gain)))
@@ -312,7 +312,7 @@ def _gain(grade: Ints, rule: Gains) -> Floats:
     return linear
 
 
-def _found(rankings: Rankings, rule: Gains) -> _Gained:
+def _retrieved(rankings: Rankings, rule: Gains) -> _Gained:
     """The retrieved documents that the qrels name."""
     return _Gained(rankings.hit_query, rankings.hit_rank, _gain(rankings.hit_grade, rule))
 

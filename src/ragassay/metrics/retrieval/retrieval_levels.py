@@ -103,7 +103,7 @@ class InferredAveragePrecision(RankingMetric):
         share_pooled = share(pooled, above)
         share_relevant = (relevant + INFERENCE_SMOOTHING) / (judged + 2 * INFERENCE_SMOOTHING)
         expected = (1 + above * share_pooled * share_relevant) / documents.rank
-        return share(rankings.total(documents.query, expected), documents.known)
+        return share(rankings.total(documents.query, expected), documents.n_known)
 
 
 @register
@@ -150,7 +150,7 @@ class RelevanceString(RankingMetric):
 
 def _interpolated(rankings: Rankings, recall: float, rel: int) -> Floats:
     relevant = rankings.relevant(rel)
-    exact = recall * relevant.known
+    exact = recall * relevant.n_known
     wanted = np.trunc(exact) + (exact - np.trunc(exact) >= 0.5)
     reached = relevant.nth >= wanted[relevant.query]
     out = np.zeros(len(rankings))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ragassay.metrics.core import cutoff, param, register
 from ragassay.metrics.retrieval.ranking_metric import MeasureAtK, RankingMetric, level
-from ragassay.metrics.retrieval.rankings import Floats, Rankings, share
+from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Rankings, share
 
 
 @register
@@ -25,7 +25,7 @@ class SetPrecision(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents retrieved over documents retrieved."""
-        return share(rankings.relevant(self.rel).found, rankings.n_retrieved)
+        return share(rankings.relevant(self.rel).n_retrieved, rankings.n_retrieved)
 
 
 @register
@@ -42,7 +42,7 @@ class SetRecall(RankingMetric):
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents retrieved over those known."""
         relevant = rankings.relevant(self.rel)
-        return share(relevant.found, relevant.known)
+        return share(relevant.n_retrieved, relevant.n_known)
 
 
 @register
@@ -60,8 +60,8 @@ class SetF(RankingMetric):
     def values(self, rankings: Rankings) -> Floats:
         """The weighted harmonic mean; 0 where both are 0."""
         relevant = rankings.relevant(self.rel)
-        precision = share(relevant.found, rankings.n_retrieved)
-        recall = share(relevant.found, relevant.known)
+        precision = share(relevant.n_retrieved, rankings.n_retrieved)
+        recall = share(relevant.n_retrieved, relevant.n_known)
         return share((self.x + 1) * precision * recall, recall + self.x * precision)
 
 
@@ -79,7 +79,7 @@ class SetAveragePrecision(RankingMetric):
     def values(self, rankings: Rankings) -> Floats:
         """Set precision times set recall for each query."""
         relevant = rankings.relevant(self.rel)
-        return share(relevant.found**2, relevant.known * rankings.n_retrieved)
+        return share(relevant.n_retrieved**2, relevant.n_known * rankings.n_retrieved)
 
 
 @register
@@ -96,7 +96,7 @@ class SetRelativePrecision(RankingMetric):
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents retrieved over the most that could be."""
         relevant = rankings.relevant(self.rel)
-        return share(relevant.found, np.minimum(relevant.known, rankings.n_retrieved))
+        return share(relevant.n_retrieved, np.minimum(relevant.n_known, rankings.n_retrieved))
 
 
 @register
@@ -110,7 +110,7 @@ class RelativePrecision(MeasureAtK):
 
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents within k over the most that could be there."""
-        possible = np.minimum(rankings.relevant(self.rel).known, self.k)
+        possible = np.minimum(rankings.relevant(self.rel).n_known, self.k)
         return share(rankings.hits(self.rel, self.k), possible)
 
 
@@ -135,12 +135,12 @@ class Utility(RankingMetric):
     def values(self, rankings: Rankings) -> Floats:
         """The sum of the worths of all documents of each query."""
         relevant, retrieved = rankings.relevant(self.rel), rankings.n_retrieved
-        irrelevant = retrieved - relevant.found
+        irrelevant = retrieved - relevant.n_retrieved
         worth: Floats = (
-            self.found * relevant.found
+            self.found * relevant.n_retrieved
             + self.noise * irrelevant
-            + self.missed * (relevant.known - relevant.found)
-            + self.rest * (self.collection - relevant.known - irrelevant)
+            + self.missed * (relevant.n_known - relevant.n_retrieved)
+            + self.rest * (self.collection - relevant.n_known - irrelevant)
         )
         return worth
 
@@ -159,9 +159,8 @@ class Unjudged(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """Retrieved and unjudged documents within k, divided by k."""
-        inside = (rankings.hit_grade >= 0) & (rankings.hit_rank <= self.k)
-        judged = rankings.total(rankings.hit_query[inside])
-        return (np.minimum(rankings.n_retrieved, self.k) - judged) / self.k
+        inside = np.minimum(rankings.n_retrieved, self.k)
+        return (inside - rankings.hits(JUDGED, self.k)) / self.k
 
 
 class _Count(RankingMetric):
@@ -218,7 +217,7 @@ class NumRelevant(_Count):
 
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents known for each query."""
-        return rankings.relevant(self.rel).known.astype(np.float64)
+        return rankings.relevant(self.rel).n_known.astype(np.float64)
 
 
 @register
@@ -234,7 +233,7 @@ class NumRelevantRetrieved(_Count):
 
     def values(self, rankings: Rankings) -> Floats:
         """Relevant documents retrieved for each query."""
-        return rankings.relevant(self.rel).found.astype(np.float64)
+        return rankings.relevant(self.rel).n_retrieved.astype(np.float64)
 
 
 @register
@@ -250,5 +249,5 @@ class NumIrrelevantJudgedRetrieved(_Count):
 
     def values(self, rankings: Rankings) -> Floats:
         """Judged documents retrieved, without the relevant ones."""
-        judged = rankings.total(rankings.hit_query[rankings.hit_grade >= 0])
-        return judged - rankings.relevant(self.rel).found
+        judged, relevant = rankings.relevant(JUDGED), rankings.relevant(self.rel)
+        return (judged.n_retrieved - relevant.n_retrieved).astype(np.float64)

@@ -1,0 +1,119 @@
+"""The parameters of metrics: how a class declares them, and which values they take."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import typing
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragassay.metrics.core.metric import Metric
+
+
+def param(default: Any, doc: str, *, origin: bool = False, **bounds: float) -> Any:
+    """A parameter written in parentheses: ``name(key=value)``.
+
+    Args:
+        default: the value when the name leaves it out.
+        doc: what it does, in a few words; shown by ``ragassay metrics``.
+        origin: true where the parameter only says where values come from. Such a parameter does not
+            change what the metric is: it stands beside the values in every report, and a published
+            name does not show it.
+        bounds: ``minimum`` and ``maximum``, the smallest and the largest value allowed, and
+            ``exclusive=True`` where these themselves are not.
+    """
+    return dataclasses.field(default=default, metadata={"doc": doc, "origin": origin, **bounds})
+
+
+def cutoff(
+    default: Any = None, doc: str = "rank cut-off (all ranks when left out)", **bounds: float
+) -> Any:
+    """The parameter written after ``@``.
+
+    Args:
+        default: the rank when the name leaves it out, ``None`` for all ranks; ``...`` where a rank
+            must be given.
+        doc: what it does, in a few words.
+        bounds: as those of `param`; a rank is at least 1.
+    """
+    metadata = {"doc": doc, "role": "cutoff", "minimum": 1, **bounds}
+    if default is ...:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
+    """The parameter written after a dot: ``rougeL.f``. Always printed.
+
+    Args:
+        default: the part when the name leaves it out.
+        choices: all parts that there are.
+        doc: what they are, in a few words.
+    """
+    return dataclasses.field(
+        default=default, metadata={"doc": doc, "role": "part", "choices": choices}
+    )
+
+
+@cache
+def parameter_types(cls: type[Metric]) -> Mapping[str, Any]:
+    """The declared type of each parameter of a metric class."""
+    return typing.get_type_hints(cls)
+
+
+def spelling(value: Any) -> str:
+    """A parameter's value as a metric's name has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
+
+
+def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] | None:
+    """The values that a parameter may have; ``None`` where they cannot be listed.
+
+    Args:
+        metric: the metric that has the parameter.
+        spec: the parameter, a dataclass field of the metric's class.
+    """
+    choices = spec.metadata.get("choices")
+    if choices is None:
+        hint = parameter_types(type(metric)).get(spec.name)
+        if typing.get_origin(hint) is Literal:
+            choices = typing.get_args(hint)
+    return None if choices is None else tuple(choices)
+
+
+def check_parameter(metric: Metric, spec: dataclasses.Field[Any]) -> None:
+    """Checks a metric's value of a parameter; ``None`` is always allowed.
+
+    Args:
+        metric: the metric that has the parameter.
+        spec: the parameter, a dataclass field of the metric's class.
+
+    Raises:
+        UsageError: the value is none of the choices, not finite, or outside the bounds.
+    """
+    value = getattr(metric, spec.name)
+    if value is None:
+        return
+    choices = choices_of(metric, spec)
+    where = f"{metric.name}: {spec.name}"
+    if choices is not None and value not in choices:
+        raise UsageError(f"{where} must be one of {', '.join(map(str, choices))}, not {value!r}.")
+    if isinstance(value, float) and math.isinf(value):
+        raise UsageError(f"{where} must be finite, not {value}.")
+    low, high = spec.metadata.get("minimum"), spec.metadata.get("maximum")
+    exclusive = spec.metadata.get("exclusive", False)
+    if low is not None and not value >= low:
+        raise UsageError(f"{where} must be at least {low:g}, not {value}.")
+    if high is not None and (not value <= high or (exclusive and value in (low, high))):
+        ends = " (exclusive)" if exclusive else ""
+        raise UsageError(f"{where} must lie between {low:g} and {high:g}{ends}, not at {value}.")

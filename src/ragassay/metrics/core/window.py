@@ -1,0 +1,148 @@
+"""A batch of samples with everything that metrics have computed about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from ragassay.errors import UsageError
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Unscored
+
+if TYPE_CHECKING:
+    from ragassay.judges import Asker
+    from ragassay.metrics.core.metric import Metric
+    from ragassay.models import Models
+
+T = TypeVar("T")
+
+
+class Remembering:
+    """Remembers what is computed about it. A subclass makes ``_memo``, empty at first."""
+
+    _memo: dict[Hashable, Any]
+
+    def once(self, build: Callable[..., T], *args: Hashable) -> T:
+        """``build(self, *args)``, computed on the first call and remembered.
+
+        Args:
+            build: a function of this object and ``args``, or a class; the same one means the same
+                result.
+            *args: further arguments of ``build``; they are part of the key, so they must be
+                hashable.
+        """
+        key = (build, args)
+        if key not in self._memo:
+            self._memo[key] = build(self, *args)
+        return cast(T, self._memo[key])
+
+
+class AllSamples(Remembering):
+    """All samples of a run, and what is computed from them: each result once, for all windows.
+
+    Iterating over it opens the samples from the beginning. It raises ``ValueError`` where they can
+    be read only once.
+
+    Args:
+        read: opens the samples from the beginning; ``None`` where they can be read only once.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[Sample]] | None) -> None:
+        self._read = read
+        self._memo = {}
+
+    @property
+    def readable(self) -> bool:
+        """Whether the samples can be read once more."""
+        return self._read is not None
+
+    def __iter__(self) -> Iterator[Sample]:
+        if self._read is None:
+            raise ValueError("these samples can be read only once")
+        return iter(self._read())
+
+
+class Window(Remembering):
+    """A bounded batch of samples, with everything computed about it so far.
+
+    Metrics that share an intermediate result (tokens, a ranking with its grades, a table of common
+    subsequences) ask for it with `once` and get one and the same object.
+
+    Args:
+        samples: the samples of the batch, in the order of the data.
+        asker: asks the judge for metrics that need one; ``None`` stands for the embedded judge.
+        models: the neural models that metrics may use, shared by the windows of a run; ``None`` for
+            those with every default.
+        all_samples: the results that need all samples of the run, shared by its windows; ``None``
+            where the window holds all samples.
+    """
+
+    def __init__(
+        self,
+        samples: Sequence[Sample],
+        asker: Asker | None = None,
+        models: Models | None = None,
+        all_samples: AllSamples | None = None,
+    ) -> None:
+        self.samples = tuple(samples)
+        self.asker = asker
+        self.all_samples = all_samples or AllSamples(lambda: self.samples)
+        self._models = models
+        self._memo = {}
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @property
+    def models(self) -> Models:
+        """The run's models, or models with every default where the run gave none."""
+        if self._models is None:
+            from ragassay.models import Models
+
+            self._models = Models()
+        return self._models
+
+    def alone(self, at: int) -> Window:
+        """A window of one of the samples, with nothing computed yet."""
+        return Window([self.samples[at]], self.asker, self._models, self.all_samples)
+
+    def put(self, metric: Metric, outcomes: Sequence[Outcome]) -> None:
+        """Stores outcomes that were computed elsewhere, as those of a judged metric are.
+
+        Args:
+            metric: the metric that gave them.
+            outcomes: one for each sample of the window, in its order.
+        """
+        self._memo[metric] = outcomes
+
+    def outcomes(self, metric: Metric) -> Sequence[Outcome]:
+        """The metric's outcome for each sample; computed once, so that metrics may build on
+        others."""
+        if metric not in self._memo:
+            self._memo[metric] = _score_safely(metric, self)
+        return cast("Sequence[Outcome]", self._memo[metric])
+
+
+def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:
+    """The metric's outcomes; where it breaks down, only the samples that break it are unscored."""
+    try:
+        outcomes = metric.score_window(window)
+    except UsageError:
+        raise  # such as a device that is not there: no sample is to blame
+    except Exception as error:
+        if len(window) == 1:
+            return [failed(metric, error)]
+        return [_score_safely(metric, window.alone(at))[0] for at in range(len(window))]
+    if len(outcomes) != len(window):
+        raise AssertionError(f"{metric} gave {len(outcomes)} outcomes for {len(window)} samples")
+    return outcomes
+
+
+def failed(metric: Metric, error: Exception) -> Unscored:
+    """The outcome of a sample on which a metric broke down, with the reason ``FAILED``.
+
+    Args:
+        metric: the metric.
+        error: what it raised; its type and message stand in the detail.
+    """
+    return Unscored(Reason.FAILED, f"{metric} broke down: {type(error).__name__}: {error}")
