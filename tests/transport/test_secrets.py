@@ -20,7 +20,7 @@ import pytest
 
 from llm_judging import KEY, Bench, ask, ask_one, failed, grades
 from llm_server import LLMServer
-from ragassay.compat.open_rag_eval.judge_models import OpenAIModel, asked
+from ragassay.compat.open_rag_eval.judge_models import OpenAIModel, judge_keywords
 from ragassay.errors import InputError, RagassayError
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
 from ragassay.judges.ledger.store import Ledger
@@ -177,7 +177,7 @@ def test_a_key_that_no_header_can_hold_is_refused_by_its_source_alone(
         ),
         str(path): lambda: secrets.from_file(path),
         "the option": lambda: Secret(value, "the option"),
-        "api_key": lambda: asked(OpenAIModel("gpt-4o", api_key=value)),
+        "api_key": lambda: judge_keywords(OpenAIModel("gpt-4o", api_key=value)),
     }
     for source, way in ways.items():
         with pytest.raises(RagassayError, match=re.escape(source)) as caught:
