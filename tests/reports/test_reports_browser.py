@@ -277,7 +277,7 @@ def test_control_characters_of_the_data_are_seen_as_escapes(visit: Any) -> None:
     page.select_option("select[data-slice]", label=f"1{said}")
     assert page.locator("#count").inner_text() == "1 of 2 samples"
     page.locator("#queries .expand").first.click()
-    assert page.locator(".opened-row p.text", has_text=said).count() >= 1
+    page.locator(".opened-row p.text", has_text=said).first.wait_for()
     shown = page.locator("body").inner_text()
     assert not re.search("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\u202a-\u202e]", shown)
 
