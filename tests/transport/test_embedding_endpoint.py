@@ -20,9 +20,8 @@ from ragassay.judges.ledger.ledger_file import VERSION
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.ledger.vectors import TABLE
 from ragassay.judges.offline import OfflineJudge
-from ragassay.models.embedders.embedding import Unembedded
 from ragassay.models.embedders.embedding_endpoint import EndpointEmbedder
-from ragassay.scores import Reason
+from ragassay.scores import Reason, Unscored
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings
 from ragassay.transport.prices import Price, price_of
@@ -69,8 +68,8 @@ def vectors(found: Mapping[str, Any], texts: Sequence[str] = TEXTS) -> np.ndarra
     return np.stack([found[text] for text in texts])
 
 
-def failure(found: Mapping[str, Any], text: str = TEXTS[0]) -> Unembedded:
-    assert isinstance(found[text], Unembedded), found
+def failure(found: Mapping[str, Any], text: str = TEXTS[0]) -> Unscored:
+    assert isinstance(found[text], Unscored), found
     return found[text]
 
 
@@ -189,7 +188,7 @@ def test_the_prices_of_openais_embedders_are_known() -> None:
 
 def test_a_budget_ends_the_sending_and_what_was_paid_for_stays(desk: Desk) -> None:
     found = desk.embedder(batch=2, budget=Budget(calls=2)).embed(TEXTS)
-    reasons = [one.reason for one in found.values() if isinstance(one, Unembedded)]
+    reasons = [one.reason for one in found.values() if isinstance(one, Unscored)]
     assert reasons == [Reason.BUDGET] * 6
     assert desk.server.stats()["texts"] == 4
     assert len(vectors(desk.embedder().embed(TEXTS))) == 10
@@ -282,7 +281,7 @@ def test_failures_have_the_judges_reasons_and_are_never_kept(
     desk.server.settings.faults = lambda request: fault
     embedder = desk.embedder(timeout=0.3 if fault == "hang" else 120.0)
     found = embedder.embed(TEXTS)
-    assert {one.reason for one in found.values() if isinstance(one, Unembedded)} == {reason}
+    assert {one.reason for one in found.values() if isinstance(one, Unscored)} == {reason}
     assert len(found) == 10 and embedder.usage.failures[str(reason)] == 10
     requests = desk.server.stats()["requests"]
     embedder.embed(TEXTS)
@@ -328,7 +327,7 @@ def test_a_hopeless_endpoint_is_not_asked_for_every_text(desk: Desk) -> None:
     desk.server.settings.faults = lambda request: "bad_request"
     texts = [f"text {at}" for at in range(64)]
     found = desk.embedder().embed(texts)
-    assert all(isinstance(one, Unembedded) for one in found.values())
+    assert all(isinstance(one, Unscored) for one in found.values())
     assert desk.server.stats()["requests"] < 15
 
 
@@ -367,5 +366,5 @@ def test_what_cannot_be_kept_is_not_used_and_nothing_more_is_sent(
     lost = failure(embedder.embed(TEXTS))
     assert lost.reason is Reason.CONNECTION and "disk is full" in lost.detail
     sent = desk.server.stats()["requests"]
-    assert isinstance(embedder.embed(["more"])["more"], Unembedded)
+    assert isinstance(embedder.embed(["more"])["more"], Unscored)
     assert desk.server.stats()["requests"] == sent

@@ -27,7 +27,7 @@ from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.models import Models, Unavailable
-from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded
+from ragassay.models.embedders.embedding import Embedded, Embedder
 from ragassay.samples import Answer, GoldPassage, Passage, Sample
 from ragassay.scores import Reason, Score, Unscored
 from ragassay.yaml_files import value_of
@@ -81,7 +81,7 @@ class Fixed(Embedder):
     def _embed(self, texts: Any) -> list[Embedded]:
         self.seen += texts
         return [
-            Unembedded(self.failing[text], "said so")
+            Unscored(self.failing[text], "said so")
             if text in self.failing
             else np.array(vector_of(text), np.float32)
             for text in texts

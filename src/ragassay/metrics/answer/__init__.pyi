@@ -2,6 +2,7 @@ from . import text as text
 from .answer_match import (
     AnswerMatches as AnswerMatches,
     accepted as accepted,
+    blank_references as blank_references,
     with_prompt as with_prompt,
 )
 from .bertscore import (

@@ -52,10 +52,7 @@ class AnswerMatches(JudgedMetric):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where all references are blank."""
-        lacking = super().lacks(sample)
-        if lacking is None and not _filled(sample.references):
-            return not_applicable("the reference answers are empty")
-        return lacking
+        return super().lacks(sample) or blank_references(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """Whether the answer matches, with the judge's reasoning as explanation."""
@@ -98,13 +95,20 @@ def _class_with(prompt: JudgePrompt) -> type[AnswerMatches]:
     return type(prompt.name, (AnswerMatches,), body)
 
 
+def blank_references(sample: Sample) -> Unscored | None:
+    """`Unscored` where no reference answer says anything."""
+    if _filled(sample.references):
+        return None
+    return not_applicable("the reference answers are empty")
+
+
 def accepted(sample: Sample) -> tuple[str, ...]:
     """The reference answers, of which any one is right.
 
     References that came as groups are items that are all required, each in one of its spellings:
     several of them are one reference answer.
     """
-    groups = [kept for group in sample.reference_groups if (kept := _filled(group))]
+    groups = [group for group in map(_filled, sample.reference_groups) if group]
     if len(groups) < 2:
         return _filled(sample.references)
     items = (f"{one} (or: {' / '.join(others)})" if others else one for one, *others in groups)

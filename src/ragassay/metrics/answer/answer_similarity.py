@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ragassay.metrics.core import ModelMetric, Window, cosine_matrix, register
-from ragassay.models.embedders import Embedded, Unembedded, is_blank
+from ragassay.models.embedders import Embedded, is_blank
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -55,7 +55,20 @@ class AnswerSimilarity(ModelMetric):
 
     def read(self, sample: Sample) -> Outcome | None:
         """The score by the record's vectors; ``None`` where it brings none."""
-        return _given(sample)
+        answer, references = (sample.given.get(key) for key in _GIVEN)
+        if answer is None and references is None:
+            return None
+        n = len(sample.references)
+        if answer is None or not isinstance(references, list | tuple) or len(references) != n:
+            return Unscored(
+                Reason.MISSING_INPUT,
+                f"{_GIVEN[0]!r} and {_GIVEN[1]!r} belong together: a vector, and a list of {n}",
+            )
+        try:
+            cosines = _cosines(answer, references)
+        except ValueError as error:
+            return Unscored(Reason.UNDEFINED, str(error))
+        return replace(_closest(cosines, range(n), {}, "vectors in the record"), given=True)
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The scores by the run's embedder, each distinct text of the window embedded once."""
@@ -66,36 +79,15 @@ class AnswerSimilarity(ModelMetric):
 
 
 def _embedded(sample: Sample, vectors: Mapping[str, Embedded], label: str) -> Outcome:
-    answer, *references = _texts(sample)
-    found = []
-    for text in (answer, *references):
-        vector = vectors.get(text)
-        if isinstance(vector, Unembedded):
-            return Unscored(vector.reason, vector.detail)
-        if vector is not None:
-            found.append(vector)
+    embedded = [vectors[text] for text in _texts(sample) if not is_blank(text)]
+    for vector in embedded:
+        if isinstance(vector, Unscored):
+            return vector
     places = [at for at, text in enumerate(sample.references) if not is_blank(text)]
     parts = {"embedder": label}
-    if is_blank(answer):
+    if is_blank(sample.answer_text):
         return _closest([0.0] * len(places), places, parts, "the answer is blank")
-    return _closest(_cosines(found[0], found[1:]), places, parts, f"vectors by {label}")
-
-
-def _given(sample: Sample) -> Outcome | None:
-    answer, references = (sample.given.get(key) for key in _GIVEN)
-    if answer is None and references is None:
-        return None
-    n = len(sample.references)
-    if answer is None or not isinstance(references, list | tuple) or len(references) != n:
-        return Unscored(
-            Reason.MISSING_INPUT,
-            f"{_GIVEN[0]!r} and {_GIVEN[1]!r} belong together: a vector, and a list of {n}",
-        )
-    try:
-        cosines = _cosines(answer, references)
-    except ValueError as error:
-        return Unscored(Reason.UNDEFINED, str(error))
-    return replace(_closest(cosines, range(n), {}, "vectors in the record"), given=True)
+    return _closest(_cosines(embedded[0], embedded[1:]), places, parts, f"vectors by {label}")
 
 
 def _closest(

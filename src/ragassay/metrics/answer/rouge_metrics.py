@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.errors import UsageError
@@ -62,7 +63,7 @@ def rouge(
     if not references:
         return dict.fromkeys(measures, PRF(0.0, 0.0, 0.0))
     return {
-        measure: best([compare(measure, answer, code) for code in references])[1]
+        measure: max((compare(measure, answer, code) for code in references), key=_f)
         for measure in measures
     }
 
@@ -116,10 +117,22 @@ def overlap_prf(answer: Sequence[Any], reference: Sequence[Any]) -> PRF:
     return prf(overlap(answer, reference), len(answer), len(reference))
 
 
-def best(values: Sequence[PRF]) -> tuple[int, PRF]:
-    """The first value with the highest F, and its index."""
-    index = max(range(len(values)), key=lambda i: values[i].f)
-    return index, values[index]
+_f = attrgetter("f")
+
+
+def best_score(values: Sequence[PRF], part: str, note: str) -> Score:
+    """The score of an answer by its best reference: the first one with the highest F.
+
+    Args:
+        values: precision, recall and F by reference.
+        part: which of them is the value.
+        note: the explanation of the score.
+    """
+    best = max(values, key=_f)
+    parts: dict[str, Any] = best._asdict()
+    if len(values) > 1:
+        parts["reference"] = values.index(best)
+    return Score(getattr(best, part), parts, note)
 
 
 class Compared(NamedTuple):
@@ -180,11 +193,7 @@ class _Rouge(ReferenceMetric[Compared]):
             if self.tokens == "unicode":
                 return Unscored(Reason.UNDEFINED, "no reference holds a word of any script")
             note = "no reference holds a letter a-z or a digit; tokens=unicode reads other scripts"
-        index, value = best(view.values)
-        parts: dict[str, Any] = value._asdict()
-        if len(view.values) > 1:
-            parts["reference"] = index
-        return Score(getattr(value, self.part), parts, note)
+        return best_score(view.values, self.part, note)
 
 
 @register
@@ -235,7 +244,7 @@ class _UltraRouge(ReferenceMetric[Compared]):
 
     def outcome(self, view: Compared) -> Outcome:
         """F of the best reference."""
-        return Score(best(view.values)[1].f)
+        return Score(max(map(_f, view.values)))
 
 
 @register

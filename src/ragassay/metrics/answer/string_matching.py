@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import Literal
 
 from ragassay.metrics.answer.references import (
     ReferencedAnswer,
@@ -22,7 +22,7 @@ from ragassay.metrics.answer.references import (
     normal,
     tokeniser,
 )
-from ragassay.metrics.answer.rouge_metrics import PARTS, best, overlap_prf
+from ragassay.metrics.answer.rouge_metrics import PARTS, best_score, overlap_prf
 from ragassay.metrics.answer.text import encode
 from ragassay.metrics.core import Window, param, part, register
 from ragassay.samples import Sample
@@ -132,10 +132,13 @@ class _Corrected(ReferenceMetric[ReferencedAnswer]):
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The value over the references that have words; unscored where none has."""
-        empty = [at for at, reference in enumerate(view.references) if not reference]
+        empty = [str(at) for at, reference in enumerate(view.references) if not reference]
+        which = f"reference {', '.join(empty)}"
         if len(empty) == len(view.references):
-            return self._wordless(empty)
-        note = f"left out, as without words: {_listed(empty)}" if empty else ""
+            dropped = " and articles (articles=keep would count them)"
+            detail = f"{which}: nothing left without punctuation"
+            return Unscored(Reason.UNDEFINED, detail + dropped * (self.articles == "drop"))
+        note = f"left out, as without words: {which}" if empty else ""
         return self.value(view.answer, view.references, note)
 
     @abstractmethod
@@ -147,18 +150,6 @@ class _Corrected(ReferenceMetric[ReferencedAnswer]):
             references: the codes of the references; an empty one matches nothing.
             note: the explanation of the score.
         """
-
-    def _wordless(self, at: Iterable[int]) -> Unscored:
-        advice = " (articles=keep would count them)" if self.articles == "drop" else ""
-        return Unscored(
-            Reason.UNDEFINED,
-            f"{_listed(at)}: nothing left without punctuation"
-            + (f" and articles{advice}" if advice else ""),
-        )
-
-
-def _listed(at: Iterable[int]) -> str:
-    return "reference " + ", ".join(map(str, at))
 
 
 def _any(matches: Iterable[bool], note: str) -> Score:
@@ -221,11 +212,7 @@ class TokenF1(_Corrected):
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
         """Precision, recall or F with the reference of the highest F."""
-        index, shared = best([overlap_prf(answer, code) for code in references])
-        parts: dict[str, Any] = shared._asdict()
-        if len(references) > 1:
-            parts["reference"] = index
-        return Score(getattr(shared, self.part), parts, note)
+        return best_score([overlap_prf(answer, code) for code in references], self.part, note)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from ragassay.counts import either, share
 from ragassay.metrics.core import Window, vectors
 from ragassay.models import Unavailable
-from ragassay.models.embedders import Embedded, Unembedded, is_blank
+from ragassay.models.embedders import Embedded, is_blank
 from ragassay.samples import Sample
 from ragassay.scores import Reason, Unscored
 
 _GIVEN: Final = ("passage_embeddings", "gold_embeddings")
+_SPANS_HINT = "; gold with spans is for the Span and Char metrics"
 
 
 class SampleVectors(NamedTuple):
@@ -54,31 +55,27 @@ class SampleVectors(NamedTuple):
 
 def lacks_vectors(sample: Sample) -> Unscored | None:
     """`Unscored` where the record brings neither vectors nor the texts to make them from."""
-    there = [key for key in _GIVEN if sample.given.get(key) is not None]
-    if len(there) == len(_GIVEN):
+    given = [key for key in _GIVEN if sample.given.get(key) is not None]
+    if len(given) == len(_GIVEN):
         return None
-    if there:
-        (absent,) = set(_GIVEN) - set(there)
+    if given:
+        (absent,) = set(_GIVEN) - set(given)
         return Unscored(
             Reason.MISSING_INPUT,
-            f"the record brings {there[0]!r} without {absent!r}: vectors of two models do not "
+            f"the record brings {given[0]!r} without {absent!r}: vectors of two models do not "
             "compare, so give both, or neither",
         )
     if not sample.passages:
         return None  # nothing was retrieved: no vector is needed to say so
     gold = [g for g in sample.gold or () if g.grade >= 1]
-    silent = sum(g.text is None or is_blank(g.text) for g in gold)
-    mute = sum(p.text is None for p in sample.passages)
-    if not silent and not mute:
+    if n := sum(g.text is None or is_blank(g.text) for g in gold):
+        which, hint = share(n, len(gold), "gold passage"), _SPANS_HINT
+    elif n := sum(p.text is None for p in sample.passages):
+        which, hint = share(n, len(sample.passages), "passage"), ""
+    else:
         return None
-    which = share(mute, len(sample.passages), "passage")
-    if silent:
-        which = share(silent, len(gold), "gold passage")
-    return Unscored(
-        Reason.MISSING_INPUT,
-        f"{which} {either(silent or mute, 'has', 'have')} no text to embed"
-        + ("; gold with spans is for the Span and Char metrics" if silent else ""),
-    )
+    detail = f"{which} {either(n, 'has', 'have')} no text to embed{hint}"
+    return Unscored(Reason.MISSING_INPUT, detail)
 
 
 class ChunkVectors:
@@ -86,14 +83,14 @@ class ChunkVectors:
 
     def __init__(self, window: Window) -> None:
         self._samples = window.samples
-        self._found: Mapping[str, Embedded] = {}
+        self._vectors: Mapping[str, Embedded] = {}
         self._absent: Unscored | None = None
         self._by = ""
         texts = [text for sample in window.samples for text in texts_of(sample)]
         if not texts:
             return
         try:
-            self._found = window.models.embedder.embed(texts)
+            self._vectors = window.models.embedder.embed(texts)
             self._by = window.models.embedder.label
         except Unavailable as error:
             self._absent = Unscored(error.reason, str(error))
@@ -123,9 +120,9 @@ class ChunkVectors:
     def _rows(self, texts: Sequence[str], width: int = 0) -> NDArray[np.float32] | Unscored:
         rows = []
         for text in texts:
-            vector = self._found.get(text)
-            if isinstance(vector, Unembedded):
-                return Unscored(vector.reason, vector.detail)
+            vector = self._vectors.get(text)
+            if isinstance(vector, Unscored):
+                return vector
             rows.append(np.zeros(width, np.float32) if vector is None else vector)
         return np.stack(rows)
 
@@ -152,5 +149,5 @@ def _given(sample: Sample, rel: int) -> SampleVectors | Unscored:
             matrices.append(vectors(rows) if n else np.empty((0, 0)))
         except ValueError as error:
             return Unscored(Reason.UNDEFINED, f"{key}: {error}")
-    kept = [at for at, g in enumerate(sample.gold or ()) if g.grade >= rel]
-    return SampleVectors(matrices[0], matrices[1][kept], given=True)
+    relevant = [at for at, g in enumerate(sample.gold or ()) if g.grade >= rel]
+    return SampleVectors(matrices[0], matrices[1][relevant], given=True)

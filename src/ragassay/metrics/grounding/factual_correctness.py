@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.judges import Ask, Question
 from ragassay.judges.questions import ClaimSupport, ExtractClaims
-from ragassay.metrics.core import JudgedMetric, harmonic, not_applicable, part, register
+from ragassay.metrics.answer import blank_references
+from ragassay.metrics.core import JudgedMetric, harmonic, part, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -74,10 +75,7 @@ class FactualCorrectness(JudgedMetric):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where all references are blank."""
-        lacking = super().lacks(sample)
-        if lacking is None and not any(text.strip() for text in sample.references):
-            return not_applicable("the reference answers are empty")
-        return lacking
+        return super().lacks(sample) or blank_references(sample)
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
         """The claims of both sides, and whether the other side supports them."""

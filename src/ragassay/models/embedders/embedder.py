@@ -14,7 +14,7 @@ import numpy as np
 
 from ragassay.counts import either, share
 from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
-from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded
+from ragassay.models.embedders.embedding import Embedded, Embedder
 from ragassay.models.embedders.sentence_folder import Recipe, pool, read_recipe
 from ragassay.models.encoders import load_encoder, padded, tokenizer_of
 from ragassay.models.model_options import ModelOptions, in_half
@@ -26,7 +26,7 @@ from ragassay.models.weights import (
     needs_packages,
     place_of,
 )
-from ragassay.scores import Reason
+from ragassay.scores import Reason, Unscored
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
 """The model that embeds where none is named: small, for any machine, and well known."""
@@ -128,7 +128,7 @@ class LocalEmbedder(Embedder):
             if self.recipe.normalize:
                 vectors = torch.nn.functional.normalize(vectors, dim=1)
         made = np.asarray(vectors.cpu().numpy(), dtype=np.float32)
-        lost = Unembedded(Reason.FAILED, overflow(self._dtype))
+        lost = Unscored(Reason.FAILED, overflow(self._dtype))
         return [row if np.isfinite(row).all() else lost for row in made]
 
     def _length_of(self, prompt: str) -> int:

@@ -6,14 +6,13 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.models.encoders import ByteCache, text_key
-from ragassay.scores import Reason
+from ragassay.scores import Unscored
 
 if TYPE_CHECKING:
     from ragassay.judges import Usage
@@ -21,15 +20,8 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Unembedded:
-    """A text without a vector: the reason, and one sentence for a person."""
-
-    reason: Reason
-    detail: str
-
-
-Embedded = Vector | Unembedded
+Embedded = Vector | Unscored
+"""A vector, or why there is none."""
 
 
 class Embedder(ABC):
@@ -75,7 +67,7 @@ class Embedder(ABC):
             if missing:
                 for text, embedded in zip(missing, self._embed(missing), strict=True):
                     vectors[text] = embedded
-                    if not isinstance(embedded, Unembedded):
+                    if not isinstance(embedded, Unscored):
                         self._cache.put(text_key(text), embedded, embedded.nbytes + _ROW)
         return vectors
 

@@ -22,8 +22,8 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.judges import Usage
 from ragassay.judges.ledger import KIND, Ledger, Paid, VectorStore
 from ragassay.judges.llm import token_estimate
-from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded, Vector
-from ragassay.scores import Reason
+from ragassay.models.embedders.embedding import Embedded, Embedder, Vector
+from ragassay.scores import Reason, Unscored
 from ragassay.transport import (
     BACKOFF_S,
     INTERRUPTED,
@@ -117,7 +117,7 @@ class EndpointEmbedder(Embedder):
         known = ledger.rejected(endpoint.url, model)
         self._encoding = None if ENCODING in known else "base64"
         self._most = batch
-        self._failed: dict[str, Unembedded] = {}
+        self._failed: dict[str, Unscored] = {}
         self._renewed: set[str] = set()
         self._working: set[asyncio.Task[None]] = set()
         self._began = self._answered = False
@@ -172,7 +172,7 @@ class EndpointEmbedder(Embedder):
             if error is not None:
                 raise error
         for text, embedded in vectors.items():
-            if isinstance(embedded, Unembedded):
+            if isinstance(embedded, Unscored):
                 self._failed[text] = embedded
                 self.usage.failures[str(embedded.reason)] += 1
                 self.usage.details.setdefault(str(embedded.reason), embedded.detail)
@@ -208,14 +208,14 @@ class EndpointEmbedder(Embedder):
             first = await self._batch(texts[:half])
             second = await self._batch(texts[half:])
             both = first | second
-            if not any(isinstance(one, Unembedded) for one in both.values()):
+            if not any(isinstance(one, Unscored) for one in both.values()):
                 self._most = min(self._most, half)  # it was the number that it did not take
             return both
         if failure.reason is Reason.SERVER_ERROR and _may_be_one_text(failure):
             self._turned_down += 1
             if self._turned_down >= _HOPELESS and not self._answered:
                 self._sender.stop(failure.reason, failure.detail)
-        return dict.fromkeys(texts, Unembedded(failure.reason, failure.detail))
+        return dict.fromkeys(texts, Unscored(failure.reason, failure.detail))
 
     async def _without_encoding(self, texts: Sequence[str]) -> dict[str, Embedded]:
         """Repeats a request without ``encoding_format``, for servers that do not know it."""
@@ -254,7 +254,7 @@ class EndpointEmbedder(Embedder):
         paid = [
             Paid(text, vector, reply.model, share, self._cost(share), now)
             for (text, vector), share in zip(vectors.items(), shares, strict=True)
-            if not isinstance(vector, Unembedded)
+            if not isinstance(vector, Unscored)
         ]
         try:
             await self._store.keep(paid)
@@ -272,10 +272,10 @@ class EndpointEmbedder(Embedder):
                 "expected. Where the model behind this name has changed, 'ragassay ledger prune "
                 f"--kind {KIND} --model {shlex.quote(self._model)}' forgets its old vectors."
             )
-            return Unembedded(Reason.UNPARSABLE, problem)
+            return Unscored(Reason.UNPARSABLE, problem)
         if not np.isfinite(vector).all():
             problem = f"{self._label} gave a vector with a number that is not finite"
-            return Unembedded(Reason.UNPARSABLE, problem)
+            return Unscored(Reason.UNPARSABLE, problem)
         return vector
 
     def _cost(self, n: float) -> float | None:
