@@ -63,7 +63,7 @@ def rouge(
     if not references:
         return dict.fromkeys(measures, PRF(0.0, 0.0, 0.0))
     return {
-        measure: max((compare(measure, answer, code) for code in references), key=_f)
+        measure: max((compare(measure, answer, code) for code in references), key=_f_of)
         for measure in measures
     }
 
@@ -117,7 +117,7 @@ def overlap_prf(answer: Sequence[Any], reference: Sequence[Any]) -> PRF:
     return prf(overlap(answer, reference), len(answer), len(reference))
 
 
-_f = attrgetter("f")
+_f_of = attrgetter("f")
 
 
 def best_score(values: Sequence[PRF], part: str, note: str) -> Score:
@@ -128,7 +128,7 @@ def best_score(values: Sequence[PRF], part: str, note: str) -> Score:
         part: which of them is the value.
         note: the explanation of the score.
     """
-    best = max(values, key=_f)
+    best = max(values, key=_f_of)
     parts: dict[str, Any] = best._asdict()
     if len(values) > 1:
         parts["reference"] = values.index(best)
@@ -244,7 +244,7 @@ class _UltraRouge(ReferenceMetric[Compared]):
 
     def outcome(self, view: Compared) -> Outcome:
         """F of the best reference."""
-        return Score(max(map(_f, view.values)))
+        return Score(max(map(_f_of, view.values)))
 
 
 @register

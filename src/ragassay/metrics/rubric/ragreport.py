@@ -20,7 +20,15 @@ from ragassay.judges.questions import (
     ReportOnContext,
     Satisfaction,
 )
-from ragassay.metrics.core import JudgedMetric, Window, param, passage_texts, register, scored
+from ragassay.metrics.core import (
+    JudgedMetric,
+    Window,
+    param,
+    passage_texts,
+    register,
+    scored,
+    textless_passage,
+)
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 
@@ -73,11 +81,7 @@ class ReportMetric(JudgedMetric):
             return Unscored(Reason.MISSING_INPUT, f"{_sentence(absent)}.")
         if absent or "context" not in self.components:
             return None
-        chunks = enumerate(sample.passages or (), start=1)
-        bare = next((at for at, chunk in chunks if chunk.text is None), None)
-        if bare is None:
-            return None
-        return Unscored(Reason.MISSING_INPUT, f"chunk {bare} of the context has no text")
+        return textless_passage(sample, "chunk {} of the context has no text")
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The judge's value, or the lowest where a component is missing."""
