@@ -164,9 +164,11 @@ def threads(n: int) -> Iterator[None]:
     import torch
 
     with _Limit.lock:
-        there = torch.get_num_threads()  # asked in each thread: torch sets one up at its first use
+        current = (
+            torch.get_num_threads()
+        )  # asked in each thread: torch sets one up at its first use
         if not _Limit.inside:
-            _Limit.before = there
+            _Limit.before = current
         _Limit.inside += 1
         torch.set_num_threads(min(n, _Limit.before))
     try:
@@ -234,7 +236,7 @@ class Batches:
             torch.cuda.empty_cache()
         if self._tokens is None:
             self._size = max(1, n // 2)
-        else:  # what was too much were the tokens: short texts may go together as before
+        else:  # the tokens were too many: as many short texts as before may go together
             self._tokens = max(1, n * length // 2)
 
 

@@ -32,7 +32,7 @@ class Models:
         self.options = options or ModelOptions()
         self._embedding = embedding or _default_embedder
         self._embedder: Embedder | None = None
-        self._made: dict[Hashable, Any] = {}
+        self._instruments: dict[Hashable, Any] = {}
         self._lock = threading.Lock()
         self._embedder_lock = threading.Lock()
 
@@ -62,7 +62,7 @@ class Models:
         """What a report should say about the models' work since the last call, so that each step
         reports its own."""
         with self._lock:
-            used = {id(one): one for one in (*self._made.values(), self._embedder)}
+            used = {id(one): one for one in (*self._instruments.values(), self._embedder)}
         return [text for one in used.values() if hasattr(one, "remarks") for text in one.remarks()]
 
     def use(self, kind: type[I], *spec: Hashable) -> I:
@@ -78,15 +78,15 @@ class Models:
         """
         key = (kind, spec)
         with self._lock:
-            if key not in self._made:
+            if key not in self._instruments:
                 try:
-                    self._made[key] = cast(Any, kind)(self.options, *spec)
+                    self._instruments[key] = cast(Any, kind)(self.options, *spec)
                 except Unavailable as error:
-                    self._made[key] = error
-            made = self._made[key]
-        if isinstance(made, Unavailable):
-            raise made.saying(str(made))
-        return cast("I", made)
+                    self._instruments[key] = error
+            instrument = self._instruments[key]
+        if isinstance(instrument, Unavailable):
+            raise instrument.saying(str(instrument))
+        return cast("I", instrument)
 
 
 def _default_embedder(models: Models) -> Embedder:

@@ -98,7 +98,7 @@ class Hits(NamedTuple):
         flags: one for each retrieved chunk, in rank order.
         n_gold: how many gold chunks there are.
         vectors: the vectors, where chunks were compared by cosine.
-        best: then the highest cosine of each retrieved chunk with any gold chunk.
+        best: the highest cosine of each retrieved chunk with any gold chunk, where compared so.
     """
 
     flags: NDArray[np.bool_]
@@ -122,7 +122,7 @@ def chunk_hits(
     Returns:
         One entry a sample; `Unscored` where it lacks what is compared.
     """
-    compared = window.once(ChunkVectors) if by == "cosine" else None
+    vectors = window.once(ChunkVectors) if by == "cosine" else None
 
     def hits(at: int, sample: Sample) -> Hits | Unscored:
         gold = missing(sample, ("passages", "gold")) or relevant_gold(sample, rel)
@@ -131,25 +131,25 @@ def chunk_hits(
         passages = sample.passages or ()
         labels = same_chunks([*passages, *gold])
         labels, gold_labels = labels[: len(passages)], labels[len(passages) :]
-        kept = _first_ones(labels) if duplicates == "drop" else list(range(len(labels)))
-        kept_gold = _first_ones(gold_labels)
-        if compared is None:
+        rows = _first_ones(labels) if duplicates == "drop" else list(range(len(labels)))
+        gold_rows = _first_ones(gold_labels)
+        if vectors is None:
             lacking = comparable(passages, gold)
             if lacking is not None:
                 return lacking
-            left, right = np.array(labels, dtype=int)[kept], np.array(gold_labels)[kept_gold]
+            left, right = np.array(labels, dtype=int)[rows], np.array(gold_labels)[gold_rows]
             return Hits(credited(left[:, None] == right), len(right))
-        pair = lacks_vectors(sample) or compared.of(at, rel)
+        pair = lacks_vectors(sample) or vectors.of(at, rel)
         if isinstance(pair, Unscored):
             return pair
         if not passages:
-            return Hits(np.zeros(0, dtype=np.bool_), len(kept_gold), pair)
+            return Hits(np.zeros(0, dtype=np.bool_), len(gold_rows), pair)
         try:
-            cosines, near = likeness(pair.passages[kept], pair.gold[kept_gold], threshold)
+            cosines, near = likeness(pair.passages[rows], pair.gold[gold_rows], threshold)
         except ValueError as error:
             return Unscored(Reason.UNDEFINED, str(error))
         best = [round(float(cosine), 6) for cosine in cosines.max(axis=1)]
-        return Hits(credited(near), len(kept_gold), pair, best)
+        return Hits(credited(near), len(gold_rows), pair, best)
 
     return [hits(at, sample) for at, sample in enumerate(window.samples)]
 
@@ -173,18 +173,18 @@ def comparable(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> Unsc
         passages: the retrieved passages.
         gold: the relevant gold passages.
     """
-    known = [
+    kinds = [
         kind
         for kind in ("id", "text")
         if all(getattr(passage, kind) is not None for passage in passages)
     ]
-    blind = sum(all(getattr(g, kind) is None for kind in known) for g in gold)
-    if not passages or not blind:
+    n_unlike = sum(all(getattr(g, kind) is None for kind in kinds) for g in gold)
+    if not passages or not n_unlike:
         return None
     return Unscored(
         Reason.MISSING_INPUT,
-        f"{blind} of {len(gold)} gold passages share neither id nor text with the retrieved ones; "
-        "gold with spans is for the Span and Char metrics",
+        f"{n_unlike} of {len(gold)} gold passages share neither id nor text with the retrieved "
+        "ones; gold with spans is for the Span and Char metrics",
     )
 
 

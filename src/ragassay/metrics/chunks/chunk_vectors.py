@@ -55,14 +55,14 @@ class SampleVectors(NamedTuple):
 
 def lacks_vectors(sample: Sample) -> Unscored | None:
     """`Unscored` where the record brings neither vectors nor the texts to make them from."""
-    given = [key for key in _GIVEN if sample.given.get(key) is not None]
-    if len(given) == len(_GIVEN):
+    keys = [key for key in _GIVEN if sample.given.get(key) is not None]
+    if len(keys) == len(_GIVEN):
         return None
-    if given:
-        (absent,) = set(_GIVEN) - set(given)
+    if keys:
+        (absent,) = set(_GIVEN) - set(keys)
         return Unscored(
             Reason.MISSING_INPUT,
-            f"the record brings {given[0]!r} without {absent!r}: vectors of two models do not "
+            f"the record brings {keys[0]!r} without {absent!r}: vectors of two models do not "
             "compare, so give both, or neither",
         )
     if not sample.passages:

@@ -115,28 +115,28 @@ def _spans(sample: Sample, rel: int) -> Spans | Unscored:
     gold = missing(sample, ("passages", "gold")) or relevant_gold(sample, rel)
     if isinstance(gold, Unscored):
         return gold
-    wanted = _known(gold)
-    if not wanted:
+    spans = _complete_spans(gold)
+    if not spans:
         return Unscored(Reason.NOT_APPLICABLE, "no gold passage has document, start and end")
-    if len(wanted) < len(gold):
+    if len(spans) < len(gold):
         return Unscored(
             Reason.MISSING_INPUT,
-            f"{len(gold) - len(wanted)} of {len(gold)} gold passages lack document, start or end",
+            f"{len(gold) - len(spans)} of {len(gold)} gold passages lack document, start or end",
         )
-    if any(span.start == span.end for span in wanted):
+    if any(span.start == span.end for span in spans):
         return Unscored(Reason.UNDEFINED, "a gold span is empty: it ends where it starts")
-    retrieved = _known(sample.passages or ())
-    blind = len(sample.passages or ()) - len(retrieved)
-    if blind:
+    retrieved = _complete_spans(sample.passages or ())
+    n_without = len(sample.passages or ()) - len(retrieved)
+    if n_without:
         return Unscored(
             Reason.MISSING_INPUT,
-            f"{share(blind, len(sample.passages or ()), 'passage')} "
-            f"{either(blind, 'lacks', 'lack')} document, start or end",
+            f"{share(n_without, len(sample.passages or ()), 'passage')} "
+            f"{either(n_without, 'lacks', 'lack')} document, start or end",
         )
-    return Spans(retrieved, tuple(dict.fromkeys(wanted)))
+    return Spans(retrieved, tuple(dict.fromkeys(spans)))
 
 
-def _known(chunks: Sequence[Passage | GoldPassage]) -> tuple[Span, ...]:
+def _complete_spans(chunks: Sequence[Passage | GoldPassage]) -> tuple[Span, ...]:
     return tuple(
         Span(chunk.document, chunk.start, chunk.end)
         for chunk in chunks
@@ -337,12 +337,12 @@ class CharNDCG(_SpanMetric):
         """The value for the first k passages, with the new gold characters of each as parts."""
         top = spans.retrieved[: self.k]
         gold = covered(spans.gold)
-        gains, held = [], 0
+        gains, total = [], 0
         for rank in range(1, len(top) + 1):
             seen = top[:rank]
             common = covered(seen) + gold - covered([*seen, *spans.gold])
-            gains.append(common - held)
-            held = common
+            gains.append(common - total)
+            total = common
         ideal, left = [], gold
         for span in sorted(top, key=lambda one: one.start - one.end):
             ideal.append(min(left, span.end - span.start))

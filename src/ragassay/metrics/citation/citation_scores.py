@@ -74,9 +74,9 @@ def published_scores(statements: Cited) -> CitationScores:
     """
     parts: list[float] = []
     retrieved = [[one for one in cited if one.retrieved] for cited in statements]
-    for cited, known in zip(statements, retrieved, strict=True):
-        if known or not cited:
-            parts.append(_mean([one.value for one in known]) if known else 0.0)
+    for cited, of_retrieved in zip(statements, retrieved, strict=True):
+        if of_retrieved or not cited:
+            parts.append(_mean([one.value for one in of_retrieved]) if of_retrieved else 0.0)
     by_passage = _by_passage(retrieved)
     precision = _mean([_mean(values) for values in by_passage.values()]) if by_passage else 0.0
     recall = _mean(parts) if parts else 0.0

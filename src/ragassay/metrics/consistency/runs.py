@@ -180,12 +180,12 @@ def comparable(
                 Reason.MISSING_INPUT,
                 f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} {what}{why}",
             )
-        found = items(runs)
-        if isinstance(found, Unscored):
-            return found
+        compared = items(runs)
+        if isinstance(compared, Unscored):
+            return compared
         left_out = "" if n == all_of else f"over the {n} of {all_of} runs that have {what}"
-        note = "; ".join(filter(None, (left_out, found[1])))
-        return Comparable([run.repeat for run in runs], found[0], note)
+        note = "; ".join(filter(None, (left_out, compared[1])))
+        return Comparable([run.repeat for run in runs], compared[0], note)
 
     return [of(sample) for sample in samples]
 

@@ -50,8 +50,8 @@ def scores_of(sample: Sample, of: str) -> _Scores | Unscored:
         The values; `Unscored` where fewer than two runs have one, with the commonest reason of the
         others.
     """
-    given = sample.given.get(SCORES)
-    values = given.get(of) if isinstance(given, dict) else None
+    values_of = sample.given.get(SCORES)
+    values = values_of.get(of) if isinstance(values_of, dict) else None
     if not isinstance(values, list | tuple):
         return Unscored(Reason.MISSING_INPUT, f"the group brings no scores of {of!r}")
     scores = _Scores(values)

@@ -60,10 +60,10 @@ class JudgedMetric(Metric):
         """
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
-        """What may follow from answers, for plans: of each kind of question that depends on an
-        answer as many as can be asked at most, in the place of those that really are.
+        """The questions that may depend on answers, for a plan.
 
-        Nothing where all questions follow from the sample alone.
+        Of each kind as many as can be asked at most; their contents stand in for those of the real
+        ones. Nothing where all questions follow from the sample alone.
 
         Args:
             sample: the sample; it lacks nothing.
@@ -93,7 +93,7 @@ class JudgedMetric(Metric):
         except Unanswered as unanswered:
             outcome = Unscored(unanswered.reason, unanswered.detail)
         except InputError:
-            raise  # what is kept of answers cannot be read: that is no matter of this sample
+            raise  # stored answers cannot be read: this concerns all samples
         except Exception as error:
             outcome = failed(self, error)
         return dataclasses.replace(outcome, evidence=ask.evidence)
@@ -132,13 +132,13 @@ def uses_of(metric: Metric, local: Mapping[str, str] | None) -> frozenset[Use]:
             ones (a suite's published names and columns), each with the metric's canonical name.
             A name that nobody knows has no uses.
     """
-    asked = metric.asks if isinstance(metric, JudgedMetric) else ()
-    uses = frozenset(Use(question.kind, type(metric).name) for question in asked)
-    looked = (*metric.inputs, *_looked_at(metric, local))
-    return uses.union(*(uses_of(one, local) for one in looked))
+    questions = metric.asks if isinstance(metric, JudgedMetric) else ()
+    uses = frozenset(Use(question.kind, type(metric).name) for question in questions)
+    subjects = (*metric.inputs, *_subject_of(metric, local))
+    return uses.union(*(uses_of(one, local) for one in subjects))
 
 
-def _looked_at(metric: Metric, local: Mapping[str, str] | None) -> tuple[Metric, ...]:
+def _subject_of(metric: Metric, local: Mapping[str, str] | None) -> tuple[Metric, ...]:
     """The metric that a figure over repeated runs names (``of``)."""
     from ragassay.metrics.core import naming
 

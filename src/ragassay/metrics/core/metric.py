@@ -58,7 +58,7 @@ class Metric(ABC):
         family: ``retrieval``, ``chunks``, ``answer``, ``mtrag`` ...: where it is listed.
         source: paper, tool or specification that defines it.
         needs: parts of a sample that it cannot do without.
-        uses: parts that it reads when they are there.
+        uses: parts that it reads where a sample has them.
         low, high: range of the value; ``None`` means unbounded.
         higher_is_better: direction; ``None`` where neither is better (a length, a count).
         aggregate: how a run's values become one.
@@ -246,8 +246,8 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
         needs: parts of a sample; they are looked at in this order.
     """
     for need in needs:
-        has = getattr(sample, need)
-        if has is not None and (has or need not in _FILLED):
+        value = getattr(sample, need)
+        if value is not None and (value or need not in _FILLED):
             continue
         reason, detail = _LACKING[need]
         if need == "answer" and sample.failure:

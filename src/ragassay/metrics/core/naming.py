@@ -110,14 +110,14 @@ def _parse(text: str, local: Mapping[str, str]) -> tuple[Metric, bool]:
     specs = {spec.name: spec for spec in dataclasses.fields(cls)}
     by_role = {spec.metadata.get("role"): spec.name for spec in specs.values()}
     written: set[str] = set()
-    takes = parameters(cls)
+    settable = parameters(cls)
     cutoff = by_role.get("cutoff")
     for item in split(match["params"] or ""):
         key, sep, value = (piece.strip() for piece in item.partition("="))
-        if not sep or (key not in takes and key != cutoff):
+        if not sep or (key not in settable and key != cutoff):
             raise UsageError(
                 f"{text}: {cls.name} has no parameter {key!r}; "
-                + (f"it takes {', '.join(takes)}." if takes else "it takes none.")
+                + (f"it takes {', '.join(settable)}." if settable else "it takes none.")
             )
         if key in written or (key == cutoff and match["cut"]):
             raise UsageError(f"{text}: {key} is given twice.")
@@ -148,7 +148,7 @@ def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[M
         UsageError: there is no such metric.
     """
     try:
-        metrics = [parse(each, local) for each in _meant(text, local or {})]
+        metrics = [parse(each, local) for each in _expanded(text, local or {})]
         return [(type(one), str(one)) for one in metrics]
     except UsageError:
         match = _GRAMMAR.match(text.strip())
@@ -253,13 +253,15 @@ def named(
         raise UsageError("No metric is named. 'ragassay metrics' lists them.")
     shown_names: dict[Metric, str] = {}
     for name in listed:
-        for each in _meant(name, local or {}, ks or DEFAULT_KS):
-            metric, by_alias = _parse(each, local or {})
-            shown_names.setdefault(metric, each if by_alias or each != name else str(metric))
+        for full_name in _expanded(name, local or {}, ks or DEFAULT_KS):
+            metric, by_alias = _parse(full_name, local or {})
+            shown_names.setdefault(
+                metric, full_name if by_alias or full_name != name else str(metric)
+            )
     return {shown: metric for metric, shown in shown_names.items()}
 
 
-def _meant(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> list[str]:
+def _expanded(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> list[str]:
     """The names that a name stands for: itself, unless it stands for several metrics or lacks a
     cut-off."""
     name = name.strip()
@@ -297,7 +299,7 @@ def takes_cutoffs(name: str, local: Mapping[str, str] | None = None) -> bool:
         name: a metric's name.
         local: further aliases that win over the general ones.
     """
-    return _meant(name, local or {}, (1,)) == [f"{name.strip()}@1"]
+    return _expanded(name, local or {}, (1,)) == [f"{name.strip()}@1"]
 
 
 def split(names: str | Iterable[str]) -> list[str]:

@@ -128,7 +128,7 @@ def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:
     try:
         outcomes = metric.score_window(window)
     except UsageError:
-        raise  # such as a device that is not there: no sample is to blame
+        raise  # such as a missing device: no sample is to blame
     except Exception as error:
         if len(window) == 1:
             return [failed(metric, error)]

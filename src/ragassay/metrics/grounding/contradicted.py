@@ -41,19 +41,22 @@ class Contradicted(SampleMetric):
         """The share; the parts name each contradicted sentence, what contradicts it (passages or
         references), and the kind of difference."""
         pieces = sentences(sample.answer_text, sample.passages or ())
-        said = [piece.text for piece in pieces if piece.text.strip()]
-        if not said:
+        answer_sentences = [piece.text for piece in pieces if piece.text.strip()]
+        if not answer_sentences:
             return Unscored(Reason.UNDEFINED, "the answer is empty")
         texts = _texts(sample)
-        found: list[dict[str, Any]] = []
-        for sentence in said:
-            for against, held in texts.items():
-                kind = contradicted(sentence, held) if held else None
+        contradictions: list[dict[str, Any]] = []
+        for sentence in answer_sentences:
+            for against, others in texts.items():
+                kind = contradicted(sentence, others) if others else None
                 if kind is not None:
-                    found.append({"text": sentence, "against": against, "kind": kind})
+                    contradictions.append({"text": sentence, "against": against, "kind": kind})
                     break
-        words = f"{len(found)} of {len(said)} sentences are contradicted" if found else ""
-        return Score(len(found) / len(said), {"sentences": found} if found else {}, words)
+        if not contradictions:
+            return Score(0.0)
+        n, of = len(contradictions), len(answer_sentences)
+        explanation = f"{n} of {of} sentences are contradicted"
+        return Score(n / of, {"sentences": contradictions}, explanation)
 
 
 def _texts(sample: Sample) -> dict[str, list[str]]:

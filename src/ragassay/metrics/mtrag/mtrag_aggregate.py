@@ -122,9 +122,9 @@ class _Aggregate(ByBertScore):
     def inputs(self) -> tuple[Metric, ...]:
         """The metrics of the three shares, in the order of `Shares`."""
         return (
-            ReferenceBertScore(**self.taken, part="r"),
+            ReferenceBertScore(**self.shared_parameters, part="r"),
             ReferenceRougeL(),
-            PassageBertScore(**self.taken),
+            PassageBertScore(**self.shared_parameters),
         )
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -152,11 +152,11 @@ class _Aggregate(ByBertScore):
             return brought  # whether there is a model here or not
         if not isinstance(values, Unscored):
             none = isinstance(parts[2], Unscored) and no_contexts(sample)
-            told = (
+            notes = (
                 f"{none.detail}: extractiveness counts as 0" if none else "",
                 _FROM if given else "",
             )
-            return replace(self.of(values), explanation="; ".join(filter(None, told)), given=given)
+            return replace(self.of(values), explanation="; ".join(filter(None, notes)), given=given)
         return brought if brought is not None and values.reason in BY_MODEL else values
 
     def brought(self, sample: Sample) -> Outcome | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragassay.metrics.core import Metric, Window, not_applicable, param, register
-from ragassay.metrics.mtrag.mtrag_conditioning import idk_of, named, unread
+from ragassay.metrics.mtrag.mtrag_conditioning import idk_of, naming_metric, unread
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, READ, givers
 from ragassay.metrics.mtrag.mtrag_idk_table import ABSTAINABLE
 from ragassay.metrics.mtrag.mtrag_judged import IdkEval
@@ -66,7 +66,7 @@ class AnswerabilityAccuracy(Metric):
             explanation, by = f"conditional_idk, {READ}", givers(sample, "conditional_idk")
             return Score((own == 1) == should, explanation=explanation, given=True, by=by)
         if isinstance(idk, Unscored):
-            return named("idk_eval", idk)
+            return naming_metric("idk_eval", idk)
         right = (idk.number == 1) == should
         explanation = f"idk_eval {idk.number}, {READ}" if idk.given else f"idk_eval {idk.number}"
         return Score(

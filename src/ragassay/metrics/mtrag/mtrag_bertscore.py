@@ -57,7 +57,7 @@ class ByBertScore(OnScale):
     given: bool = param(True, GIVEN, origin=True)
 
     @property
-    def taken(self) -> dict[str, Any]:
+    def shared_parameters(self) -> dict[str, Any]:
         """These parameters, to pass on to a metric that this one reads."""
         return {spec.name: getattr(self, spec.name) for spec in fields(ByBertScore)}
 
@@ -115,8 +115,12 @@ class _BertScore(ByBertScore, EncoderMetric):
                 f"the given {self.names[0]} has {plural(len(values), 'value')} for "
                 f"{plural(len(texts), 'text')}",
             )
-        taken = in_range(self, self.names[0], values)
-        return taken if isinstance(taken, Unscored) else read(taken[self._at(taken)], values=taken)
+        checked = in_range(self, self.names[0], values)
+        return (
+            checked
+            if isinstance(checked, Unscored)
+            else read(checked[self._at(checked)], values=checked)
+        )
 
     def _at(self, values: Sequence[float]) -> int:
         """The index of the value that counts."""

@@ -216,7 +216,7 @@ class _Conditioned(Metric):
             return _Cell(None, f"{label.upper()}, which the shorter rule leaves alone")
         if label is Answerability.UNDERSPECIFIED:
             if isinstance(underspecified, Unscored):
-                return named("underspecified_eval", underspecified)
+                return naming_metric("underspecified_eval", underspecified)
             verdict = underspecified.number
             value = idk_cell(None, label, underspecified=verdict)
             return _cell(value, label, f"underspecified_eval {verdict}", underspecified)
@@ -226,7 +226,7 @@ class _Conditioned(Metric):
             by = givers(sample, "conditional_idk")
             return _Cell(idk_cell(own, label, self.rule), why, given=True, by=by)
         if isinstance(idk, Unscored):
-            return named("idk_eval", idk)
+            return naming_metric("idk_eval", idk)
         value = idk_cell(idk.number, label, self.rule)
         return _cell(value, label, f"idk_eval {idk.number}", idk)
 
@@ -267,7 +267,7 @@ def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:
     return Score(value.value, {}, explanation, evidence, given=given, by=by)
 
 
-def named(name: str, outcome: Unscored) -> Unscored:
+def naming_metric(name: str, outcome: Unscored) -> Unscored:
     """The same outcome with a detail that names the metric it comes from.
 
     Args:
@@ -287,7 +287,7 @@ def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | N
     """
     brought = metric.brought(sample)
     if isinstance(brought, Unscored):
-        return named(metric.name, brought)
+        return naming_metric(metric.name, brought)
     return metric.lacks(sample)
 
 
@@ -318,7 +318,7 @@ class RBAggIdk(ByBertScore, _Conditioned):
     @property
     def base(self) -> RBAgg:
         """The metric ``rb_agg``."""
-        return RBAgg(**self.taken)
+        return RBAgg(**self.shared_parameters)
 
 
 @register

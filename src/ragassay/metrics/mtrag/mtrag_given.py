@@ -154,8 +154,8 @@ def given_value(
     values = values_of(sample, *names)
     if values is None:
         return None
-    taken = in_range(metric, names[0], values[:1])
-    return taken if isinstance(taken, Unscored) else made(taken[0], sample)
+    checked = in_range(metric, names[0], values[:1])
+    return checked if isinstance(checked, Unscored) else made(checked[0], sample)
 
 
 def _number(text: str) -> float | str:

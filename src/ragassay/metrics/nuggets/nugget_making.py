@@ -83,8 +83,8 @@ async def make_nuggets(
 
 def _relevant(grades_of: Mapping[str, int], least: int) -> list[str]:
     """The texts with a grade of at least ``least``, best first; equal grades keep their order."""
-    kept = [text for text, grade in grades_of.items() if grade >= least]
-    return sorted(kept, key=lambda text: -grades_of[text])
+    texts = [text for text, grade in grades_of.items() if grade >= least]
+    return sorted(texts, key=lambda text: -grades_of[text])
 
 
 async def _extract(ask: Ask, query: str, texts: Sequence[str], options: NuggetOptions) -> Distinct:

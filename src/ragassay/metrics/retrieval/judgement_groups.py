@@ -61,12 +61,12 @@ class GroupedRankings:
 
     def only(self, chosen: Mask) -> GroupedRankings:
         """Some queries, ``chosen`` of shape ``(n_queries,)``."""
-        kept = chosen[self.owner]
+        in_chosen = chosen[self.owner]
         return replace(
             self,
             queries=tuple(compress(self.queries, chosen)),
-            by_group=self.by_group.only(kept),
-            owner=(np.cumsum(chosen) - 1)[self.owner[kept]],
+            by_group=self.by_group.only(in_chosen),
+            owner=(np.cumsum(chosen) - 1)[self.owner[in_chosen]],
         )
 
 

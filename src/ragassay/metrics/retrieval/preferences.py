@@ -331,8 +331,8 @@ def _group_counts(preferred: Matrix, level: Floats, n: int, *, partial: bool) ->
     else:
         # trec_eval keeps R irrelevant documents where sub-groups are several, R retrieved ones
         # where there is one.
-        kept = R if partial else R_ret
-        retrieved = _over_first(preferred[:n, :n], lowest[:n], n, kept, partial=partial)
+        n_lowest = R if partial else R_ret
+        retrieved = _over_first(preferred[:n, :n], lowest[:n], n, n_lowest, partial=partial)
     return GroupCounts(
         (both + implied, both, both + implied),
         (n_possible, possible, possible_any),
@@ -340,11 +340,11 @@ def _group_counts(preferred: Matrix, level: Floats, n: int, *, partial: bool) ->
     )
 
 
-def _over_first(preferred: Matrix, lowest: Mask, n: int, kept: int, *, partial: bool) -> float:
-    """The share of preferences fulfilled, with only the first ``kept`` of the ``lowest``
+def _over_first(preferred: Matrix, lowest: Mask, n: int, n_lowest: int, *, partial: bool) -> float:
+    """The share of preferences fulfilled, with only the first ``n_lowest`` of the ``lowest``
     documents."""
     size = len(lowest)
-    left = np.cumsum(lowest) <= kept
+    left = np.cumsum(lowest) <= n_lowest
     counted = preferred & (~lowest | left)[None, :]
     if partial:
         counted &= (~lowest | left)[:, None]

@@ -125,18 +125,18 @@ _NAME_IDS = "where its metadata hold one, name it: --columns 'passage_ids=passag
 
 def _scores(passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
     """A score for each passage id, and a note where the ranking is not simply the order given."""
-    given = [passage.score for passage in passages]
-    scores = [score for score in given if score is not None]
+    own_scores = [passage.score for passage in passages]
+    scores = [score for score in own_scores if score is not None]
     notes = []
-    if len(scores) < len(given):
-        scores = [-float(rank) for rank in range(len(given))]
+    if len(scores) < len(passages):
+        scores = [-float(rank) for rank in range(len(passages))]
     elif any(after > before for before, after in pairwise(scores)):
         notes.append(_BY_SCORE)
     best: dict[str, float] = {}
     for passage, score in zip(passages, scores, strict=True):
         name = str(passage.id)
         best[name] = max(score, best.get(name, score))
-    if repeats := len(given) - len(best):
+    if repeats := len(passages) - len(best):
         notes.append(f"{repeats} repeated passage ids ignored")
     return best, "; ".join(notes)
 

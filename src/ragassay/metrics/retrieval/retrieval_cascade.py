@@ -70,8 +70,8 @@ class ExpectedReciprocalRank(RankingMetric):
         fitting = [_largest_grade([sample]) <= self.max_grade for sample in window.samples]
         if all(fitting):
             return super().score_window(window)
-        kept = [sample for sample, fits in zip(window.samples, fitting, strict=True) if fits]
-        scored = iter(super().score_window(Window(kept)))
+        applicable = [sample for sample, fits in zip(window.samples, fitting, strict=True) if fits]
+        scored = iter(super().score_window(Window(applicable)))
         above = Unscored(Reason.UNDEFINED, f"a gold passage's grade is above {self.max_grade}")
         return [next(scored) if fits else above for fits in fitting]
 

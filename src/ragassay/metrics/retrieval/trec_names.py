@@ -243,8 +243,8 @@ def _resolved(
     by_label: dict[str, TrecMeasure] = {}
     for name in filter(asked.get, _NAMES):
         # As in trec_eval, parameters win over the defaults that a nickname brings.
-        given = list(filter(None, asked[name])) or [""]
-        measures = [pair for parameters in given for pair in _measures(name, parameters, rel)]
+        chosen = list(filter(None, asked[name])) or [""]
+        measures = [pair for parameters in chosen for pair in _measures(name, parameters, rel)]
         by_label |= {measure.label: measure for _, measure in sorted(measures, key=itemgetter(0))}
     return [*by_label.values(), *own.values()]
 

@@ -30,13 +30,13 @@ _OF_EARLIER_RUNS = {
 
 
 def _asked(sample: Sample) -> Mapping[str, Any]:
-    told = sample.metadata.get("asked")
-    return told if isinstance(told, Mapping) else {}
+    record = sample.metadata.get("asked")
+    return record if isinstance(record, Mapping) else {}
 
 
-def _number(told: Mapping[str, Any], name: str) -> float | None:
-    """A number from 0 on; ``None`` where it is not told."""
-    value = told.get(name)
+def _number(record: Mapping[str, Any], name: str) -> float | None:
+    """A number from 0 on; ``None`` where there is none."""
+    value = record.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if math.isfinite(value) and value >= 0 else None
@@ -90,19 +90,19 @@ class _Served(_Recorded):
 
     def score_sample(self, sample: Sample) -> Outcome:
         """What was recorded; unscored where nothing was, or the system failed."""
-        told = _asked(sample)
-        if not told:
+        record = _asked(sample)
+        if not record:
             return not_applicable("the record does not say how it was asked (metadata.asked)")
-        if sample.failure or "failure" in told:
+        if sample.failure or "failure" in record:
             return Unscored(Reason.MISSING_INPUT, f"the system failed: {sample.failure}")
-        value = self.measured(told)
+        value = self.measured(record)
         if value is None:
             return not_applicable(f"the system does not tell its {self.name.replace('_', ' ')}")
         return Score(value)
 
-    def measured(self, told: Mapping[str, Any]) -> float | None:
-        """What was recorded under the metric's name; ``None`` where it is not told."""
-        return _number(told, self.name)
+    def measured(self, record: Mapping[str, Any]) -> float | None:
+        """What was recorded under the metric's name; ``None`` where there is none."""
+        return _number(record, self.name)
 
 
 @register
@@ -144,12 +144,12 @@ class Tokens(_Served):
         "total", ("total", "input", "output"), "which are counted"
     )
 
-    def measured(self, told: Mapping[str, Any]) -> float | None:
-        """Tokens. Where only both kinds together are told, those are the total."""
+    def measured(self, record: Mapping[str, Any]) -> float | None:
+        """Tokens. Where only both kinds together are recorded, those are the total."""
         names = ("input", "output") if self.part == "total" else (self.part,)
-        counts = [_number(told, f"{name}_tokens") for name in names]
+        counts = [_number(record, f"{name}_tokens") for name in names]
         if None in counts:
-            return _number(told, "total_tokens") if self.part == "total" else None
+            return _number(record, "total_tokens") if self.part == "total" else None
         return math.fsum(n for n in counts if n is not None)
 
 
@@ -182,9 +182,9 @@ class ErrorRate(_Recorded):
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many queries had failed before: asking again until all is answered would leave no
         failure to count."""
-        told = [_asked(sample) for sample in window.samples]
+        records = [_asked(sample) for sample in window.samples]
         for name, sentence in _OF_EARLIER_RUNS.items():
-            yield CountedFact(sentence, sum(name in one for one in told))
+            yield CountedFact(sentence, sum(name in one for one in records))
 
     def lacks_beside_failures(self, sample: Sample) -> Unscored | None:
         """As `lacks`; an answer counts where another of the data failed."""
@@ -204,10 +204,10 @@ class ErrorRate(_Recorded):
 
     def score_sample(self, sample: Sample) -> Outcome:
         """1 where the system failed, with the type of the failure as parts."""
-        told = _asked(sample)
-        if not told and sample.failure is None:
+        record = _asked(sample)
+        if not record and sample.failure is None:
             return not_applicable("the record does not say how it was asked (metadata.asked)")
-        kind = told.get("failure")
+        kind = record.get("failure")
         if kind == Reason.STOPPED:
             return Unscored(Reason.STOPPED, f"the query was not asked: {sample.failure}")
         if sample.failure is None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 HHEM: Weights = Weights.parse("vectara/hallucination_evaluation_model")
 FOUNDATION: Weights = Weights.parse("google/flan-t5-base")
-"""Whose tokenizer and shape it has. Its weights are not needed."""
+"""The model that HHEM was made from: its tokenizer and sizes are used, its weights are not."""
 
 PROMPT = (
     "<pad> Determine if the hypothesis is true given the premise?\n\n"
@@ -52,7 +52,7 @@ TOKENIZER = "tokenizer.json"
 
 _SHAPE_FILE = files("ragassay.models.classifiers").joinpath("flan_t5_base.json")
 SHAPE: Mapping[str, Any] = json.loads(_SHAPE_FILE.read_text(encoding="utf-8"))
-"""google/flan-t5-base's, for a folder that has no configuration of a T5."""
+"""The sizes of google/flan-t5-base, for a folder without the configuration of a T5."""
 
 _SHARED = ("t5.transformer.shared.weight", "t5.transformer.encoder.embed_tokens.weight")
 """Two names of one matrix; the checkpoint holds it once."""
@@ -74,8 +74,8 @@ class HhemModel:
         needs_packages()
         folder = folder_of(HHEM, options.folders)
         configuration = _configuration(folder / CONFIG)
-        own = (folder / TOKENIZER).is_file()
-        foundation = None if own else _foundation(options.folders)
+        has_tokenizer = (folder / TOKENIZER).is_file()
+        foundation = None if has_tokenizer else _foundation(options.folders)
         shaped = (
             configuration
             if "d_model" in configuration
@@ -129,9 +129,9 @@ class HhemModel:
     def _forward(self, tokens: Sequence[Sequence[int]]) -> list[float | None]:
         import torch
 
-        given = padded(tokens, [len(row) for row in tokens], self._device)
+        inputs = padded(tokens, [len(row) for row in tokens], self._device)
         with torch.inference_mode(), running(self._dtype, self._device):
-            logits = self._model(**given).logits[:, 0, :]
+            logits = self._model(**inputs).logits[:, 0, :]
             values: list[float] = torch.softmax(logits.float(), dim=-1)[:, 1].tolist()
         return [value if math.isfinite(value) else None for value in values]
 
@@ -180,10 +180,10 @@ def _configuration(path: Path) -> Mapping[str, Any]:
         raise Unusable(
             f"{path} is damaged ({json_problem(error)}); copy or fetch it again"
         ) from error
-    named = str(configuration.get("foundation", FOUNDATION.name))
-    if Path(named).name != Path(FOUNDATION.name).name:
+    base = str(configuration.get("foundation", FOUNDATION.name))
+    if Path(base).name != Path(FOUNDATION.name).name:
         raise Unusable(
-            f"{path} stands on {named}; HHEM-2.1-Open, which ragassay knows, on {FOUNDATION.name}"
+            f"{path} stands on {base}; HHEM-2.1-Open, which ragassay knows, on {FOUNDATION.name}"
         )
     if configuration.get("prompt", PROMPT) != PROMPT:
         raise Unusable(f"{path} has another prompt than HHEM-2.1-Open's, which ragassay knows")

@@ -34,7 +34,7 @@ DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
 _THEIRS = "their vectors are those of their beginnings"
 
 _AT_ONCE = 8_192
-"""Texts that are cut into tokens at a time: their numbers take more memory than their letters."""
+"""Texts that are cut into tokens at a time, because the tokens take more memory than the text."""
 
 
 class LocalEmbedder(Embedder):
@@ -58,8 +58,7 @@ class LocalEmbedder(Embedder):
         self.recipe = read_recipe(place)
         folder = folder_of(Weights(str(place / self.recipe.transformer)), {})
         self.prefix = self.recipe.prompt if prefix is None else prefix
-        known = identity(weights, options.folders)
-        self._identity = known + in_half(options)
+        self._identity = identity(weights, options.folders) + in_half(options)
         self._label = label_of(weights, options.folders)
         self._device = device_of(options)
         self._tokenizer = tokenizer_of(folder)
@@ -96,10 +95,10 @@ class LocalEmbedder(Embedder):
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
         vectors: list[Embedded] = []
         for begin in range(0, len(texts), _AT_ONCE):
-            vectors += self._some(texts[begin : begin + _AT_ONCE])
+            vectors += self._embed_part(texts[begin : begin + _AT_ONCE])
         return vectors
 
-    def _some(self, texts: Sequence[str]) -> list[Embedded]:
+    def _embed_part(self, texts: Sequence[str]) -> list[Embedded]:
         sent = [self.prefix + text for text in texts]
         if self.recipe.lower:
             sent = [text.lower() for text in sent]
@@ -121,15 +120,15 @@ class LocalEmbedder(Embedder):
         import torch
 
         pad = self._tokenizer.pad_token_id or 0
-        given = padded(ids, [len(row) for row in ids], self._device, pad)
+        inputs = padded(ids, [len(row) for row in ids], self._device, pad)
         with torch.inference_mode(), running(self._dtype, self._device):
-            states = self._model(**given).last_hidden_state.float()
-            vectors = pool(states, given["attention_mask"], self.recipe.pooling, self._skipped)
+            states = self._model(**inputs).last_hidden_state.float()
+            vectors = pool(states, inputs["attention_mask"], self.recipe.pooling, self._skipped)
             if self.recipe.normalize:
                 vectors = torch.nn.functional.normalize(vectors, dim=1)
-        made = np.asarray(vectors.cpu().numpy(), dtype=np.float32)
-        lost = Unscored(Reason.FAILED, overflow(self._dtype))
-        return [row if np.isfinite(row).all() else lost for row in made]
+        rows = np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+        overflowed = Unscored(Reason.FAILED, overflow(self._dtype))
+        return [row if np.isfinite(row).all() else overflowed for row in rows]
 
     def _length_of(self, prompt: str) -> int:
         """Tokens of a prompt, including those that begin a text and without those that end it."""

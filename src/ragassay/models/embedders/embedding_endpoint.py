@@ -52,7 +52,7 @@ TOKENS = 16_000
 ENCODING = "encoding_format"
 
 _HOPELESS = 3
-"""Texts turned down one by one after which an endpoint that took none is asked no more."""
+"""After so many texts rejected one at a time, and none accepted, nothing more is sent."""
 
 
 class EndpointEmbedder(Embedder):
@@ -114,14 +114,14 @@ class EndpointEmbedder(Embedder):
             timeout=timeout,
             backoff=backoff,
         )
-        known = ledger.rejected(endpoint.url, model)
-        self._encoding = None if ENCODING in known else "base64"
+        rejected = ledger.rejected(endpoint.url, model)
+        self._encoding = None if ENCODING in rejected else "base64"
         self._most = batch
         self._failed: dict[str, Unscored] = {}
         self._renewed: set[str] = set()
         self._working: set[asyncio.Task[None]] = set()
         self._began = self._answered = False
-        self._turned_down = 0
+        self._n_rejected = 0
 
     @property
     def label(self) -> str:
@@ -143,8 +143,8 @@ class EndpointEmbedder(Embedder):
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
         sent = [self.prefix + text for text in texts]
         wanted = [text for text in sent if text not in self._failed]
-        old = [text for text in wanted if not self._renew or text in self._renewed]
-        vectors: dict[str, Embedded] = dict(self._store.find(old))
+        stored = [text for text in wanted if not self._renew or text in self._renewed]
+        vectors: dict[str, Embedded] = dict(self._store.find(stored))
         self.usage.cached += len(vectors)
         missing = [text for text in wanted if text not in vectors]
         self.usage.questions += len(wanted)
@@ -209,11 +209,11 @@ class EndpointEmbedder(Embedder):
             second = await self._batch(texts[half:])
             both = first | second
             if not any(isinstance(one, Unscored) for one in both.values()):
-                self._most = min(self._most, half)  # it was the number that it did not take
+                self._most = min(self._most, half)  # it rejected the number of texts
             return both
         if failure.reason is Reason.SERVER_ERROR and _may_be_one_text(failure):
-            self._turned_down += 1
-            if self._turned_down >= _HOPELESS and not self._answered:
+            self._n_rejected += 1
+            if self._n_rejected >= _HOPELESS and not self._answered:
                 self._sender.stop(failure.reason, failure.detail)
         return dict.fromkeys(texts, Unscored(failure.reason, failure.detail))
 
@@ -259,7 +259,7 @@ class EndpointEmbedder(Embedder):
         try:
             await self._store.keep(paid)
         except Exception as error:
-            # What cannot be kept would be paid for again: nothing more is sent.
+            # Vectors that are not stored would be paid for again, so nothing more is sent.
             problem = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
             self._sender.stop(Reason.CONNECTION, problem)
             raise EndpointError(Reason.CONNECTION, problem) from error

@@ -122,25 +122,25 @@ def pool(
     weights = mask.unsqueeze(-1).to(states.dtype)
     places = torch.arange(1, states.shape[1] + 1, device=states.device, dtype=states.dtype)
 
-    def one(kind: str) -> torch.Tensor:
+    def pooled(kind: str) -> torch.Tensor:
         if kind == "cls":
             return first
         if kind == "lasttoken":
             return last
         if kind == "max":
             return states.masked_fill(weights == 0, float("-inf")).amax(dim=1)
-        given = weights * places[None, :, None] if kind == "weightedmean" else weights
-        total = (states * given).sum(dim=1)
-        n = given.sum(dim=1).clamp(min=1e-9)
+        token_weights = weights * places[None, :, None] if kind == "weightedmean" else weights
+        total = (states * token_weights).sum(dim=1)
+        n = token_weights.sum(dim=1).clamp(min=1e-9)
         return total / (n.sqrt() if kind == "mean_sqrt_len_tokens" else n)
 
-    return torch.cat([one(kind) for kind in POOLINGS if kind in poolings], dim=1)
+    return torch.cat([pooled(kind) for kind in POOLINGS if kind in poolings], dim=1)
 
 
 def _poolings(config: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
-    named = config.get("pooling_mode")
-    if named is not None:
-        chosen = [named] if isinstance(named, str) else list(named)
+    mode = config.get("pooling_mode")
+    if mode is not None:
+        chosen = [mode] if isinstance(mode, str) else list(mode)
     else:
         flags = [key for key, value in config.items() if key.startswith("pooling_") and value]
         chosen = [_MODES.get(key, key) for key in flags]

@@ -75,7 +75,7 @@ class VectorFile:
                 return
             self._file.seek(self._end)
             content = value.cpu().contiguous().numpy().tobytes()
-            self.full = self._file.write(content) != size  # a disk that gets full takes a part
+            self.full = self._file.write(content) != size  # a full disk takes only a part
         except OSError:
             self.full = True
             return

@@ -61,14 +61,14 @@ def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
         Unusable: there is none; the message says what there is.
     """
     if file:
-        return _from(Path(file), layer)
+        return _from_file(Path(file), layer)
     name = listed_name(model)
     layers = _bundled().get((lang.casefold(), name))
     if layers is None:
         others = sorted(other for other, its_model in _bundled() if its_model == name)
-        there = f"there is one for {', '.join(others)}; " if others else ""
+        hint = f"there is one for {', '.join(others)}; " if others else ""
         raise Unusable(
-            f"no baseline is known for the model {name} and the language {lang} ({there}name a "
+            f"no baseline is known for the model {name} and the language {lang} ({hint}name a "
             "file of your own, as in baseline=FILE, or say rescale=false)"
         )
     if not 0 <= layer < len(layers):
@@ -100,7 +100,7 @@ def _bundled() -> Mapping[tuple[str, str], tuple[Baseline, ...]]:
     return baselines
 
 
-def _from(path: Path, layer: int) -> Baseline:
+def _from_file(path: Path, layer: int) -> Baseline:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -33,7 +33,7 @@ _BOUNDLESS = 1_000_000
 """Tokenisers that state no maximum give a number beyond all texts (1e30)."""
 
 _PIECE = 4_096
-"""Texts that are tokenised together: what is in hand stays small."""
+"""Texts that are tokenised together, which bounds the memory."""
 
 _PREFIXED = frozenset({"gpt2", "roberta"})
 """Kinds of models whose first word is read as one within a sentence, with a space before it."""
@@ -98,12 +98,12 @@ class Encoder:
         self.longest = _longest(self._tokenizer, self._model)
         tokenizer = self._tokenizer
         self.marks = _present(tokenizer.cls_token_id, tokenizer.sep_token_id)
-        self._nothing = self.marks | _present(
+        self._special = self.marks | _present(
             tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id
         )
         self.n_encoded = 0
-        beyond = VectorFile(self.dimensions, self.device)
-        self.cache: ByteCache[torch.Tensor] = ByteCache(options.cache_mib << 20, beyond)
+        vector_file = VectorFile(self.dimensions, self.device)
+        self.cache: ByteCache[torch.Tensor] = ByteCache(options.cache_mib << 20, vector_file)
         self._batches = Batches(self.device, options.batch_size)
         self._lock = threading.Lock()
 
@@ -131,17 +131,17 @@ class Encoder:
                 key = row.key
                 if key in by_key or key in missing:
                     continue
-                kept = self.cache.get(key)
-                if kept is None:
+                cached = self.cache.get(key)
+                if cached is None:
                     missing[key] = row
                 else:
-                    by_key[key] = kept
-            lacking = list(missing.values())
-            forward = partial(self._forward, lacking)
-            made = self._batches.run([len(row) for row in lacking], forward)
-            for key, one in zip(missing, made, strict=True):
-                by_key[key] = one
-                self.cache.put(key, one, self.size(len(one)))
+                    by_key[key] = cached
+            rows_to_encode = list(missing.values())
+            forward = partial(self._forward, rows_to_encode)
+            encoded = self._batches.run([len(row) for row in rows_to_encode], forward)
+            for key, vectors in zip(missing, encoded, strict=True):
+                by_key[key] = vectors
+                self.cache.put(key, vectors, self.size(len(vectors)))
             return [by_key[row.key] for row in rows]
 
     @property
@@ -155,23 +155,23 @@ class Encoder:
 
     def _tokenised(self, texts: Sequence[str]) -> Iterator[Tokens]:
         """Cuts only texts that are too long, so that it is known which were cut."""
-        cut = self._tokenizer
-        rows = cut(list(texts), add_special_tokens=True, truncation=False, verbose=False)
+        tokenizer = self._tokenizer
+        rows = tokenizer(list(texts), add_special_tokens=True, truncation=False, verbose=False)
         for text, row in zip(texts, rows["input_ids"], strict=True):
             complete = self.longest is None or len(row) <= self.longest
             if not complete:
-                row = cut(text, truncation=True, max_length=self.longest)["input_ids"]
+                row = tokenizer(text, truncation=True, max_length=self.longest)["input_ids"]
             ids = np.asarray(row, np.int32)
-            yield Tokens(ids, complete, self._nothing.issuperset(row))
+            yield Tokens(ids, complete, self._special.issuperset(row))
 
     def _forward(self, rows: Sequence[Tokens], batch: Sequence[int]) -> list[torch.Tensor]:
         import torch
 
         lengths = [len(rows[at]) for at in batch]
         pad = self._tokenizer.pad_token_id or 0
-        given = padded([rows[at].ids for at in batch], lengths, self.device, pad)
+        inputs = padded([rows[at].ids for at in batch], lengths, self.device, pad)
         with torch.inference_mode(), running(self._dtype, self.device):
-            out = self._model(**given)[0].float()
+            out = self._model(**inputs)[0].float()
             out = torch.nn.functional.normalize(out, dim=-1)
             # Copies: a view would keep the whole padded batch in memory.
             copies = [out[place, :n].clone() for place, n in enumerate(lengths)]
@@ -188,8 +188,8 @@ def _longest(tokenizer: Any, model: Any) -> int | None:
     if places is not None:
         # RoBERTa and its like begin to count after the number of the padding token.
         first = 0 if places.padding_idx is None else places.padding_idx + 1
-        holds = places.num_embeddings - first
-        longest = holds if longest is None else min(longest, holds)
+        capacity = places.num_embeddings - first
+        longest = capacity if longest is None else min(longest, capacity)
     return longest if longest is None or longest > 0 else None
 
 

@@ -48,7 +48,7 @@ def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) ->
                 config=config,
                 dtype=dtype,
                 output_loading_info=True,
-                ignore_mismatched_sizes=True,  # they are told of below
+                ignore_mismatched_sizes=True,  # they are reported below
                 local_files_only=True,
             )
     absent = sorted(key for key in report["missing_keys"] if not key.startswith(_UNUSED))
@@ -72,11 +72,13 @@ def _one_precision(model: Any, dtype: torch.dtype) -> None:
     """
     import torch
 
-    kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
+    in_single = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     if dtype == torch.float16:
-        kept |= set(getattr(model, "_keep_in_fp32_modules", None) or ())
+        in_single |= set(getattr(model, "_keep_in_fp32_modules", None) or ())
     for name, parameter in model.named_parameters():
-        if parameter.is_floating_point() and not any(f".{one}." in f".{name}." for one in kept):
+        if parameter.is_floating_point() and not any(
+            f".{one}." in f".{name}." for one in in_single
+        ):
             parameter.data = parameter.data.to(dtype)
 
 
@@ -108,7 +110,7 @@ def tokenizer_of(folder: Path, **options: bool) -> Any:
 
 
 @contextmanager
-def _readable(place: Path, what: str = "") -> Iterator[None]:
+def _readable(place: Path, prefix: str = "") -> Iterator[None]:
     """Turns any error of the library about a file into one sentence that names the file: each
     format fails in its own way."""
     try:
@@ -116,14 +118,14 @@ def _readable(place: Path, what: str = "") -> Iterator[None]:
     except Unavailable:
         raise
     except ImportError as error:
-        raise Unavailable(f"{what}{place} needs another package: {first_line(error)}") from error
+        raise Unavailable(f"{prefix}{place} needs another package: {first_line(error)}") from error
     except Exception as error:
         if out_of_memory(error):
             raise
         # A plain ValueError is a refusal (a kind that it does not know, a torch that is too old).
         damaged = type(error) is not ValueError
-        todo = ": copy or fetch it again ('ragassay models fetch NAME')" if damaged else ""
-        raise Unusable(f"{what}{place} cannot be read ({_why(place, error)}){todo}") from error
+        advice = ": copy or fetch it again ('ragassay models fetch NAME')" if damaged else ""
+        raise Unusable(f"{prefix}{place} cannot be read ({_why(place, error)}){advice}") from error
 
 
 def _weights_in(folder: Path) -> Path:
@@ -140,7 +142,7 @@ def _why(place: Path, error: Exception) -> str:
             return "it is a pointer of Git LFS, and not the file itself"
         if not begin:
             return "it is empty"
-    if isinstance(error, UnpicklingError):  # its own words advise to run whatever code is there
+    if isinstance(error, UnpicklingError):  # its own message advises to run code from the file
         return "it is damaged, or holds other things than weights"
     return first_line(error).rstrip(".")
 

@@ -37,14 +37,14 @@ class ByteCache(Generic[V]):
 
     Args:
         limit: most bytes.
-        beyond: takes values that have no room here, and is searched for them.
+        backing: takes values that have no room here, and is searched for them.
     """
 
-    def __init__(self, limit: int, beyond: BackingStore[V] | None = None) -> None:
+    def __init__(self, limit: int, backing: BackingStore[V] | None = None) -> None:
         self.limit = limit
         self.size = 0
         self._values: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
-        self._beyond = beyond
+        self._backing = backing
 
     def __len__(self) -> int:
         return len(self._values)
@@ -53,7 +53,7 @@ class ByteCache(Generic[V]):
         """The value, which then counts as just used; ``None`` where it is not kept."""
         entry = self._values.get(key)
         if entry is None:
-            return None if self._beyond is None else self._beyond.get(key)
+            return None if self._backing is None else self._backing.get(key)
         self._values.move_to_end(key)
         return entry[0]
 
@@ -65,19 +65,19 @@ class ByteCache(Generic[V]):
             value: the value.
             size: its size in bytes.
         """
-        before = self._values.pop(key, None)
-        if before is not None:
-            self.size -= before[1]
+        previous = self._values.pop(key, None)
+        if previous is not None:
+            self.size -= previous[1]
         if size > self.limit:
             self._drop(key, value)
             return
         self._values[key] = (value, size)
         self.size += size
         while self.size > self.limit:
-            old, (gone, freed) = self._values.popitem(last=False)
+            oldest, (dropped, freed) = self._values.popitem(last=False)
             self.size -= freed
-            self._drop(old, gone)
+            self._drop(oldest, dropped)
 
     def _drop(self, key: Hashable, value: V) -> None:
-        if self._beyond is not None:
-            self._beyond.put(key, value)
+        if self._backing is not None:
+            self._backing.put(key, value)

@@ -80,8 +80,10 @@ class Idf:
 
     def weights(self, row: Tokens) -> np.ndarray:
         """The weight of each token, shape (n,); a token that no reference holds has the largest."""
-        of = {one: log((self.n + 1) / (self.counts[one] + 1)) for one in set(row.ids.tolist())}
-        return np.array([of[one] for one in row.ids.tolist()], np.float32)
+        weight_of = {
+            token: log((self.n + 1) / (self.counts[token] + 1)) for token in set(row.ids.tolist())
+        }
+        return np.array([weight_of[token] for token in row.ids.tolist()], np.float32)
 
 
 def compare(
@@ -188,12 +190,12 @@ class _Side(NamedTuple):
     Attributes:
         vectors: (pairs, tokens, dimensions).
         weights: (pairs, tokens), each row sums to 1; 0 for padding.
-        there: (pairs, tokens), false for padding.
+        mask: (pairs, tokens), false for padding.
     """
 
     vectors: torch.Tensor
     weights: torch.Tensor
-    there: torch.Tensor
+    mask: torch.Tensor
 
 
 def _shares(encoder: Encoder, row: Tokens, idf: Idf | None) -> np.ndarray:
@@ -220,17 +222,17 @@ def _padded(
     starts = np.cumsum(lengths) - lengths
     of = np.array([unique[place] for place in places])
     step = np.arange(lengths[of].max())
-    there = step < lengths[of][:, None]
-    index = np.where(there, starts[of][:, None] + step, 0)
+    mask = step < lengths[of][:, None]
+    index = np.where(mask, starts[of][:, None] + step, 0)
     share = np.concatenate([weights[place] for place in unique])
-    share = np.where(there, share[index], np.float32(0))
+    share = np.where(mask, share[index], np.float32(0))
     device = encoder.device
     flat = torch.cat([vectors[place] for place in unique])
     rows = torch.from_numpy(index.reshape(-1)).to(device)
     return _Side(
         flat.index_select(0, rows).view(*index.shape, -1),
         torch.from_numpy(share).to(device),
-        torch.from_numpy(there).to(device),
+        torch.from_numpy(mask).to(device),
     )
 
 
@@ -240,8 +242,8 @@ def _greedy(candidate: _Side, reference: _Side) -> list[list[float]]:
 
     with torch.inference_mode():
         similarities = torch.bmm(candidate.vectors, reference.vectors.transpose(1, 2))
-        p = _best(similarities, reference.there[:, None, :], 2, candidate)
-        r = _best(similarities, candidate.there[:, :, None], 1, reference)
+        p = _best(similarities, reference.mask[:, None, :], 2, candidate)
+        r = _best(similarities, candidate.mask[:, :, None], 1, reference)
         f = torch.nan_to_num(2 * p * r / (p + r), nan=0.0, posinf=0.0, neginf=0.0)
         values: list[list[float]] = torch.stack([p, r, f], 1).tolist()
     return values

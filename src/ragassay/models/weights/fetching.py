@@ -67,27 +67,27 @@ def needed(names: Iterable[str], *, tokenizer: bool = False) -> list[str]:
         names: all files of the repository.
         tokenizer: take the tokenizer and the configuration only.
     """
-    there = sorted(names)
-    chosen = [name for name in there if name in TOKENIZERS or name == CONFIG]
+    available = sorted(names)
+    chosen = [name for name in available if name in TOKENIZERS or name == CONFIG]
     if tokenizer:
         return chosen
-    chosen += [name for name in there if name in _CONFIGS and name != CONFIG]
-    chosen += _weights([name for name in there if "/" not in name])
-    modules = sorted({match[0] for name in there if (match := _MODULE.match(name))})
+    chosen += [name for name in available if name in _CONFIGS and name != CONFIG]
+    chosen += _weights([name for name in available if "/" not in name])
+    modules = sorted({match[0] for name in available if (match := _MODULE.match(name))})
     for module in modules:
-        inside = {name.removeprefix(module): name for name in there if name.startswith(module)}
+        inside = {name.removeprefix(module): name for name in available if name.startswith(module)}
         chosen += [inside[name] for name in (CONFIG, *_weights(inside)) if name in inside]
     return chosen
 
 
 def _weights(names: Iterable[str]) -> list[str]:
     """The files of the first form of weights in a repository."""
-    there = list(names)
-    first = next((name for name in WEIGHT_FILES if name in there), "")
+    available = list(names)
+    first = next((name for name in WEIGHT_FILES if name in available), "")
     if not first.endswith(_INDEX):
         return [first] if first else []
     stem, _, kind = first.removesuffix(_INDEX).partition(".")
-    return [first, *fnmatch.filter(there, f"{stem}-*-of-*.{kind}")]
+    return [first, *fnmatch.filter(available, f"{stem}-*-of-*.{kind}")]
 
 
 def fetch(
@@ -117,19 +117,19 @@ def fetch(
         )
     from huggingface_hub.constants import is_offline_mode
 
-    known = facts(weights)
+    model_facts = facts(weights)
     if is_offline_mode():
-        fetched = [_already(weights, known.tokenizer, folder)]
+        fetched = [_local_copy(weights, model_facts.tokenizer, folder)]
     else:
         try:
-            fetched = [_download(weights, folder, notify, tokenizer=known.tokenizer)]
+            fetched = [_download(weights, folder, notify, tokenizer=model_facts.tokenizer)]
         except _UnreachableError as error:
             try:
-                fetched = [_already(weights, known.tokenizer, folder)]
+                fetched = [_local_copy(weights, model_facts.tokenizer, folder)]
             except UsageError:
                 raise error from None
             notify(f"{error} What is here is not asked for again.")
-    for name in known.companions:
+    for name in model_facts.companions:
         other = Weights.parse(name)
         if folder is None:
             fetched += fetch(other, None, notify)
@@ -143,7 +143,7 @@ class _UnreachableError(UsageError):
     """There is no way to the hub."""
 
 
-def _already(weights: Weights, tokenizer: bool, folder: Path | None) -> Fetched:
+def _local_copy(weights: Weights, tokenizer: bool, folder: Path | None) -> Fetched:
     """The model on this machine, where the hub may not or cannot be asked."""
     try:
         folders = {} if folder is None else {weights.name: str(folder)}
@@ -181,12 +181,12 @@ def _download(
                 f"{weights.name} holds no {'tokenizer' if tokenizer else 'weights'} that could be "
                 f"read; it has {', '.join(sorted(sizes)[:8]) or 'no files'}."
             )
-        taken = Weights(weights.name, info.sha or weights.revision)
+        pinned = Weights(weights.name, info.sha or weights.revision)
         size = sum(sizes[name] for name in names)
-        notify(f"{taken}: {plural(len(names), 'file')}, {readable(size)}")
+        notify(f"{pinned}: {plural(len(names), 'file')}, {readable(size)}")
         place = snapshot_download(
             weights.name,
-            revision=taken.revision,
+            revision=pinned.revision,
             allow_patterns=names,
             local_dir=None if folder is None else str(folder),
         )
@@ -197,7 +197,7 @@ def _download(
         ) from error
     except Exception as error:
         raise _explained(error, weights) from error
-    return Fetched(taken, Path(place), {name: sizes[name] for name in names})
+    return Fetched(pinned, Path(place), {name: sizes[name] for name in names})
 
 
 def _explained(error: Exception, weights: Weights) -> Exception:
@@ -206,7 +206,7 @@ def _explained(error: Exception, weights: Weights) -> Exception:
     from huggingface_hub import constants, errors
 
     at = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
-    said = first_line(error).rstrip(".")
+    problem = first_line(error).rstrip(".")
     if isinstance(error, UsageError):
         return error
     if isinstance(error, errors.GatedRepoError):
@@ -222,14 +222,14 @@ def _explained(error: Exception, weights: Weights) -> Exception:
     if isinstance(error, errors.RevisionNotFoundError):
         return UsageError(f"{weights.name} has no commit {weights.revision!r} at {at}.")
     if isinstance(error, errors.HfHubHTTPError):
-        return UsageError(f"{at} did not give {weights}: {said}.")
+        return UsageError(f"{at} did not give {weights}: {problem}.")
     if _network(error):
         return _UnreachableError(
-            f"{at} cannot be reached ({said}). Try again with a network, or copy the model's "
+            f"{at} cannot be reached ({problem}). Try again with a network, or copy the model's "
             f"folder from another machine and name it with --model {weights.name}=FOLDER."
         )
     if isinstance(error, OSError):
-        return UsageError(f"{weights} could not be written: {said}.")
+        return UsageError(f"{weights} could not be written: {problem}.")
     return error
 
 

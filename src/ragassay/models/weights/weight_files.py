@@ -34,7 +34,7 @@ class Unavailable(Exception):  # noqa: N818 - it says what is the case
     """A model, or a package that it needs, is not on this machine. The message says what to do."""
 
     reason: ClassVar[Reason] = Reason.NEEDS_EXTRA
-    """Why what it should have scored is unscored."""
+    """The reason of outcomes that could not be computed without it."""
 
     def saying(self, sentence: str) -> Unavailable:
         """The same error with another message."""
@@ -52,7 +52,7 @@ class Unusable(Unavailable):
 
 
 BY_MODEL = frozenset({Unavailable.reason, Unusable.reason})
-"""Why a score is not there where that is due to a model, and not to the sample."""
+"""Reasons of a missing score that lie with a model, and not with the sample."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,9 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
     Raises:
         Unavailable: it is not on this machine.
     """
-    named = _named(weights, folders)
-    if named is not None or Path(weights.name).is_dir():
-        folder = Path(named or weights.name)
+    user_folder = _user_folder(weights, folders)
+    if user_folder is not None or Path(weights.name).is_dir():
+        folder = Path(user_folder or weights.name)
         if not folder.is_dir():
             raise Unavailable(f"{folder}, named for the model {weights.name}, is no folder")
         return folder
@@ -133,8 +133,8 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
 
 def no_folder(name: str) -> str:
     """The message for a path where there is no folder."""
-    there = Path(name).absolute()
-    return f"there is no folder {name}{'' if str(there) == name else f' ({there})'}"
+    absolute = Path(name).absolute()
+    return f"there is no folder {name}{'' if str(absolute) == name else f' ({absolute})'}"
 
 
 def missing_folder(name: str) -> str:
@@ -156,7 +156,11 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
     Raises:
         Unavailable: the model is not on this machine.
     """
-    if weights.revision and _named(weights, folders) is None and not Path(weights.name).is_dir():
+    if (
+        weights.revision
+        and _user_folder(weights, folders) is None
+        and not Path(weights.name).is_dir()
+    ):
         return str(weights)
     return f"{Path(weights.name).name}#{_fingerprint(place_of(weights, folders))}"
 
@@ -185,7 +189,7 @@ def is_path(name: str) -> bool:
     return ":" not in name and (name.endswith(("/", "\\")) or len(re.findall(r"[\\/]", name)) > 1)
 
 
-def _named(weights: Weights, folders: Mapping[str, str]) -> str | None:
+def _user_folder(weights: Weights, folders: Mapping[str, str]) -> str | None:
     """The folder that the user names for a model, by its name with or without the commit."""
     return next((folders[name] for name in weights.spellings if name in folders), None)
 
