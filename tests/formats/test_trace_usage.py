@@ -102,6 +102,8 @@ def test_what_is_counted_in_other_units_is_no_tokens(tmp_path: Path) -> None:
     for one in trace["observations"]:
         one.pop("usageDetails", None)
         one["usage"] = {"input": 20, "output": 4, "unit": "CHARACTERS"}
+        one["costDetails"] = {"total": 0.125, "unit": "USD"}
+    del trace["totalCost"]
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(trace), encoding="utf-8")
     (sample,) = load(path)

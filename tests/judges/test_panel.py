@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -371,3 +372,8 @@ def test_nested_panels_keep_their_votes() -> None:
     assert verdict.answer.grade == 2
     assert len(verdict.votes[0].votes) == 3
     assert dataclasses.replace(verdict, votes=()).answer == verdict.answer
+
+
+def test_a_panel_can_be_pickled() -> None:
+    copied = pickle.loads(pickle.dumps(Panel([OfflineJudge(), OfflineJudge()])))
+    assert len(copied.members) == 2

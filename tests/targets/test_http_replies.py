@@ -158,3 +158,13 @@ def test_half_a_pair_of_surrogates_costs_its_query_only() -> None:
     )
     assert found[1] == "yes"
     assert all("a text in it is no Unicode" in str(found[at]) for at in (0, 2))
+
+
+@pytest.mark.parametrize(
+    ("error", "answers"),
+    [("", [None]), ("error: []\n", ["yes"]), ("error: fault?\n", ["yes"])],
+)
+def test_an_empty_list_of_paths_looks_for_no_error(error: str, answers: list[str | None]) -> None:
+    mapping = f"/\nbody: '{{{{query}}}}'\nanswer: a\n{error}"
+    replies = answers_of(lambda *_: {"a": "yes", "error": "boom"}, mapping)
+    assert [one if one == "yes" else None for one in replies] == answers * 3

@@ -560,3 +560,29 @@ def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(
         assert "gave more than 3 MB, and no end was in sight" in str(sample.failure), sample.system
     threads = [one for one in threading.enumerate() if one.name == "ragassay-user-code"]
     assert not threads
+
+
+@pytest.mark.parametrize(
+    ("keys", "wanted"),
+    [
+        (("messages", "text"), {"messages": ["First?", "Yes.", "And now?"]}),
+        (("text", "foo"), "And now?"),
+        (("text",), {"text": "And now?"}),
+    ],
+)
+def test_text_is_the_query_of_a_runnable_only_where_it_is_all_that_it_takes(
+    keys: tuple[str, ...], wanted: object
+) -> None:
+    given: list[Any] = []
+
+    class Chain:
+        input_keys = keys
+
+        def invoke(self, asked: Any) -> str:
+            if "messages" in asked:
+                asked = {"messages": [turn["content"] for turn in asked["messages"]]}
+            given.append(asked)
+            return "It is 3."
+
+    ask(QUERIES, Chain())
+    assert given == [wanted]

@@ -191,10 +191,15 @@ class SourceColumns:
             columns: the user's choice.
             excused: fields that the record may lack.
         """
-        chosen = ChosenColumns(columns)
-        fields = chosen.fields_in(record)
-        held = {field: names for field, names in canonical(columns).items() if field in fields}
-        return cls(name, tuple(record), held, dict(chosen.missing(record, excused)))
+        held: dict[str, Any] = {}
+        missing: dict[str, InputError] = {}
+        for wanted, names in canonical(columns).items():
+            # Each by itself: a column that another field's path reaches into is there all the same.
+            chosen = ChosenColumns({wanted: names})
+            if chosen.fields_in(record):
+                held[wanted] = names
+            missing |= dict(chosen.missing(record, excused))
+        return cls(name, tuple(record), held, missing)
 
 
 class _LookingMapper(Mapper):

@@ -34,7 +34,7 @@ class JudgeGroup(Judge):
 
     def __init__(self, members: Iterable[Judge]) -> None:
         self.members = tuple(members)
-        self._distinct = {id(member): member for member in self.members}.values()
+        self._distinct = tuple({id(member): member for member in self.members}.values())
 
     def remarks(self) -> tuple[str, ...]:
         """Those of all members."""

@@ -171,7 +171,8 @@ def _runnable(system: Any, method: Callable[..., Any]) -> Call:
 
     def call(request: Request) -> Any:
         keys = _input_keys(system)
-        question = question_among(keys, keys)
+        # A chain of LangChain calls its output "text", too: among others it is not the query.
+        question = question_among([key for key in keys if key != "text"], keys)
         if question is None or question == "messages":
             return method({"messages": request.messages} if "messages" in keys else request.query)
         roles = {"agent": "ai", "user": "human"}

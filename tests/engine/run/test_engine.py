@@ -572,3 +572,9 @@ def test_qrels_judge_records_in_memory_as_they_judge_a_file(tmp_path: Path) -> N
     assert any("judged queries that the data lacks: 1" in one for one in in_memory.warnings)
     with pytest.raises(InputError, match="there is no such file"):
         ragassay.evaluate([record], "RR", qrels=str(tmp_path / "nowhere.txt"))
+
+
+@pytest.mark.parametrize("call", [ragassay.evaluate, ragassay.plan])
+def test_an_option_that_would_keep_answers_out_of_the_ledger_is_unknown(call: Any) -> None:
+    with pytest.raises(UsageError, match="Unknown option 'dry'"):
+        call(RECORDS, "em", dry=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,7 @@ def _progress() -> Iterator[Observer]:
     from ragassay.pipelines import Observer
 
     out = show.console(stderr=True)
-    spinner = out.status("starting the servers")  # which only a terminal shows
+    spinner = out.status("starting the servers")
 
     class Shown(Observer):
         def begins(self, number: int, of: int, name: str) -> None:
@@ -129,7 +129,7 @@ def _progress() -> Iterator[Observer]:
                 f"{number}/{of} {name}: {gave} ({seconds:.2f} s)", markup=False, soft_wrap=True
             )
 
-    with spinner:
+    with spinner if out.is_terminal else nullcontext():
         yield Shown()
 
 

@@ -136,7 +136,7 @@ def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOpt
     from ragassay.pipelines import needs_mcp
 
     needs_mcp()
-    options = {"judge": judge and [judge], "budget": budget}
+    options = {"judge": None if judge is None else [judge], "budget": budget}
     return McpOptions(tuple(folders), {key: one for key, one in options.items() if one is not None})
 
 

@@ -53,7 +53,7 @@ class Part:
         self.model = model
         self.parameters = parameters
         sampling = model_kwargs or {}
-        self.running = {sampling_key(name, value): value for name, value in sampling.items()}
+        self.running = {sampling_key(str(name), value): value for name, value in sampling.items()}
 
     def compute(self, data: Data | Mapping[str, Any] | Sample) -> Any:
         """The published object for one sample; a list of them for a path or several samples.

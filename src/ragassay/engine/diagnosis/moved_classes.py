@@ -139,7 +139,7 @@ def moved(
     alike = partial(
         diagnose, thresholds=thresholds, headline_only=headline_only, n_examples=n_examples
     )
-    first = alike(new, headline=headline, below=below)
+    first = alike(new, headline=headline or None, below=below)
     second = alike(old, headline=first.headline, below=first.below)
     rows_new, rows_old = (
         {(query, repeat): at for at, (query, _, repeat) in enumerate(run.columns.identities)}

@@ -8,7 +8,7 @@ from contextlib import suppress
 from ragassay.engine.config import RunConfig
 from ragassay.metrics.core import Metric, choices_of, naming, reached
 from ragassay.models import ModelOptions, Models, Unavailable, Weights, in_half
-from ragassay.models.weights import facts, identity, place_of
+from ragassay.models.weights import facts, folder_of, identity, place_of
 
 
 def model_options(config: RunConfig) -> ModelOptions:
@@ -55,9 +55,11 @@ def here(
         folders: that it names for models.
         embedder: the model that embeds, where it is on this machine.
     """
+    metrics = list(metrics)
+    complete = weights_among(metrics)
     for weights in weights_among(metrics, embedder):
         with suppress(Unavailable):
-            place_of(weights, folders)
+            (folder_of if weights in complete else place_of)(weights, folders)
             return True
     return False
 

@@ -26,7 +26,7 @@ def cluster_column(asked: str | None) -> str | None:
     Args:
         asked: ``cluster_by`` of the run's configuration.
     """
-    return None if asked in (None, "", NO_CLUSTERS) else asked
+    return None if asked in (None, "", NO_CLUSTERS) else str(asked)
 
 
 def cluster_of(sample: Sample, column: str | None) -> str:

@@ -69,7 +69,14 @@ def evaluate(
         UsageError: an unknown suite, metric or option.
     """
     job = _job(
-        data, suite, metrics=metrics, judge=judge, environment=environment, save=save, **options
+        data,
+        suite,
+        False,
+        metrics=metrics,
+        judge=judge,
+        environment=environment,
+        save=save,
+        **options,
     )
     with shown_progress(progress, job.source.count, job.doing) as tell:
         return job.run(tell)
@@ -88,18 +95,19 @@ def dry_run(data: Data, suite: Any = None, **options: Any) -> PreparedRun:
         InputError: data that cannot be read.
         UsageError: an unknown suite, metric or option.
     """
-    return _job(data, suite, **options, dry=True)
+    return _job(data, suite, True, **options)
 
 
 def _job(
     data: Data,
     suite: Any,
+    dry: bool,
+    /,
     *,
     metrics: Any = None,
     judge: Any = None,
     environment: Mapping[str, str] | None = None,
     save: str | Path | None = None,
-    dry: bool = False,
     **options: Any,
 ) -> PreparedRun:
     """The run that the arguments of `evaluate` describe."""

@@ -37,8 +37,8 @@ def shown_progress(
     Yields:
         The function to be called with the number of samples done; ``None`` where nothing is shown.
     """
-    if not (wanted is True or (wanted is None and in_notebook())):
-        yield wanted if callable(wanted) else None
+    if callable(wanted) or wanted is False or (wanted is None and not in_notebook()):
+        yield wanted or None
         return
     bar = _tqdm(total)
     if bar is None:

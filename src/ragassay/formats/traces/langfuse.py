@@ -119,9 +119,9 @@ def _counted(row: Mapping[str, Any], groups: Sequence[str], name: str, *older: s
     these groups that has it, else under a name of older versions."""
     for group in groups:
         counts = unpacked(row.get(group))
-        if not isinstance(counts, dict) or counts.get("unit") not in (None, "", "TOKENS"):
+        if not isinstance(counts, dict) or counts.get(name) is None:
             continue
-        if counts.get(name) is not None:
+        if groups is _COSTS or counts.get("unit") in (None, "", "TOKENS"):
             return counts[name]
     return first_of(row, *older)
 

@@ -160,7 +160,7 @@ class Metric(ABC):
     def allows(self, number: float) -> bool:
         """Whether a number lies in the metric's range."""
         low, high = self.low, self.high
-        return (low is None or number >= low) and (high is None or number <= high)
+        return not ((low is not None and number < low) or (high is not None and number > high))
 
     def score(self, sample: Sample) -> Outcome:
         """The outcome for a single sample, by the embedded judge where a judge is needed."""

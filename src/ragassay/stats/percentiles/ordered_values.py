@@ -74,9 +74,10 @@ def checked(values: ArrayLike, percent: float) -> FloatArray:
     Raises:
         ValueError: they are not.
     """
+    row = finite_row(values)
     if not 0.0 < percent < 100.0:
         raise ValueError(f"a percentile lies between 0 and 100, not at {percent}")
-    return finite_row(values)
+    return row
 
 
 def _effective(below: FloatArray, codes: IntArray, level: float) -> float:

@@ -337,8 +337,8 @@ class HttpTarget(Target):
 
     def _refuse_failure(self, value: Any) -> None:
         """Raises where the reply says that the system failed."""
-        error = value_at(value, self.mapping.error or "error?")
         # Without a path the key "error" counts, as in what functions return.
+        error = value_at(value, "error?" if self.mapping.error is None else self.mapping.error)
         if error and (self.mapping.error is not None or isinstance(error, str | dict)):
             raise self._failure(str(error))
 
