@@ -64,8 +64,8 @@ from .sources import (
 from .trec import (
     Moments as Moments,
     Qrels as Qrels,
+    qrels_and_runs as qrels_and_runs,
     read_scales as read_scales,
-    trec_files as trec_files,
-    trec_judgements as trec_judgements,
+    trec_preferences as trec_preferences,
     trec_run as trec_run,
 )

@@ -1,6 +1,6 @@
 """Who is asked: judges, the questions they answer, and the ledger of paid answers.
 
-For a judge, a question or a judged metric of one's own; see docs/own-metrics.md and docs/judges.md.
+docs/own-metrics.md and docs/judges.md show a judge, a question and a judged metric of one's own.
 """
 
 from ragassay.exports import exports

@@ -1,4 +1,4 @@
-"""What is measured: one file a family. Pure arithmetic, no input or output, no globals.
+"""What is measured: a package for each family. Pure arithmetic, no input or output, no globals.
 
 The plain functions, for use without an evaluation, can be imported from here (docs/python.md).
 """

@@ -1,4 +1,5 @@
-"""Every way to show a result: terminal, CSV, JSON lines, Parquet, Markdown, charts and HTML."""
+"""Every way to show a result: terminal, Markdown, HTML, notebooks, tables (CSV, JSON lines,
+Parquet, Excel), pictures, and files for CI (JUnit, GitHub, badge)."""
 
 from ragassay.exports import exports
 

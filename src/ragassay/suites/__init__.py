@@ -1,4 +1,4 @@
-"""Named sets of metrics with the names and conventions of a published system.
+"""Named sets of metrics, most of them with the names and conventions of a published system.
 
 A suite is one YAML file in this package; its keys are the fields of `Suite`.
 """

@@ -17,7 +17,7 @@ import orjson
 from pydantic import Field
 
 from ragassay.engine.config import ConfigFile, is_for_a_key, read_filled, variable_of
-from ragassay.engine.published import JudgeModel, Keys, judge_word
+from ragassay.engine.open_rag_eval_config import JudgeModel, Keys, judge_word
 from ragassay.errors import InputError
 from ragassay.files import write_bytes, write_text
 from ragassay.golden import GoldenItem

@@ -1,6 +1,6 @@
 """How requests travel: endpoints, pace and limits, retries, prices, keys.
 
-Judges and embedders stand on it.
+Judges, embedders and systems under test use it.
 """
 
 from ragassay.exports import exports

@@ -6,6 +6,8 @@
 >>> evaluator.citation_metric.compute({"query": "...", "passages": [...],       # doctest: +SKIP
 ...                                    "answer": "... [1]"})
 
+Its YAML files are translated in `ragassay.engine.open_rag_eval_config`.
+
 Wherever a model is expected, a judge's name (``"openai:gpt-4o"``, ``"offline"``) or a `Judge` will
 do. Data is whatever `ragassay.evaluate` takes: a path, samples, mappings, a frame. A mapping is
 flat, as a line of a file is (``retrieved_passages``, ``generated_answer`` are understood, too; an

@@ -163,7 +163,7 @@ class ConsistencyEvaluator(Evaluator):
     """
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
-        from ragassay.engine.published import Similarities
+        from ragassay.engine.open_rag_eval_config import Similarities
 
         chosen = dict(options or {})
         listed = chosen.get("metrics") or list(Similarities.model_fields)

@@ -27,7 +27,7 @@ def translated(evaluator: str, options: Mapping[str, Any]) -> dict[str, Any]:
         UsageError: an unknown option, an impossible value, or what ragassay cannot do.
     """
     from ragassay.engine.config import ConfigFile
-    from ragassay.engine.published import translate
+    from ragassay.engine.open_rag_eval_config import translate
 
     body = {"evaluator": {"name": evaluator, "options": dict(options)}}
     file = ConfigFile(Marked(body, {}), Path(), flags=("judge",))

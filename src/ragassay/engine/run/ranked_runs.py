@@ -11,7 +11,7 @@ import numpy as np
 
 from ragassay.engine.results import GEOMETRIC_FLOOR
 from ragassay.errors import InputError, UsageError
-from ragassay.formats import trec_files, trec_judgements
+from ragassay.formats import qrels_and_runs, trec_preferences
 from ragassay.metrics.core import Metric, naming
 from ragassay.metrics.retrieval import (
     Floats,
@@ -103,24 +103,24 @@ def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tupl
         The run in the form for these judgements, and its tag.
 
     Raises:
-        InputError: see `ragassay.formats.trec_files` and `ragassay.formats.trec_judgements`; or a
-            document that occurs twice for one query (with its line), or a run none of whose queries
-            is judged.
+        InputError: see `ragassay.formats.qrels_and_runs` and `ragassay.formats.trec_preferences`;
+            or a document that occurs twice for one query (with its line), or a run none of whose
+            queries is judged.
     """
-    trec_run = trec_files.read_run(run)
+    trec_run = qrels_and_runs.read_run(run)
     try:
         if judgements == "qrels":
-            qrels = trec_files.read_qrels(path)
+            qrels = qrels_and_runs.read_qrels(path)
             return ranking_sources.from_frames(qrels, trec_run.frame), trec_run.tag
         if judgements == "qrels_jg":
-            grouped = trec_judgements.read_grouped_qrels(path)
+            grouped = trec_preferences.read_grouped_qrels(path)
             return judgement_groups.from_frames(grouped, trec_run.frame), trec_run.tag
-        levels = trec_judgements.read_preferences(path, qrels=judgements == "qrels_prefs")
+        levels = trec_preferences.read_preferences(path, qrels=judgements == "qrels_prefs")
         return preferences.from_frames(levels, trec_run.frame), trec_run.tag
     except ranking_sources.RepeatedDocumentError as error:
         in_run = error.where == "run"
         place = run if in_run else path
-        raise trec_files.repeated(place, error.query, error.document, run=in_run) from None
+        raise qrels_and_runs.repeated(place, error.query, error.document, run=in_run) from None
     except InputError as error:
         raise error.at(path=run) from None
 

@@ -12,7 +12,7 @@ from ragassay.errors import InputError
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper
 from ragassay.formats.sources import json_files, placed
-from ragassay.formats.trec import trec_files, trec_run
+from ragassay.formats.trec import qrels_and_runs, trec_run
 from ragassay.samples import GoldPassage, Passage, Sample
 
 P = TypeVar("P", Passage, GoldPassage)
@@ -43,7 +43,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         )
     samples = [one for run in runs for one in trec_run.judged_samples(run, path, mapper)]
     if not runs:
-        judged = trec_files.read_qrels_by_query(path)
+        judged = qrels_and_runs.read_qrels_by_query(path)
         samples = [
             Sample(id=name, gold=trec_run.judged_documents(each)) for name, each in judged.items()
         ]

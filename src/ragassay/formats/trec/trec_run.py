@@ -40,7 +40,7 @@ def with_gold(
     Raises:
         InputError: a file cannot be read, or no sample of a system is of a judged query.
     """
-    from ragassay.formats.trec import trec_files
+    from ragassay.formats.trec import qrels_and_runs
 
     if files and all(one is FORMAT for one, _ in files) and not isinstance(gold, Mapping):
         for _, path in files:
@@ -50,7 +50,7 @@ def with_gold(
         yield from _judged(samples, gold, None, mapper)
     else:
         path = Path(gold)
-        yield from _judged(samples, trec_files.read_qrels_by_query(path), path, mapper)
+        yield from _judged(samples, qrels_and_runs.read_qrels_by_query(path), path, mapper)
 
 
 _ABSENT = ("judged queries that the data lacks", "They count as retrieving nothing.")
@@ -127,17 +127,17 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
         qrels_path: its qrels.
 
     Raises:
-        InputError: see `trec_files`; also a document that occurs twice for one
+        InputError: see `qrels_and_runs`; also a document that occurs twice for one
             query, or no query in common.
     """
-    from ragassay.formats.trec import trec_files
+    from ragassay.formats.trec import qrels_and_runs
 
-    judged = trec_files.read_qrels_by_query(qrels_path)
-    run = trec_files.read_run(run_path)
+    judged = qrels_and_runs.read_qrels_by_query(qrels_path)
+    run = qrels_and_runs.read_run(run_path)
     in_run = run.frame["query"].unique()
     common = in_run.is_in(list(judged))
     if not common.any():
-        raise trec_files.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
+        raise qrels_and_runs.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
     if unjudged := in_run.len() - int(common.sum()):
         warn_user(
             f"{run_path}: {plural(unjudged, 'query')} of the run "
@@ -159,7 +159,7 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
         names = documents[rows].to_list()
         if len(set(names)) < len(names):
             twice = next(name for name, n in Counter(names).items() if n > 1)
-            raise trec_files.repeated(run_path, query, twice, run=True)
+            raise qrels_and_runs.repeated(run_path, query, twice, run=True)
         passages = zip(names, scores[rows].to_list(), strict=True)
         yield Sample(
             id=query,

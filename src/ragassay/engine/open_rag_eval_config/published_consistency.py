@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from ragassay.engine.config import ConfigFile, found_from
-from ragassay.engine.published.published_judge import Cutoff, EvaluatorEntry, Keys
+from ragassay.engine.open_rag_eval_config.published_judge import Cutoff, EvaluatorEntry, Keys
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.models.encoders import has_baseline

@@ -13,9 +13,9 @@ from typing import Any
 
 from ragassay import suites
 from ragassay.engine.config import SAMPLING, ConfigFile, RunConfig, found_from
-from ragassay.engine.published.published_consistency import translate_consistency
-from ragassay.engine.published.published_judge import EvaluatorEntry, translate_golden
-from ragassay.engine.published.published_trec import translate_trec
+from ragassay.engine.open_rag_eval_config.published_consistency import translate_consistency
+from ragassay.engine.open_rag_eval_config.published_judge import EvaluatorEntry, translate_golden
+from ragassay.engine.open_rag_eval_config.published_trec import translate_trec
 from ragassay.errors import did_you_mean
 from ragassay.yaml_files import Place
 

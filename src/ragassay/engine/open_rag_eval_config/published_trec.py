@@ -9,7 +9,12 @@ from pydantic import Field, create_model
 
 from ragassay import suites
 from ragassay.engine.config import ConfigFile, found_from
-from ragassay.engine.published.published_judge import Cutoff, EvaluatorEntry, Keys, translate_judge
+from ragassay.engine.open_rag_eval_config.published_judge import (
+    Cutoff,
+    EvaluatorEntry,
+    Keys,
+    translate_judge,
+)
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers import HHEM

@@ -1,5 +1,0 @@
-"""Configuration files of published tools, translated into ours."""
-
-from ragassay.exports import exports
-
-__getattr__, __dir__, __all__ = exports(__name__)
