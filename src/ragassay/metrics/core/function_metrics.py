@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import hashlib
 import inspect
 import math
-import sys
-import tokenize
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from copy import deepcopy
 from typing import Any, ClassVar, TypeVar, overload
 
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.errors import UsageError
 from ragassay.metrics.core import naming, own
-from ragassay.metrics.core.metric import Metric, Need
+from ragassay.metrics.core.function_reading import digest_of, part_of, place_of, signature_of
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
@@ -29,18 +25,6 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.user_code import described, is_async, is_python_word, load_object
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_NEEDS: tuple[Need, ...] = (
-    *("query", "passages", "answer", "references", "gold", "answerability", "history"),
-    "given",
-)
-"""Parts without which a metric has no value, in the order in which they are looked for."""
-
-_FREE = (
-    *("sample", "id", "system", "repeat", "metadata", "timestamp", "failure"),
-    *("reference_groups", "negative_references"),
-)
-"""Parts that every sample has, if only empty."""
 
 _AT_ONCE = 64
 """Samples for which an asynchronous function is called at once."""
@@ -238,7 +222,7 @@ def metric(
             )
         if low is not None and high is not None and not low < high:
             raise UsageError(f"The metric {called}: low is {low}, which is not below high, {high}.")
-        needs, uses, sample_parts, parameters = _signature_of(function, called)
+        needs, uses, sample_parts, parameters = signature_of(function, called)
         doc = inspect.getdoc(function) or ""
         first = " ".join(doc.partition("\n\n")[0].split())
         body: dict[str, Any] = {
@@ -249,8 +233,8 @@ def metric(
             **{key: param(value, f"parameter of {called}") for key, value in parameters.items()},
             "function": staticmethod(function),
             "fields": sample_parts,
-            "digest": _digest(function),
-            "place": _place(function),
+            "digest": digest_of(function),
+            "place": place_of(function),
             "name": called,
             "title": title or first.rstrip(".") or called.replace("_", " "),
             "needs": needs,
@@ -326,89 +310,6 @@ def as_metric(value: Any) -> Metric:
         f"{value!r} is no metric. Give a name, a function of parts of a sample (answer, query ...) "
         "or a metric object."
     )
-
-
-def part_of(sample: Sample, name: str) -> Any:
-    """A part of a sample as functions get it: texts, and lists of texts.
-
-    Args:
-        sample: any sample.
-        name: a parameter's name.
-    """
-    if name == "sample":
-        return sample
-    value = getattr(sample, name)
-    if name == "metadata":
-        return deepcopy(value)  # a function that changes it changes no other metric's
-    if name == "answer":
-        return None if value is None else value.text
-    if name == "passages":
-        return None if value is None else [one.text for one in value]
-    if isinstance(value, tuple):
-        return list(value) or None if name in ("references", "history") else list(value)
-    return str(value) if name == "answerability" and value is not None else value
-
-
-def _signature_of(
-    function: Callable[..., Any], name: str
-) -> tuple[tuple[Need, ...], tuple[Need, ...], tuple[str, ...], Mapping[str, Any]]:
-    """What a function needs, uses and takes of a sample, and the metric's own parameters."""
-    needed: set[str] = set()
-    sample_parts: list[str] = []
-    parameters: dict[str, Any] = {}
-    for one in inspect.signature(function).parameters.values():
-        where = f"The metric {name}: its parameter {one.name!r}"
-        if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
-            raise UsageError(f"{where} has no fixed name. Name the parts of a sample it takes.")
-        if one.name in (*_NEEDS, *_FREE):
-            sample_parts.append(one.name)
-            if one.default is one.empty:
-                needed.add(one.name)
-            elif one.default is not None:
-                raise UsageError(
-                    f"{where} is a part of the sample; its default can only be None, which it gets "
-                    "where the sample lacks it."
-                )
-        elif one.default is one.empty:
-            hint = did_you_mean(one.name, (*_NEEDS, *_FREE))
-            raise UsageError(
-                f"{where} is no part of a sample. {hint} There are: "
-                f"{', '.join((*_NEEDS, *_FREE))}; any other parameter needs a default."
-            )
-        elif not isinstance(one.default, bool | int | float | str):
-            kind = type(one.default).__name__
-            raise UsageError(
-                f"{where} has a {kind} as its default; a metric's parameter is a number, a flag or "
-                "a text."
-            )
-        else:
-            parameters[one.name] = one.default
-    needs = tuple(need for need in _NEEDS if need in needed)
-    uses = tuple(need for need in _NEEDS if need in sample_parts and need not in needed)
-    return needs, uses, tuple(sample_parts), parameters
-
-
-def _digest(function: Callable[..., Any]) -> str:
-    """The hash of a function's source, or of its compiled form where there is none."""
-    try:
-        source = inspect.getsource(function)
-    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
-        # There is no file, or the file of that name holds something else at that line.
-        code = getattr(function, "__code__", None)
-        source = "" if code is None else f"{code.co_code!r}{code.co_consts!r}{code.co_names!r}"
-    # A function made by another one also depends on the values that this one gave it.
-    for cell in getattr(function, "__closure__", None) or ():
-        with suppress(ValueError):  # not filled yet
-            value = cell.cell_contents
-            source += f"|{value!r}" if isinstance(value, str | int | float | None) else ""
-    return hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()[:12]
-
-
-def _place(function: Callable[..., Any]) -> str:
-    module, path = function.__module__, function.__qualname__
-    if module == "__main__" or "<locals>" in path or module not in sys.modules:
-        return ""
-    return f"{module}:{path}"
 
 
 def _range(one: Metric) -> str:
