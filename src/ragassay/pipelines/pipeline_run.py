@@ -265,10 +265,10 @@ class StepRunner:
     def _failed(self, number: int, step: Step, problem: str) -> StepError:
         line = self.pipeline.marked.line(step.place)
         where = f", server {step.server!r}" if isinstance(step, ToolStep) else ""
-        kept = f" What the steps before gave is kept: --from {number} goes on."
+        advice = f" What the steps before gave is kept: --from {number} goes on."
         return StepError(
             f"{self.pipeline.path}, line {line}: step {number} ({step.name}){where}: "
-            f"{problem}{kept if number > 1 else ''}"
+            f"{problem}{advice if number > 1 else ''}"
         )
 
 

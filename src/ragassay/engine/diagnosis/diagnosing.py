@@ -159,7 +159,7 @@ def diagnose(
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
-    found = []
+    classes: list[ClassFound] = []
     for fault in (*CLASSES, UNEXPLAINED):
         member = np.array([one is fault for one in faults], dtype=np.bool_)
         if not member.any():
@@ -170,7 +170,7 @@ def diagnose(
         cost = None
         if fine_mean is not None and (member & scored).any():
             cost = float((fine_mean - values[member & low]).sum() / max(1, scored.sum()))
-        found.append(
+        classes.append(
             ClassFound(
                 fault, int(member.sum()), float(member.mean()), interval.low, interval.high, cost,
                 tuple(examples[fault.name]),
@@ -178,13 +178,13 @@ def diagnose(
                 tuple(judgments.judged(fault, name) for name in judges[fault.name]),
             )
         )  # fmt: skip
-    found.sort(key=lambda one: (one.fault is UNEXPLAINED, -one.n))
+    classes.sort(key=lambda one: (one.fault is UNEXPLAINED, -one.n))
     missing = tuple(not_looked_at(result.summary.metrics, names, sources, facts))
     command = _command(
         result, metric.name, sources, [name for one in missing for name in one.metrics]
     )
-    if found and found[-1].fault is UNEXPLAINED and not command:
-        found[-1] = replace(found[-1], fault=NOTHING_LACKING)
+    if classes and classes[-1].fault is UNEXPLAINED and not command:
+        classes[-1] = replace(classes[-1], fault=NOTHING_LACKING)
     return Diagnosis(
         name=result.name,
         headline=metric.name,
@@ -198,7 +198,7 @@ def diagnose(
         mean=float(values[scored].mean()) if scored.any() else None,
         fine_mean=fine_mean,
         level=level,
-        found=tuple(found),
+        found=tuple(classes),
         not_looked_at=missing,
         not_telling=tuple(judgments.not_telling()),
         sources={name: dict(counts) for name, counts in sources.items() if counts},

@@ -181,7 +181,7 @@ class HttpTarget(Target):
             raise self._status(response.status, response.headers, content)
         value = self._json(content)
         self._refuse_failure(value)
-        answer = texts_joined(self._found([value], "answer", mapping.answer), mapping.answer)
+        answer = texts_joined(self._find([value], "answer", mapping.answer), mapping.answer)
         return self._made("" if answer is NOTHING else answer, [value])
 
     async def _read_stream(self, response: aiohttp.ClientResponse, watch: Stopwatch) -> SystemReply:
@@ -286,7 +286,7 @@ class HttpTarget(Target):
         if isinstance(passages, list) and mapping.passage is not None:
             passages = [
                 {part: found for part, path in self._passage_paths.items()
-                 if (found := self._found([one], f"passage.{part}", path)) is not NOTHING}
+                 if (found := self._find([one], f"passage.{part}", path)) is not NOTHING}
                 for one in passages
             ]  # fmt: skip
         usage = {part: measured(f"usage.{part}", path) for part, path in self._usage_paths.items()}
@@ -322,10 +322,10 @@ class HttpTarget(Target):
         that may find nothing."""
         if paths is None:
             return None
-        found = self._found(values[::-1], name, paths)
-        return None if found is NOTHING else found
+        part = self._find(values[::-1], name, paths)
+        return None if part is NOTHING else part
 
-    def _found(self, values: list[Any], name: str, paths: Paths) -> Any:
+    def _find(self, values: list[Any], name: str, paths: Paths) -> Any:
         try:
             return find_first(values, paths)
         except PathError as error:

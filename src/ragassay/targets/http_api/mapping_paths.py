@@ -58,12 +58,12 @@ def find_first(values: Iterable[Any], paths: Paths) -> Any:
     parsed = each_path(paths)
     for value, path in product(values, parsed):
         try:
-            found = path.find(value)
+            part = path.find(value)
         except PathError as error:
             problem = problem or error
             continue
-        if found is not NOTHING:
-            return found
+        if part is not NOTHING:
+            return part
     if problem is not None and not any(path.optional for path in parsed):
         raise problem
     return NOTHING
@@ -77,10 +77,10 @@ def value_at(value: Any, paths: Paths) -> Any:
         paths: of a mapping file.
     """
     try:
-        found = find_first([value], paths)
+        part = find_first([value], paths)
     except PathError:
         return None
-    return None if found is NOTHING else found
+    return None if part is NOTHING else part
 
 
 def texts_joined(value: Any, paths: Paths) -> Any:
