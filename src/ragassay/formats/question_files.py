@@ -194,7 +194,7 @@ class SourceColumns:
         held: dict[str, Any] = {}
         missing: dict[str, InputError] = {}
         for wanted, names in canonical(columns).items():
-            # Each by itself: a column that another field's path reaches into is there all the same.
+            # Each by itself: two fields may use one column, and one of them a path into it.
             chosen = ChosenColumns({wanted: names})
             if chosen.fields_in(record):
                 held[wanted] = names

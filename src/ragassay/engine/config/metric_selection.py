@@ -108,7 +108,7 @@ def make_plan(
     of: dict[str, Metric] = {}
     shown: dict[str, str] = {}
     for plain, metric in zip(metrics, changed, strict=False):
-        # A published name with chosen parameters shows them: it stands for no other value.
+        # A published name shows its chosen parameters, so that one name has one value.
         base = naming.usual(metric)
         column = columns.get(str(base))
         name = asked.get(metric, str(metric)) if column is None else metric.called(column, base)

@@ -56,7 +56,7 @@ def here(
         embedder: the model that embeds, where it is on this machine.
     """
     metrics = list(metrics)
-    complete = weights_among(metrics)
+    complete = weights_among(metrics)  # an embedder may be a folder of another layout
     for weights in weights_among(metrics, embedder):
         with suppress(Unavailable):
             (folder_of if weights in complete else place_of)(weights, folders)

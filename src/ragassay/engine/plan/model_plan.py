@@ -82,7 +82,7 @@ class AbsentModels:
 
 
 class _Absent(Models):
-    """Models of which none is on this machine."""
+    """Models that are not on this machine."""
 
     def __init__(self, options: ModelOptions, error: Unavailable) -> None:
         super().__init__(options, lambda models: models.use(Embedder))  # type: ignore[type-abstract]

@@ -144,7 +144,7 @@ class Comparison(Displayed):
 
     @property
     def with_scores(self) -> tuple[Difference, ...]:
-        """The metrics of which both runs scored some query: what a table has rows of."""
+        """The metrics with at least one query that both runs scored: the rows of a table."""
         return tuple(d for d in self.differences if d.a_mean is not None or d.b_mean is not None)
 
     def plot(self) -> Chart:

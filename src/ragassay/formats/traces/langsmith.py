@@ -184,7 +184,7 @@ def _groups_of(row: Row, mapper: Mapper, retrieved: bool) -> tuple[Any, Any, Any
 
 
 _EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
-"""The keys of an example of a data set, none of which is of a run."""
+"""The keys of an example of a data set; a run has none of them."""
 
 _MEASURED: Mapping[str, tuple[str, float]] = {
     **dict.fromkeys(("latency", "latency_(s)", "latency_s", "execution_time"), ("latency", 1)),
@@ -276,7 +276,7 @@ def _is_flat(head: Head) -> bool:
     record = head.record
     if head.container != "json" or "outputs" not in record:
         return False
-    # Outputs are null in an example of which nothing is expected.
+    # Outputs are null in an example without an expected answer.
     if not (isinstance(record.get("inputs"), dict) and isinstance(record["outputs"], dict | None)):
         return False
     expects = any(isinstance(record.get(name), dict) for name in _EXPECTED)

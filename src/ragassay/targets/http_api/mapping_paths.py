@@ -29,7 +29,7 @@ def _checked(paths: str | list[str] | None) -> str | list[str] | None:
 
 
 Paths = Annotated[str | list[str] | None, AfterValidator(_checked)]
-"""A path as `JsonPath` reads it, or several, of which the first that leads somewhere counts."""
+"""A path as `JsonPath` reads it, or several: the first that finds something counts."""
 
 
 def paths_text(paths: Paths) -> str:
