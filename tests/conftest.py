@@ -61,7 +61,7 @@ def no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_metric_left() -> Iterator[None]:
     """Leaves no metric of a user's behind."""
-    naming.known()
+    naming.metric_classes()
     before, mine = dict(metric._CLASSES), dict(own._OWN)
     yield
     for table, kept in ((metric._CLASSES, before), (own._OWN, mine)):

@@ -51,14 +51,14 @@ FORMAT = Format("shout", "One answer a line", (".shout",), sniff, read)
 
 @pytest.fixture
 def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    naming.known()  # ours are there before the additions, and stay after them
+    naming.metric_classes()  # ours are there before the additions, and stay after them
     for package, source in ((metrics, METRIC), (suites, SUITE), (formats, FORMAT)):
         folder = tmp_path / package.__name__
         folder.mkdir()
         (folder / "zz_added.py").write_text(source)
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
     before = dict(metric._CLASSES)
-    caches = (metric.registered, naming._import_all, suites.known, formats.known)
+    caches = (metric.registered, naming._import_all, suites.all_suites, formats.all_formats)
     for cache in caches:
         cache.cache_clear()
     yield tmp_path
@@ -83,18 +83,22 @@ def test_a_name_that_is_taken_is_refused(
 ) -> None:
     folder = added / package.__name__
     (folder / "zz_again.py").write_text(source)
-    for cache in (naming._import_all, suites.known, formats.known):
+    for cache in (naming._import_all, suites.all_suites, formats.all_formats):
         cache.cache_clear()
-    known = naming.known if package is metrics else package.known
+    lists = {
+        metrics: naming.metric_classes,
+        suites: suites.all_suites,
+        formats: formats.all_formats,
+    }
     with pytest.raises(UsageError, match=message):
-        known()
+        lists[package]()
 
 
 def test_the_help_of_suite_names_them_all() -> None:
     from ragassay.engine.config import RunConfig, options_of
 
     told = options_of(RunConfig)["suite"].help
-    assert all(name in told for name in suites.known())
+    assert all(name in told for name in suites.all_suites())
 
 
 def test_one_file_each_is_enough(added: Path, capsys: pytest.CaptureFixture[str]) -> None:

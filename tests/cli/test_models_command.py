@@ -21,7 +21,7 @@ from ragassay.errors import UsageError
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.models.weights.fetching import needed, readable
-from ragassay.models.weights.known import KNOWN, KnownModel
+from ragassay.models.weights.known_models import KNOWN, KnownModel
 from ragassay.models.weights.weight_files import PINNED, folder_of, identity
 
 NEEDS = "the extra 'models' is not installed"

@@ -214,7 +214,7 @@ def test_datapizzas_parameters_are_those_of_the_metrics(name: str) -> None:
 @pytest.mark.parametrize("name", ["rouge_score@4", "rouge_score(stem=false)"])
 def test_a_name_of_several_metrics_takes_no_parameters_and_the_error_names_them(name: str) -> None:
     with pytest.raises(UsageError, match=r"stands for rouge1\.f, rouge2\.f, rougeL\.f"):
-        naming.named(name)
+        naming.metrics_by_name(name)
 
 
 def test_rouge_score_is_the_three_values_that_the_function_gives() -> None:
@@ -226,7 +226,7 @@ def test_rouge_score_is_the_three_values_that_the_function_gives() -> None:
 
 def test_an_error_says_once_where_a_name_is_published() -> None:
     with pytest.raises(UsageError) as raised:
-        suites.named("Precision@K")
+        suites.metrics_by_name("Precision@K")
     assert str(raised.value).count("umbrela_P in the suite trecrag") == 1
 
 

@@ -200,7 +200,7 @@ def test_runs_with_the_same_tag_are_called_by_their_files(
         ("qrels new.run -R prefs", ["line 1", "4 columns", "preferences file has 5"]),
         ("twice new.run -R qrels_jg", ["twice, line 3", "'a'", "group '1'", "query 'q1'"]),
         ("circle new.run -R prefs", ["query 'q1'", "contradict each other"]),
-        ("both new.run -R prefs", ["query 'q1'", "both 0 and more than 0"]),
+        ("both new.run -R prefs", ["query 'q1'", "level 0 and a level above 0"]),
         ("qrels new.run -Z qrels", ["qrels, line 1", "not a mean and a standard deviation"]),
         ("qrels new.run -Z short", ["short, line 1", "3 columns", "4"]),
         ("qrels new.run -M 0", ["at least 1"]),

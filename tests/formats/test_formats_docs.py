@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.formats import Notes, aliases, detect, known, load, schema
+from ragassay.formats import Notes, aliases, all_formats, detect, load, schema
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```(\w+) (\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -26,7 +26,7 @@ def test_every_example_is_read_as_what_it_is_called(
 def test_every_format_in_the_list_is_known_and_shown() -> None:
     table = PAGE.split("| format | what |")[1].split("\n\n")[0]
     listed = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row[:40])}
-    assert listed <= known().keys()
+    assert listed <= all_formats().keys()
     assert listed - {name for _, name, _ in EXAMPLES} == {
         *("parquet", "trec_run", "beir", "hf_dataset", "xlsx"),
     }

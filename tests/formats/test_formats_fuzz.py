@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.errors import InputError
-from ragassay.formats import Notes, aliases, from_records, known, load, to_record
+from ragassay.formats import Notes, aliases, all_formats, from_records, load, to_record
 from ragassay.formats.native import dump
 
 names = st.sampled_from([n for f, others in aliases.ALIASES.items() for n in (f, *others)])
@@ -76,7 +76,7 @@ contents = st.lists(pieces, max_size=12).map(b"".join) | st.binary(max_size=30)
 @settings(
     max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(contents, st.booleans(), st.none() | st.sampled_from(sorted(known())))
+@given(contents, st.booleans(), st.none() | st.sampled_from(sorted(all_formats())))
 def test_any_file_gives_samples_or_an_input_error(
     tmp_path: Path, content: bytes, packed: bool, name: str | None
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 import ragassay
 from ragassay.cli import call
 from ragassay.errors import InputError, UsageError
-from ragassay.formats import Notes, detect, known, load
+from ragassay.formats import Notes, all_formats, detect, load
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Statement, Turn
 
 
@@ -637,7 +637,7 @@ def test_trec_evals_run_with_junk_is_recognised(shared: Path) -> None:
 
 
 def test_every_format_has_a_name_a_title_and_a_reader() -> None:
-    formats = known()
+    formats = all_formats()
     assert {
         "jsonl",
         "csv",

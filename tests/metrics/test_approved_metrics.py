@@ -41,7 +41,7 @@ def samples() -> list[Sample]:
 
 def of_package() -> dict[str, type[Metric]]:
     """The metrics of the package, without those that other tests made."""
-    known = naming.known().items()
+    known = naming.metric_classes().items()
     return {name: cls for name, cls in known if name not in own._OWN and "ragassay." in str(cls)}
 
 
@@ -71,7 +71,7 @@ def other_values(metric: type[Metric], spec: dataclasses.Field[Any]) -> Sequence
 def variants(names: Sequence[str]) -> Iterator[Metric]:
     """The metrics of these names, and each with one parameter changed."""
     for name in names:
-        cls = naming.known()[name]
+        cls = naming.metric_classes()[name]
         plain = next((one for one in (name, f"{name}@2", f"{name}(of=em)") if made(one)), None)
         if plain is None:
             continue
@@ -95,14 +95,14 @@ def parsed_names() -> Iterator[str]:
     """What names stand for, or what is wrong with them."""
     for line in lines_of("names.txt"):
         found = result(
-            lambda line=line: {key: repr(one) for key, one in naming.named(line).items()}
+            lambda line=line: {key: repr(one) for key, one in naming.metrics_by_name(line).items()}
         )
         takes = naming.takes_cutoffs(line), naming.lacks_cutoff(line), naming.is_known(line)
         yield f"{line} = {found} {takes} {result(naming.find, line)}"
-        yield f"  {result(naming.named, line, ks=[3], local={'x': 'em', 'P': 'P@2'})}"
+        yield f"  {result(naming.metrics_by_name, line, ks=[3], local={'x': 'em', 'P': 'P@2'})}"
     for texts in ("a,b(c,d),,e", ["a, b", "c(d", "e)f,g"]):
         yield f"{texts}: {naming.split(texts)}"
-    yield result(naming.named, [])
+    yield result(naming.metrics_by_name, [])
     for name, values in (
         ("P@5", {"rel": "2"}),
         ("P@5", {"rel": 0}),

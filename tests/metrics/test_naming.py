@@ -13,7 +13,7 @@ from ragassay.metrics.core.window import Window
 from ragassay.models import ModelOptions, Models
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 from ragassay.scores import Reason, Score, Unscored
-from ragassay.suites import known as known_suites
+from ragassay.suites import all_suites
 
 
 def built(cls: type[Metric]) -> Metric:
@@ -22,7 +22,7 @@ def built(cls: type[Metric]) -> Metric:
     return cls(**dict.fromkeys(required, 1))
 
 
-OURS = [cls for cls in naming.known().values() if "ragassay." in cls.__module__]
+OURS = [cls for cls in naming.metric_classes().values() if "ragassay." in cls.__module__]
 """Those of other tests are known only where these were loaded."""
 
 
@@ -41,7 +41,7 @@ def test_a_printed_name_parses_back(cls: type[Metric]) -> None:
     assert repr(metric) == str(metric)
 
 
-@pytest.mark.parametrize("suite", known_suites().values(), ids=lambda suite: suite.name)
+@pytest.mark.parametrize("suite", all_suites().values(), ids=lambda suite: suite.name)
 def test_every_name_in_a_suite_resolves(suite) -> None:
     metrics = suite.resolve()
     published = suite.resolve(published=True)
@@ -102,8 +102,8 @@ def test_ultrarag_names_stand_for_one_metric_a_cutoff() -> None:
 
 def test_a_result_keeps_the_name_as_it_was_typed() -> None:
     asked = ["AutoNuggetizer", "UMBRELA", "Citation", "is_matching", "NUGGETS.vital", "rougeL"]
-    assert list(naming.named(asked)) == [*asked[:-1], "rougeL.f"]
-    assert list(naming.named("umbrela,UMBRELA,citation")) == ["umbrela", "citation.f1"]
+    assert list(naming.metrics_by_name(asked)) == [*asked[:-1], "rougeL.f"]
+    assert list(naming.metrics_by_name("umbrela,UMBRELA,citation")) == ["umbrela", "citation.f1"]
 
 
 def test_a_published_function_of_a_single_rank_is_told_what_scores_a_sample() -> None:
@@ -119,7 +119,7 @@ def test_a_list_is_read_once_each_and_commas_inside_parentheses_do_not_split() -
 
 
 def published(suite: str, names: str) -> list[str]:
-    return [str(metric) for metric in known_suites()[suite].resolve(names, published=True)]
+    return [str(metric) for metric in all_suites()[suite].resolve(names, published=True)]
 
 
 def test_published_forms_keep_the_cut_off_that_was_asked_for() -> None:
@@ -143,10 +143,10 @@ def test_what_a_published_form_cannot_do_is_refused(name: str) -> None:
         published("chunks", name)
 
 
-@pytest.mark.parametrize("suite", known_suites().values(), ids=lambda suite: suite.name)
+@pytest.mark.parametrize("suite", all_suites().values(), ids=lambda suite: suite.name)
 def test_published_forms_are_told_by_canonical_names(suite) -> None:
     for corrected, replaced in suite.published.items():
-        assert corrected in naming.known() and replaced in naming.known()
+        assert corrected in naming.metric_classes() and replaced in naming.metric_classes()
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_harmonic_is_zero_where_both_are_zero() -> None:
 
 
 def test_a_published_name_outside_its_suite_says_what_it_stands_for_and_where() -> None:
-    resolve = known_suites()["qa"].resolve
+    resolve = all_suites()["qa"].resolve
     with pytest.raises(UsageError) as caught:
         resolve("em,BertscoreP")
     assert str(caught.value) == (
@@ -228,22 +228,22 @@ def test_a_published_name_outside_its_suite_says_what_it_stands_for_and_where() 
     )
     # What the name means here is said first, where it means anything.
     with pytest.raises(UsageError, match=r"F1 needs a cut-off.*citation.f1 in the suite trecrag"):
-        known_suites()["retrieval"].resolve("F1")
+        all_suites()["retrieval"].resolve("F1")
     assert [str(metric) for metric in resolve("RB_agg,rb_agg")] == ["rb_agg"]
 
 
-@pytest.mark.parametrize("suite", known_suites().values(), ids=lambda suite: suite.name)
+@pytest.mark.parametrize("suite", all_suites().values(), ids=lambda suite: suite.name)
 def test_every_name_that_a_suite_shows_is_understood_or_explained_everywhere(suite) -> None:
     for metric in suite.resolve():
         shown = suite.columns.get(str(metric), str(metric))
         assert suite.resolve(shown) == [metric]
         try:
-            everywhere = known_suites()["qa"].resolve(shown)
+            everywhere = all_suites()["qa"].resolve(shown)
         except UsageError as error:
             assert f"in the suite {suite.name}" in str(error)
         else:
             # One name is UltraRAG's as well, and shows by its cut-offs which of the two it is.
-            ranks = known_suites()["qa"].named(shown)
+            ranks = all_suites()["qa"].metrics_by_name(shown)
             assert everywhere == [metric] or (shown == "Recall" and "Recall@10" in ranks)
 
 
@@ -272,9 +272,9 @@ def test_a_metric_that_comes_later_is_known_by_its_name_and_its_aliases() -> Non
 
 @pytest.mark.usefixtures("no_metric_left")
 def test_the_order_of_the_metrics_does_not_depend_on_which_was_imported_first() -> None:
-    before = list(naming.known())
+    before = list(naming.metric_classes())
     backwards = dict(reversed(registry._CLASSES.items()))
     registry._CLASSES.clear()
     registry._CLASSES.update(backwards)
     registry.registered.cache_clear()
-    assert list(naming.known()) == before
+    assert list(naming.metric_classes()) == before

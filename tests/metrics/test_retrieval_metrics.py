@@ -296,7 +296,7 @@ def test_trec_evals_residual_is_available_beside_the_correct_one() -> None:
 
 
 def ranking_metrics() -> list[type[Metric]]:
-    return [cls for cls in naming.known().values() if issubclass(cls, RankingMetric)]
+    return [cls for cls in naming.metric_classes().values() if issubclass(cls, RankingMetric)]
 
 
 def test_every_metric_says_what_it_is() -> None:

@@ -121,7 +121,7 @@ def test_an_empty_hint_leaves_no_gap_in_an_error() -> None:
     assert str(InputError("bad", hint=" ")) == "bad."
 
 
-@pytest.mark.parametrize("suite", list(suites.known()))
+@pytest.mark.parametrize("suite", list(suites.all_suites()))
 def test_the_list_of_a_suite_tells_what_to_know_about_its_numbers(
     suite: str, capsys: pytest.CaptureFixture
 ) -> None:

@@ -34,10 +34,10 @@ def test_every_entry_names_a_metric_of_ours(one: PeerMetric) -> None:
     for name in one.names:
         if one.same:
             assert not naming.is_known(name)  # a name of our own would win, and mean something else
-            assert [*map(str, suites.named(name).values())] == [one.ours]
+            assert [*map(str, suites.metrics_by_name(name).values())] == [one.ours]
         elif not naming.is_known(name):
             with pytest.raises(UsageError) as caught:
-                suites.named(name)
+                suites.metrics_by_name(name)
             assert one.tool in str(caught.value) and one.differs in str(caught.value)
 
 

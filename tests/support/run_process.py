@@ -111,8 +111,8 @@ def main() -> None:
     from ragassay.cli import call
     from ragassay.metrics.core import naming
 
-    for found in (formats, suites, naming):
-        found.known()
+    for load in (formats.all_formats, suites.all_suites, naming.metric_classes):
+        load()
     logs = [os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND) for name in sys.argv[1:]]
     for line in sys.stdin:
         child = os.fork()

@@ -64,7 +64,7 @@ def run(
     if param is not None:
         raise UsageError("--param is for a pipeline: a YAML file with 'pipeline:'.")
     kind = run_options.get("format")
-    if kind in folder.known() and kind not in formats.known():
+    if kind in folder.report_formats() and kind not in formats.all_formats():
         raise UsageError(
             f"{kind} is a format of reports, and --format names that of the data. After the run: "
             f"ragassay report DIR --format {kind}."

@@ -22,11 +22,11 @@ from .question_files import (
 )
 from .reading import (
     Paths as Paths,
+    all_formats as all_formats,
     detect as detect,
     files_of as files_of,
     from_records as from_records,
     get as get,
-    known as known,
     load as load,
     map_records as map_records,
     read as read,

@@ -24,7 +24,7 @@ Paths = Name | Sequence[Name]
 
 
 @cache
-def known() -> Mapping[str, Format]:
+def all_formats() -> Mapping[str, Format]:
     """Every format by name."""
     ours = [getattr(module, "FORMAT", None) for module in discovery.modules("ragassay.formats")]
     every = [*ours, *extensions.added("formats").values()]
@@ -38,7 +38,7 @@ def get(name: str) -> Format:
     Raises:
         UsageError: there is none; the message has the nearest match.
     """
-    formats = known()
+    formats = all_formats()
     if name not in formats:
         hint = did_you_mean(name, formats)
         raise UsageError(f"Unknown format {name!r}. {hint} There are: {', '.join(formats)}.")
@@ -55,7 +55,7 @@ def detect(path: Paths, encoding: str | None = None) -> Format:
     Raises:
         InputError: the file cannot be opened, or no format fits it.
     """
-    return detection.detect(files_of(path)[0], known(), encoding)
+    return detection.detect(files_of(path)[0], all_formats(), encoding)
 
 
 def files_of(path: Paths) -> list[Path]:
@@ -101,7 +101,7 @@ def read(
             (``runs/*.jsonl``) or a list: their samples follow each other, and two of them with one
             id, system and repeat are an error. What a file of questions alone expects
             (references, gold) is given to the samples of the others, by id or by query.
-        format: a name from `known`, where detection is not wanted.
+        format: a name from `all_formats`, where detection is not wanted.
         limit: how many samples to read at most.
         gold: relevance judgements that replace the gold passages of their queries: a qrels file,
             or the mapping query id -> document id -> grade.
@@ -156,7 +156,7 @@ def load(
             (``runs/*.jsonl``) or a list: their samples follow each other, and two of them with one
             id, system and repeat are an error. What a file of questions alone expects
             (references, gold) is given to the samples of the others, by id or by query.
-        format: a name from `known`, where detection is not wanted.
+        format: a name from `all_formats`, where detection is not wanted.
         limit: how many samples to read at most.
         gold: relevance judgements that replace the gold passages of their queries.
         **options: ``columns``, ``separator``, ``single_chunk``, ``refuse_joined``, ``system``,

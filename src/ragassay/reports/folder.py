@@ -60,7 +60,7 @@ _OF_GATES = ("junit", "badge")
 """Formats that show gates, which a run of the suite consistency alone has itself."""
 
 
-def known() -> tuple[str, ...]:
+def report_formats() -> tuple[str, ...]:
     """All report formats: ours (Open RAG Eval's is several files), and those of installed
     packages."""
     return (*WRITERS, "ore", *added("reports"))
@@ -133,10 +133,10 @@ def write_reports(
     published += ["junit"] if result.gates or result.config.get("fail_under") else []
     wanted = [full_name(name) for name in formats or (*DEFAULT, *published)]
     for name in wanted:
-        if name not in known():
+        if name not in report_formats():
             raise UsageError(
-                f"Unknown report format {name!r}. {did_you_mean(name, known())} "
-                f"There are: {', '.join(known())}."
+                f"Unknown report format {name!r}. {did_you_mean(name, report_formats())} "
+                f"There are: {', '.join(report_formats())}."
             )
     # A run of the suite consistency alone has no metrics but those of its consistency.
     with_metrics = result if result.summary.metrics else result.consistency or result

@@ -4,9 +4,9 @@ from .suite import (
     Total as Total,
     advice_on as advice_on,
     aliases_of as aliases_of,
+    all_suites as all_suites,
     every_alias as every_alias,
     get as get,
-    known as known,
-    named as named,
+    metrics_by_name as metrics_by_name,
     published_elsewhere as published_elsewhere,
 )

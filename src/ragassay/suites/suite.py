@@ -105,9 +105,9 @@ class Suite:
             UsageError: an unknown name, a parameter out of range, or one that a published form
                 does not have.
         """
-        return list(self.named(names, ks=ks, published=published).values())
+        return list(self.metrics_by_name(names, ks=ks, published=published).values())
 
-    def named(
+    def metrics_by_name(
         self,
         names: str | Sequence[str] | None = None,
         *,
@@ -115,7 +115,7 @@ class Suite:
         published: bool = False,
     ) -> dict[str, Metric]:
         """The metrics of `resolve`, each under the name that results show it by (see
-        `naming.named`).
+        `naming.metrics_by_name`).
 
         Args:
             names: names, or a comma-separated string of them; all metrics of the suite by default.
@@ -126,7 +126,7 @@ class Suite:
             UsageError: as `resolve` raises.
         """
         wanted = names if names is not None else self._with_cutoffs(ks)
-        by_name = named(wanted, ks=ks, local=self.aliases)
+        by_name = metrics_by_name(wanted, ks=ks, local=self.aliases)
         if not published:
             return by_name
         swapped: dict[Metric, str] = {}
@@ -149,7 +149,7 @@ class Suite:
     def _as_published(self, metric: Metric) -> Metric:
         if metric.name not in self.published:
             return metric
-        cls = naming.known()[self.published[metric.name]]
+        cls = naming.metric_classes()[self.published[metric.name]]
         shared = {spec.name for spec in dataclasses.fields(cls)}
         carried = {}
         for spec in dataclasses.fields(metric):
@@ -164,14 +164,14 @@ class Suite:
         return cls(**carried)
 
 
-def named(
+def metrics_by_name(
     names: str | Sequence[str],
     *,
     ks: Sequence[int] | None = None,
     local: Mapping[str, str] | None = None,
 ) -> dict[str, Metric]:
-    """The metrics of `naming.named`; where only another suite publishes a name, the error says
-    which.
+    """The metrics of `naming.metrics_by_name`; where only another suite publishes a name, the error
+    says which.
 
     A published name is valid inside its suite only, even where no other suite uses it: systems mean
     different things by ``f1`` or ``MRR``, and a number must not change its meaning when a suite is
@@ -187,7 +187,8 @@ def named(
         The metrics by shown name.
 
     Raises:
-        UsageError: see `naming.named`; a name without its cut-off that another suite publishes.
+        UsageError: see `naming.metrics_by_name`; a name without its cut-off that another suite
+            publishes.
     """
     for name in naming.split(names):
         here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local or {})}
@@ -197,7 +198,7 @@ def named(
             raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
     local = {**peer_aliases(), **(local or {})}
     try:
-        return naming.named(names, ks=ks, local=local)
+        return naming.metrics_by_name(names, ks=ks, local=local)
     except UsageError as error:
         wrong = {
             name: problem for name in naming.split(names) if (problem := _wrong(name, ks, local))
@@ -213,7 +214,7 @@ def named(
 
 def _wrong(name: str, ks: Sequence[int] | None, local: Mapping[str, str]) -> UsageError | None:
     try:
-        naming.named([name], ks=ks, local=local)
+        naming.metrics_by_name([name], ks=ks, local=local)
     except UsageError as error:
         return error
     return None
@@ -251,7 +252,7 @@ def published_elsewhere(name: str) -> str:
     base = re.split(r"[(@.]", name, maxsplit=1)[0].casefold()
     matches = [
         (alias, target, suite.name)
-        for suite in known().values()
+        for suite in all_suites().values()
         for alias, target in suite.aliases.items()
         if alias.casefold() == base
     ]
@@ -262,7 +263,7 @@ def published_elsewhere(name: str) -> str:
     inside = _each((suite for *_, suite in matches), " or ")
     besides = [
         f" {sentence}"
-        for suite in known().values()
+        for suite in all_suites().values()
         for alias, sentence in suite.elsewhere.items()
         if alias.casefold() == base
     ]
@@ -278,7 +279,7 @@ def _each(words: Iterable[str], joint: str) -> str:
 
 
 @cache
-def known() -> Mapping[str, Suite]:
+def all_suites() -> Mapping[str, Suite]:
     """Every suite by name."""
     files = sorted(resources.files("ragassay.suites").iterdir(), key=lambda file: file.name)
     ours = [_read(file) for file in files if file.name.endswith(".yaml")]
@@ -314,8 +315,8 @@ def aliases_of(suites: Iterable[Suite]) -> dict[str, str]:
 def every_alias() -> Mapping[str, str]:
     """The published names of all suites that are no general names of metrics, with the metrics they
     stand for."""
-    general = naming.known().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
-    every = {**peer_aliases(), **aliases_of(known().values())}
+    general = naming.metric_classes().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
+    every = {**peer_aliases(), **aliases_of(all_suites().values())}
     return MappingProxyType({name: every[name] for name in every if name not in general})
 
 
@@ -325,7 +326,7 @@ def get(name: str) -> Suite:
     Raises:
         UsageError: there is none; the message has the nearest match.
     """
-    suites = known()
+    suites = all_suites()
     if name not in suites:
         hint = did_you_mean(name, suites)
         raise UsageError(f"Unknown suite {name!r}. {hint} There are: {', '.join(suites)}.")

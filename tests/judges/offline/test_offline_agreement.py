@@ -50,7 +50,7 @@ def test_a_figure_counts_only_for_the_metrics_that_it_was_measured_on() -> None:
         for found in listed:
             assert found.metrics
             for name in found.metrics:
-                cls = naming.known()[name]
+                cls = naming.metric_classes()[name]
                 assert issubclass(cls, JudgedMetric)
                 assert kind in {question.kind for question in cls.asks}
         other = agreement_of(kind, "somebody_s_own")
@@ -163,7 +163,7 @@ def bundled() -> Iterator[Sample]:
 
 JUDGED = [
     name
-    for name, cls in naming.known().items()
+    for name, cls in naming.metric_classes().items()
     if (kinds_of(example_of(cls)) or cls.kind == "judge") and "ragassay." in cls.__module__
 ]
 """Of the package: those of other tests are known only where these were loaded."""
@@ -171,7 +171,7 @@ JUDGED = [
 
 @pytest.mark.parametrize("name", JUDGED)
 def test_a_judged_metric_asks_the_kinds_that_it_declares(name: str) -> None:
-    metric = example_of(naming.known()[name])
+    metric = example_of(naming.metric_classes()[name])
     judge = Listening()
     with Asker(judge) as asker:
         window = Window(list(bundled()), asker)
@@ -211,7 +211,7 @@ def test_the_page_of_a_metric_tells_the_agreement(capsys: pytest.CaptureFixture[
 
 
 def test_a_rubric_rests_on_what_the_offline_judge_does_not_answer() -> None:
-    rubrics = [name for name, cls in naming.known().items() if cls.family == "rubric"]
+    rubrics = [name for name, cls in naming.metric_classes().items() if cls.family == "rubric"]
     for name in rubrics:
         (entry,) = catalogue.entries_named(name)
         assert entry["offline_agreement"]["rubric_grade"]["said"] == catalogue.NO_ANSWER

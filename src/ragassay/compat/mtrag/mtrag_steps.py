@@ -21,8 +21,8 @@ from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
 from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
 from ragassay.engine.config import make_config, with_options
 from ragassay.engine.results import Summary
-from ragassay.engine.run import Accumulator, judged_among, noted, score_stream, signature, spending
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.engine.run import Accumulator, judged_among, score_stream, signature, spending
+from ragassay.errors import InputError, UsageError, did_you_mean, record_warnings
 from ragassay.files import atomic
 from ragassay.formats import Mapper, Record, Tasks, extended, json_files, packed
 from ragassay.judges import Asker
@@ -215,7 +215,7 @@ def run_steps(
     models = Models(options.models)
     with (
         nullcontext() if used is asker else used,
-        noted() as warned,
+        record_warnings() as warned,
         atomic(options.output) as raw,
         packed(raw, options.output) as stream,
     ):

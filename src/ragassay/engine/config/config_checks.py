@@ -92,7 +92,7 @@ def _attempts(key: str, config: RunConfig) -> Sequence[tuple[Place, Callable[[],
 
 
 def _metric(config: RunConfig, name: str) -> None:
-    suites.named(name, ks=config.ks, local=published_names(config, _format(config)))
+    suites.metrics_by_name(name, ks=config.ks, local=published_names(config, _format(config)))
 
 
 def _over_runs(config: RunConfig, name: str) -> None:

@@ -89,7 +89,7 @@ def make_plan(
         local = published_names(config, data_format, used)
         published = {name: target for suite in used for name, target in suite.published.items()}
         every = Suite("metrics", "", "", (), aliases=local, published=published)
-        by_name = every.named(config.metrics, ks=config.ks, published=config.published)
+        by_name = every.metrics_by_name(config.metrics, ks=config.ks, published=config.published)
         asked = {metric: name for name, metric in by_name.items()}
     else:
         for suite in used:

@@ -104,7 +104,9 @@ def metrics_with_spread(
 
     def named(word: str) -> list[Metric]:
         computed = by_name.get(word) or by_name.get(columns.get(word, ""))
-        meant = [computed] if computed else list(suites.named(word, local=aliases).values())
+        meant = (
+            [computed] if computed else list(suites.metrics_by_name(word, local=aliases).values())
+        )
         if wrong := next(filter(is_over_runs, meant), None):
             raise UsageError(f"{wrong} looks at runs itself; its own spread is not told.")
         return meant

@@ -32,10 +32,10 @@ from ragassay.engine.run import (
     MODELLED_WINDOW,
     Accumulator,
     moved_config,
-    noted,
     score_stream,
     signature,
 )
+from ragassay.errors import record_warnings
 from ragassay.metrics.consistency import (
     AnswersMetric,
     OfMetric,
@@ -96,7 +96,7 @@ class ConsistencyRun:
         collected = Accumulator(config, self.plan.metrics)
         counts = _RunCounts()
         with ExitStack() as stack:
-            warned = stack.enter_context(noted())
+            warned = stack.enter_context(record_warnings())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
             sink = ResultSink(names, writer, keep=keep)
             groups = group_samples(self.columns, self.samples, self.plan.of)

@@ -81,7 +81,7 @@ def _surveyed(
     except Unavailable as error:
         problem = str(error)
     by_suite = {
-        name: [suite.name for suite in suites.known().values() if metric in suite.resolve()]
+        name: [suite.name for suite in suites.all_suites().values() if metric in suite.resolve()]
         for one, metrics in used.items()
         for name, metric in metrics.items()
         if one.name == weights.name
@@ -105,10 +105,10 @@ def users() -> dict[Weights, dict[str, Metric]]:
     Metrics that embed count as users of the default embedder.
     """
     metrics: dict[Metric, None] = {}
-    for suite in suites.known().values():
+    for suite in suites.all_suites().values():
         metrics.update(dict.fromkeys(suite.resolve()))
     by_ranks: list[Metric] = []
-    for cls in naming.known().values():
+    for cls in naming.metric_classes().values():
         needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
         if not needed:
             metrics.setdefault(cls(), None)

@@ -201,7 +201,7 @@ def _kind(file: ConfigFile, one: EvaluatorEntry, place: Place) -> str:
         kinds[key] = _EVALUATORS.get(word.strip().casefold().removesuffix("evaluator"))
         if kinds[key] is None:
             hint = did_you_mean(word, _SHOWN)
-            if word in suites.known():
+            if word in suites.all_suites():
                 hint = f"For the suite {word} leave out evaluator, and write 'suite: [{word}]'."
             raise file.wrong(
                 (*place, key), f"there is no evaluator {word!r}", f"{hint} {_one_of()}"

@@ -22,9 +22,9 @@ from ragassay.engine.run import (
     bank_metric,
     batched,
     dry_run,
-    noted,
     pools_of,
 )
+from ragassay.errors import record_warnings
 from ragassay.metrics.core import AllSamples
 from ragassay.samples import Sample
 from ragassay.transport import Price
@@ -152,7 +152,7 @@ def preview(
     n, calls, embedding = 0, None, None
     fits = SuiteFits() if every_suite else None
     with ExitStack() as stack:
-        recorded = stack.enter_context(noted())
+        recorded = stack.enter_context(record_warnings())
         planner = _planner(job, stack)
         if job.embedding is not None:
             embedding = EmbeddingPlanner(job.config, job.embedding, metrics.values())

@@ -29,7 +29,7 @@ def shown(
         UsageError: a name is unknown, or no existing metric has it; the message lists the metrics,
             or those with the nearest names.
     """
-    local = suites.aliases_of(suites.get(name) for name in used if name in suites.known())
+    local = suites.aliases_of(suites.get(name) for name in used if name in suites.all_suites())
     by_canonical = {canonical: name for name, canonical in metrics.items()}
     by_folded = {name.casefold(): name for name in reversed(list(metrics))}
     names: dict[str, None] = {}

@@ -20,7 +20,6 @@ from .ranked_runs import (
     aggregate as aggregate,
     evaluate_run as evaluate_run,
 )
-from .recorded_warnings import noted as noted
 from .rescoring import Evidence as Evidence, Explained as Explained
 from .resolved_config import moved_config as moved_config
 from .scoring import (

@@ -124,7 +124,7 @@ def _job(
             chosen.append(item)
         elif not isinstance(item, str):
             objects.append(as_metric(item))
-        elif item in suites.known():
+        elif item in suites.all_suites():
             chosen.append(suites.get(item))
         else:
             names += [_metric_name(name) for name in own_names([item])]
@@ -169,8 +169,8 @@ def _single(items: Iterable[Any]) -> Iterator[Any]:
 
 def _metric_name(word: str) -> str:
     """The word, unless it looks like a misspelt suite and is no metric."""
-    aliases = [None, *(suite.aliases for suite in suites.known().values())]
-    hint = did_you_mean(word, suites.known())
+    aliases = [None, *(suite.aliases for suite in suites.all_suites().values())]
+    hint = did_you_mean(word, suites.all_suites())
     if hint and not any(naming.is_known(word, local) for local in aliases):
         raise UsageError(f"{word!r} is neither a suite nor a metric. {hint}")
     return word

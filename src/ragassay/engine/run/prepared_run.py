@@ -37,12 +37,17 @@ from ragassay.engine.run.judge_session import (
     spending,
 )
 from ragassay.engine.run.progress_bar import Progress
-from ragassay.engine.run.recorded_warnings import noted
 from ragassay.engine.run.resolved_config import resolved_config
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.engine.run.suite_fit import LOOKED_AT, SuiteFits
-from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
+from ragassay.errors import (
+    InputError,
+    RagassayWarning,
+    UsageError,
+    record_warnings,
+    warn_user,
+)
 from ragassay.golden import check_output
 from ragassay.judges import Asker, Judge
 from ragassay.metrics.answer import AnswerMatches
@@ -174,7 +179,7 @@ class PreparedRun:
         collected.other_suites = self._other_suites
         begun = time.monotonic()
         with ExitStack() as stack:
-            recorded = stack.enter_context(noted())
+            recorded = stack.enter_context(record_warnings())
             if config.output and plan.consistency is not None:
                 check_consistency(Path(config.output))
             writer = stack.enter_context(FolderWriter(config.output)) if config.output else None

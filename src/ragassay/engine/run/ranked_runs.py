@@ -151,7 +151,9 @@ def _metrics(
 ) -> dict[str, RankingMetric]:
     chosen: dict[RankingMetric, str] = {}
     for item in [names] if isinstance(names, str) else names:
-        by_name = {str(item): item} if isinstance(item, Metric) else naming.named(item, ks=ks)
+        by_name = (
+            {str(item): item} if isinstance(item, Metric) else naming.metrics_by_name(item, ks=ks)
+        )
         for name, metric in by_name.items():
             if not isinstance(metric, RankingMetric):
                 raise UsageError(f"{metric} is no measure of a ranking with qrels.")

@@ -40,7 +40,7 @@ class SuiteFits:
     """Counts, for every suite, what its metrics could score of the first samples."""
 
     def __init__(self) -> None:
-        self._metrics = {name: one.resolve() for name, one in suites.known().items()}
+        self._metrics = {name: one.resolve() for name, one in suites.all_suites().items()}
         self._looked_at: list[Sample] = []
 
     def add(self, window: Iterable[Sample]) -> None:

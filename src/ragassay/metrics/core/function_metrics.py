@@ -286,7 +286,7 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
                 "@ragassay.metric(name=...)."
             )
         own_metric = isinstance(name, str) or isinstance(one, FunctionMetric)
-        if own_metric and naming.known().get(one.name) is not type(one):
+        if own_metric and naming.metric_classes().get(one.name) is not type(one):
             own.register(type(one))  # another one had its name in the meantime
     return printed
 

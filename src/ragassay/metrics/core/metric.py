@@ -298,7 +298,8 @@ def register(cls: type[M]) -> type[M]:
 @cache
 def registered() -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
     """All metric classes imported so far, by canonical name and in the order of these names,
-    whichever was imported first; and what their aliases stand for (see ``naming.known``)."""
+    whichever was imported first; and what their aliases stand for (see
+    ``naming.metric_classes``)."""
     names = sorted(_CLASSES, key=lambda name: (name.casefold(), name))
     classes = {name: _CLASSES[name] for name in names}
     return classes, {one: target for cls in classes.values() for one, target in cls.aliases.items()}

@@ -60,7 +60,7 @@ class UnknownMetric(UsageError):  # noqa: N818 - the message is for users
         super().__init__(problem)
 
 
-def known() -> Mapping[str, type[Metric]]:
+def metric_classes() -> Mapping[str, type[Metric]]:
     """Every metric class, by canonical name. Imports each module of ``ragassay.metrics`` once, and
     what installed packages add."""
     return _registered()[0]
@@ -215,16 +215,16 @@ def parse_all(
 
     Args:
         names: names, or a comma-separated string of them.
-        ks: cut-offs for names that need one and have none; see `named`.
+        ks: cut-offs for names that need one and have none; see `metrics_by_name`.
         local: further aliases that win over the general ones.
 
     Raises:
-        UsageError: see `named`.
+        UsageError: see `metrics_by_name`.
     """
-    return list(named(names, ks=ks, local=local).values())
+    return list(metrics_by_name(names, ks=ks, local=local).values())
 
 
-def named(
+def metrics_by_name(
     names: str | Iterable[str],
     *,
     ks: Sequence[int] | None = None,
@@ -326,11 +326,11 @@ def _look_up(
 ) -> tuple[type[Metric], Mapping[str, Any], bool] | None:
     """A name's class, the parameters that an alias fixes, and whether the name is an alias or of
     another case."""
-    for names in (local, known(), aliases()):
+    for names in (local, metric_classes(), aliases()):
         if name in names:
             return _metric_of(names[name])
     folded = name.casefold()
-    for names in (local, known(), aliases()):
+    for names in (local, metric_classes(), aliases()):
         for other, target in names.items():
             if other.casefold() == folded:
                 return *_metric_of(target)[:2], True
@@ -351,7 +351,7 @@ def _resolve(
         )
     if folded in _NO_METRICS:
         raise UnknownMetric(f"{name} is no metric: {_NO_METRICS[folded]}", _NO_METRICS[folded])
-    hint = did_you_mean(name, [*known(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
+    hint = did_you_mean(name, [*metric_classes(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
     problem = f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all."
     raise UnknownMetric(problem, hint)
 
@@ -368,7 +368,7 @@ def _metric_of(target: str | type[Metric]) -> tuple[type[Metric], Mapping[str, A
     try:
         metric = parse(target)
     except UsageError:
-        return known()[target], {}, True
+        return metric_classes()[target], {}, True
     fixed = {
         s.name: getattr(metric, s.name)
         for s in dataclasses.fields(metric)

@@ -30,7 +30,7 @@ def register(cls: type[M]) -> type[M]:
             f"{name!r} cannot be a metric's name: use letters, digits, '_' and '-', a letter first."
         )
     names = [
-        *naming.known(),
+        *naming.metric_classes(),
         *naming.aliases(),
         *naming.ULTRARAG_RANKED,
         *naming.SEVERAL,

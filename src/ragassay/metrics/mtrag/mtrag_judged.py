@@ -302,7 +302,7 @@ class ReferenceJudge(_Judged):
         # the lower of the two middle ones; the published figure lies between them.
         rating = median(votes) if votes else reply.answer.rating
         parts = {"rating": rating, **({"ratings": votes} if votes else {})}
-        # Nobody's words explain a value that nobody gave.
+        # No vote's explanation fits a value that lies between two votes.
         explanation = reply.answer.explanation
         if rating != reply.answer.rating:
             explanation = f"votes: {', '.join(map(str, votes))}"

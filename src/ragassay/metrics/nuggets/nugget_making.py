@@ -29,8 +29,7 @@ from ragassay.scores import Reason, Unscored
 
 @dataclass(frozen=True)
 class NuggetOptions:
-    """How nuggets are made, which metrics of nuggets have as parameters; the defaults are Open RAG
-    Eval's."""
+    """How nuggets are made: parameters of every nugget metric. The defaults are Open RAG Eval's."""
 
     iterations: int = param(5, "most rounds of extraction", minimum=1)
     most: int = param(30, "most nuggets before the best are chosen", minimum=1)
@@ -143,9 +142,13 @@ def most_asked(
 
 
 def placeholders(n: int, *made_from: Hashable) -> tuple[str, ...]:
-    """Stands for nuggets that are not made yet; others for what is made from something else.
+    """Stand-ins for nuggets that are not made yet; different inputs have different ones.
 
     Their length, which a plan counts, is the same in each process.
+
+    Args:
+        n: how many.
+        made_from: what the nuggets will be made from.
     """
     name = blake2b(repr(made_from).encode(errors="surrogatepass"), digest_size=8).hexdigest()
     return tuple(f"fact {at} of {name}" for at in range(n))

@@ -41,8 +41,8 @@ CONTEXT = "nuggets"
 async def assign(
     ask: Ask, query: str, answer: str, nuggets: tuple[Nugget, ...], batch: int
 ) -> tuple[Assignment, ...]:
-    """How far the answer holds each nugget; for `Ask.once`. An empty answer holds none, and nobody
-    is asked.
+    """How far the answer holds each nugget; for `Ask.once`. An empty answer holds none, and
+    the judge is not asked.
 
     Args:
         ask: asks the judge.

@@ -62,7 +62,7 @@ def earlier_queries(sample: Sample) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class GradesMetric(JudgedMetric):
-    """A metric of the grades of a sample's passages, which are asked for once for all of them."""
+    """A metric of the grades of a sample's passages. All these metrics share one set of grades."""
 
     shots: Shots = param("zero", SHOTS_DOC)
 

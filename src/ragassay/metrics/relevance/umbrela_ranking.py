@@ -70,8 +70,7 @@ def ndcg(gains: Sequence[float], k: int | None) -> float:
 class _ByGrades(GradesMetric):
     @property
     def depth(self) -> int | None:
-        """How many ranks the value depends on; ``None`` for all. A missing grade below them does no
-        harm."""
+        """How many ranks the value depends on; ``None`` for all. Lower ones need no grade."""
         return None
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:

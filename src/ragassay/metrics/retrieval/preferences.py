@@ -140,8 +140,8 @@ class GroupCounts(NamedTuple):
     Attributes:
         fulfilled: how many the run fulfils.
         possible: how many there are.
-        balanced: the share fulfilled of all, with as many irrelevant documents as there are
-            relevant ones, and the same of those both retrieved.
+        balanced: the share fulfilled if only as many irrelevant documents count as there are
+            relevant ones: of all preferences, and of those with both documents retrieved.
     """
 
     fulfilled: tuple[int, int, int]
@@ -156,7 +156,7 @@ class Counts(NamedTuple):
         groups: one entry a group.
         shares: for each pair of documents with a preference, the share of groups that prefer the
             one that stands higher: of pairs both retrieved, and of pairs of which one was.
-        n_neither: pairs with a preference of which none was retrieved.
+        n_neither: pairs with a preference of which neither document was retrieved.
     """
 
     groups: tuple[GroupCounts, ...]
@@ -278,7 +278,7 @@ def _preferred(query: str, group: Group, size: int) -> tuple[Matrix, Floats]:
         known = level[documents]
         if (((known > 0) & (levels == 0)) | ((known == 0) & (levels > 0))).any():
             raise InputError(
-                f"query {query!r}: a judgement group says both 0 and more than 0 of one document",
+                f"query {query!r}: a judgement group gives a document level 0 and a level above 0",
                 path="the preferences",
                 hint="Level 0 says 'not relevant'; a group is one person's view.",
             )

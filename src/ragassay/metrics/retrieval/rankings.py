@@ -31,7 +31,7 @@ class Relevant(NamedTuple):
     Attributes:
         query: index of each document's query.
         rank: its rank, from 1.
-        nth: the how-manieth relevant document of its ranking it is, from 1.
+        nth: its position among the relevant documents of its ranking, from 1.
         n_retrieved: relevant documents retrieved, shape ``(n_queries,)``.
         n_known: relevant documents judged, retrieved or not, shape ``(n_queries,)``.
     """
@@ -54,8 +54,8 @@ class Rankings(Remembering):
             index of the query, rank from 1, grade (below 0: in the pool, but unjudged).
         gold_query, gold_grade: all documents that the qrels name, in any order.
         n_unjudged_queries: queries of the run that were left out because they were never judged.
-        largest_grade: the highest grade of all judgements, those of queries left out since
-            included; found in ``gold_grade`` where it is below 0, and 0 without any.
+        largest_grade: the highest grade of all judgements, also of queries that were left out. If
+            it is below 0, the highest of ``gold_grade`` takes its place (0 if there is none).
     """
 
     queries: tuple[str, ...]

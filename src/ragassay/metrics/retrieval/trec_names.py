@@ -263,7 +263,7 @@ def ours(
         UsageError: an unknown name, or a metric that is no measure of rankings.
     """
     try:
-        metrics = naming.named(names, ks=ks)
+        metrics = naming.metrics_by_name(names, ks=ks)
     except UsageError as error:
         hint = ""
         if "Did you mean" not in str(error):
@@ -299,7 +299,9 @@ def _measures(name: str, parameters: str, rel: int) -> list[tuple[float, TrecMea
     if not parameters:
         return [(0.0, _measure(entry, name, entry.expression, rel))]
     if entry.combine is None:
-        raise UsageError(f"{name} takes no parameters, so {name}.{parameters} makes no sense.")
+        raise UsageError(
+            f"{name} takes no parameters: write {name} in place of {name}.{parameters}."
+        )
     base = entry.expression.partition("(")[0]
     expression = base + entry.combine(parameters)
     return [(0.0, _measure(entry, f"{name}_{parameters}", expression, rel))]

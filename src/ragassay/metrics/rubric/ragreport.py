@@ -37,7 +37,7 @@ SOURCE = "ML cube Platform, RAG evaluation"
 Component = Literal["user input", "context", "response"]
 
 HIGH, LOW = 4, 2
-"""From which value relevance is high, and up to which usefulness is low."""
+"""Relevance is high from the first value on; usefulness is low up to the second."""
 
 ON_TOPIC_ONLY = "on_topic_only"
 """Key in the parts of a usefulness score: the context is on the topic and lacks the answer."""

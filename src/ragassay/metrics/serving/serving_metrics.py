@@ -26,7 +26,7 @@ _OF_EARLIER_RUNS = {
         "asking was stopped; error_rate counts that failure."
     ),
 }
-"""What the numbers of a run leave out, by the key of the record that tells it."""
+"""What the numbers of a run leave out, by the key in the record of a query."""
 
 
 def _asked(sample: Sample) -> Mapping[str, Any]:
@@ -47,7 +47,7 @@ def _has_only_an_answer(sample: Sample) -> bool:
     return sample.answer is not None and sample.failure is None and not _asked(sample)
 
 
-def _tell_failures(samples: Iterable[Sample]) -> bool:
+def _any_failed(samples: Iterable[Sample]) -> bool:
     """Whether one of the samples failed."""
     return any(sample.failure is not None for sample in samples)
 
@@ -165,12 +165,12 @@ class Cost(_Served):
 
 @register
 class ErrorRate(_Recorded):
-    """1 where the system gave no answer (a timeout, a lost connection, an error), else 0. An answer
-    that says that there is none is an answer. What was not asked is unscored.
+    """1 where the system gave no answer (a timeout, a lost connection, an error), else 0. A reply
+    that it has no answer counts as an answer. A query that was not asked is unscored.
 
-    Records that do not say how they were asked (exports of traces, answer files) count where one of
-    the data tells a failure: an answer is 0 then. Where none does, nobody knows whether failures
-    were left out.
+    Records that do not say how they were asked (exports of traces, answer files) count as 0 if
+    another record of the data has a failure. If none has, they are unscored: failures may have been
+    left out of the file.
     """
 
     name = "error_rate"
@@ -187,15 +187,15 @@ class ErrorRate(_Recorded):
             yield CountedFact(sentence, sum(name in one for one in records))
 
     def lacks_beside_failures(self, sample: Sample) -> Unscored | None:
-        """As `lacks`; an answer counts where another of the data failed."""
+        """As `lacks`, where another sample failed: a sample with nothing but an answer counts."""
         return None if _has_only_an_answer(sample) else self.lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Scores each sample; those that only have an answer by what others of the data tell."""
+        """Scores each sample; one with an answer alone only if another of the data failed."""
         outcomes = super().score_window(window)
         silent = [_has_only_an_answer(sample) for sample in window.samples]
         everything = window.all_samples
-        if not any(silent) or not everything.readable or not everything.once(_tell_failures):
+        if not any(silent) or not everything.readable or not everything.once(_any_failed):
             return outcomes
         return [
             Score(False) if alone else outcome

@@ -1,5 +1,5 @@
 from .fetching import fetch as fetch, readable as readable
-from .known import KNOWN as KNOWN, KnownModel as KnownModel
+from .known_models import KNOWN as KNOWN, KnownModel as KnownModel
 from .weight_files import (
     BY_MODEL as BY_MODEL,
     CONFIG as CONFIG,

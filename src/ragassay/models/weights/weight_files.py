@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
-from ragassay.models.weights.known import KNOWN, KnownModel
+from ragassay.models.weights.known_models import KNOWN, KnownModel
 from ragassay.scores import Reason
 
 WEIGHT_FILES = (

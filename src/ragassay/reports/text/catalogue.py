@@ -36,7 +36,7 @@ def all_entries(suite: str | None = None) -> list[Entry]:
         UsageError: an unknown suite.
     """
     if suite is None:
-        return _entries((cls, cls.name, None) for cls in naming.known().values())
+        return _entries((cls, cls.name, None) for cls in naming.metric_classes().values())
     columns, metrics = suites.get(suite).columns, suites.get(suite).resolve()
     return _entries((type(one), columns.get(str(one), str(one)), str(one)) for one in metrics)
 
@@ -189,7 +189,7 @@ def _entries(metrics: Iterable[tuple[type[Metric], str, str | None]]) -> list[En
     Args:
         metrics: class, shown name, and canonical name (``None`` for default parameters).
     """
-    of_suites = {name: suite.resolve() for name, suite in suites.known().items()}
+    of_suites = {name: suite.resolve() for name, suite in suites.all_suites().items()}
     return [_entry(*one, of_suites) for one in metrics]
 
 
@@ -259,7 +259,7 @@ def _suites_of(
     holds exactly the ``canonical`` ones."""
     exact: dict[str, str] = {}
     any_parameters: dict[str, str] = {}
-    for suite in suites.known().values():
+    for suite in suites.all_suites().values():
         for metric in of_suites[suite.name]:
             if type(metric) is cls:
                 label = suite.columns.get(str(metric), str(metric))

@@ -22,7 +22,7 @@ def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
     shown: set[str] = set()
     own_metrics: dict[str, None] = {}
     for name in used:
-        suite = suites.known().get(name)
+        suite = suites.all_suites().get(name)
         if suite is None:
             continue
         own = [str(metric) for metric in suite.resolve()]

@@ -158,6 +158,9 @@ def _parts(store: Store, key: str) -> Iterator[bytes]:
 
 def _suffixes(file_name: str) -> str:
     """The endings of a client's name that a reader knows. Only these become part of a path."""
-    readable = {".gz", *(suffix for one in formats.known().values() for suffix in one.suffixes)}
+    readable = {
+        ".gz",
+        *(suffix for one in formats.all_formats().values() for suffix in one.suffixes),
+    }
     endings = [one.casefold() for one in PurePosixPath(file_name).suffixes[-2:]]
     return "".join(one for one in endings if one in readable)

@@ -65,7 +65,7 @@ from ragassay.service.store import (
     time_span,
 )
 from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views, make_file
-from ragassay.suites import known
+from ragassay.suites import all_suites
 
 _HERE = FilePath(__file__).parent
 _PAGES = environment(_HERE / "templates", served="/assets", crumbs=())
@@ -173,7 +173,7 @@ def task_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
         n_records=count_records(store, task.id),
         span=time_span(store, task.id),
         reports=list_reports(store, task.id)[::-1],
-        suites=known(),
+        suites=all_suites(),
         default_suite=DEFAULT_SUITE,
         crumbs=_crumbs(store, task.project_id),
     )

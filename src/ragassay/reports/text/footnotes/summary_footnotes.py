@@ -13,7 +13,7 @@ from ragassay.metrics.core import naming
 from ragassay.reports.text import wording
 from ragassay.reports.text.grouping import grouped, sentences
 from ragassay.scores import Reason
-from ragassay.suites import Suite, known
+from ragassay.suites import Suite, all_suites
 
 MOST_LABELS = 6
 """Labels of a metric, or names of metrics, that are listed one by one."""
@@ -101,7 +101,7 @@ def _total_notes(summary: Summary) -> list[str]:
 
 def _suites(summary: Summary) -> list[Suite]:
     """The suites that a run used."""
-    return [known()[name] for name in summary.suite.split("+") if name in known()]
+    return [all_suites()[name] for name in summary.suite.split("+") if name in all_suites()]
 
 
 def judged_by(summary: Summary) -> str:

@@ -6,15 +6,15 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from ragassay.errors import CountedFact, RagassayWarning
+from ragassay.errors.user_errors import CountedFact, RagassayWarning
 
 
 @contextmanager
-def noted() -> Iterator[Callable[[], list[str]]]:
-    """Records ragassay's own warnings for the summary, and passes on those of others at the end.
+def record_warnings() -> Iterator[Callable[[], list[str]]]:
+    """Records ragassay's own warnings; those of others are raised again at the end.
 
     Yields:
-        A function that gives the sentences so far, each once (see `_summed`).
+        A function that returns the sentences so far, each once (see `_summed`).
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RagassayWarning)
