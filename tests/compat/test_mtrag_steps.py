@@ -29,7 +29,7 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.support import ExtractClaims
 from ragassay.metrics.core import naming
-from ragassay.reports.folder import write_reports
+from ragassay.reports import write_reports
 from ragassay.reports.text import wording
 from scripted_judge import Scripted
 

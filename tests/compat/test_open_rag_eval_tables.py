@@ -12,7 +12,7 @@ import pytest
 import ragassay
 from ragassay import Answer, GoldenAnswerEvaluator, Passage, Sample
 from ragassay.cli import call
-from ragassay.reports.folder import write_reports
+from ragassay.reports import write_reports
 from ragassay.reports.tables.ore_values import COLUMNS
 
 PASSAGES = (Passage("Iron is heavy.", id="[1]"),)

@@ -98,7 +98,7 @@ def test_our_own_file_and_its_run_folder_draw_the_same(tmp_path: Path) -> None:
         for at, text in enumerate([*answers, *answers])
     ]  # fmt: skip
     result = ragassay.evaluate(data, "trecrag", judge="offline", save=tmp_path / "run")
-    from ragassay.reports.folder import write_reports
+    from ragassay.reports import write_reports
 
     write_reports(result)
     folder, file = tmp_path / "run", tmp_path / "run" / "trecrag.csv"

@@ -13,7 +13,7 @@ import ragassay
 from plot_reading import drawn, words
 from ragassay.cli import call
 from ragassay.errors import UsageError
-from ragassay.reports.folder import write_reports
+from ragassay.reports import write_reports
 from ragassay.reports.plots import picture, sources
 from ragassay.reports.plots.comparability_notes import differences_in_computation
 from ragassay.reports.plots.result_files import consistency_evaluator

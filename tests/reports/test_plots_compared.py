@@ -13,8 +13,8 @@ from plot_reading import TREC, labels, overlaps, rows, words
 from ragassay.cli import call
 from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports import write_comparison
 from ragassay.reports.charts import drawing
-from ragassay.reports.folder import write_comparison
 from ragassay.reports.html import pages
 from ragassay.reports.plots import compared, picture, sources
 from reports_examples import example, pair

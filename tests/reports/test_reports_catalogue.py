@@ -16,7 +16,7 @@ from ragassay import suites
 from ragassay.cli import call
 from ragassay.cli.output import show
 from ragassay.errors import InputError, UsageError
-from ragassay.reports.folder import write_reports
+from ragassay.reports import write_reports
 from ragassay.reports.text import catalogue
 from ragassay.reports.text.worked_examples import worked_example
 from reports_examples import example

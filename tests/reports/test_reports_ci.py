@@ -15,7 +15,7 @@ from ragassay.cli import call
 from ragassay.engine.comparison import gates
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.errors import UsageError
-from ragassay.reports import folder
+from ragassay.reports import write_reports
 from ragassay.reports.ci import badge, github_workflow, write_badge, write_junit
 
 ANSWERS = ["red fox", "a red fox", "fox", "blue", "red fox", "red foxes"]
@@ -162,7 +162,7 @@ def test_a_badge_says_so_where_nothing_was_scored_and_refuses_what_there_is_not(
     write_badge(result, tmp_path / "badge.svg")
     assert "not scored" in (tmp_path / "badge.svg").read_text()
     with pytest.raises(UsageError, match="f1"):
-        folder.write_reports(result, tmp_path, ["badge"], metric="f1")
+        write_reports(result, tmp_path, ["badge"], metric="f1")
 
 
 def test_report_gates_a_finished_run(run: Path, tmp_path: Path, capsys) -> None:

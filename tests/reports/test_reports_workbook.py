@@ -13,7 +13,7 @@ import ragassay
 from llm_server import LLMServer
 from ragassay import Sample
 from ragassay.cli import call
-from ragassay.reports.folder import write_reports
+from ragassay.reports import write_reports
 from ragassay.reports.tables import workbook
 from ragassay.samples import Answer, Passage
 

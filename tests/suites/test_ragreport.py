@@ -21,7 +21,7 @@ from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY
-from ragassay.reports.folder import write_reports
+from ragassay.reports import write_reports
 from ragassay.reports.tables import ragreport_csv
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored

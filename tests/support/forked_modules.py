@@ -36,7 +36,7 @@ WARM = (
     "ragassay.engine.config",
     "ragassay.engine.run.evaluation",
     "ragassay.judges.judge_factory",
-    "ragassay.reports.folder",
+    "ragassay.reports.run_reports",
     "ragassay.service.application",
     "ragassay.service.store.report_files",
     "ragassay.service.views.report_view",

@@ -22,7 +22,7 @@ WARM = (
     "ragassay.engine.plan.data_preview",
     "ragassay.judges.judge_factory",
     "ragassay.transport.endpoints.http_endpoint",
-    "ragassay.reports.folder",
+    "ragassay.reports.run_reports",
     "ragassay.reports.text.terminal",
 )
 """Imported before the fork; none of these starts a thread."""

@@ -206,10 +206,10 @@ def _evaluated(
 
 def _reported(result: Result, json: bool) -> int:
     """Writes and prints an evaluation, and gives its exit code."""
-    from ragassay.reports import folder
+    from ragassay.reports import write_reports
 
     if result.folder is not None:
-        folder.write_reports(result)
+        write_reports(result)
     if not json:
         show.result(result)
         if result.folder is not None:

@@ -28,7 +28,7 @@ def demo(
     """
     from ragassay.engine import compare, evaluate
     from ragassay.examples import HEADLINE, METRICS, SYSTEMS, copy_to, path_of
-    from ragassay.reports import folder
+    from ragassay.reports import write_reports
     from ragassay.reports.html import pages
     from ragassay.reports.text import footnotes, headline, terminal
 
@@ -40,7 +40,7 @@ def demo(
     for name in SYSTEMS:
         with ProgressBar(f"scoring {name}") as progress:
             results[name] = evaluate(path_of(name), METRICS, save=output / name, progress=progress)
-        folder.write_reports(results[name])
+        write_reports(results[name])
     new, old = (results[name] for name in SYSTEMS)
     comparison = compare(new, old)
     page = output / "comparison.html"

@@ -53,7 +53,7 @@ def report(
 
     from ragassay.engine.comparison import gates
     from ragassay.engine.results import open_run
-    from ragassay.reports import folder as reports
+    from ragassay.reports import write_reports
 
     result = open_run(folder)
     result = replace(
@@ -63,7 +63,7 @@ def report(
     if metric is not None and "badge" not in (formats or ()):
         raise UsageError("--metric is for a badge: add --format badge.")
     with show.status("writing reports"):
-        written = reports.write_reports(result, output or folder, formats, metric=metric)
+        written = write_reports(result, output or folder, formats, metric=metric)
     if json:
         show.json({**show.result_json(result), "gates": [one.to_json() for one in result.gates]})
     else:

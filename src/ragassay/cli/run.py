@@ -53,7 +53,7 @@ def run(
     from ragassay import formats, pipelines
     from ragassay.engine.run import prepare
     from ragassay.judges import named_judges
-    from ragassay.reports import folder
+    from ragassay.reports import report_formats, write_reports
     from ragassay.reports.text import terminal
 
     if data is not None and pipelines.is_pipeline(data):
@@ -64,7 +64,7 @@ def run(
     if param is not None:
         raise UsageError("--param is for a pipeline: a YAML file with 'pipeline:'.")
     kind = run_options.get("format")
-    if kind in folder.report_formats() and kind not in formats.all_formats():
+    if kind in report_formats() and kind not in formats.all_formats():
         raise UsageError(
             f"{kind} is a format of reports, and --format names that of the data. After the run: "
             f"ragassay report DIR --format {kind}."
@@ -90,7 +90,7 @@ def run(
     with ProgressBar("scoring", job.source.count, doing) as progress:
         result = job.run(progress, progress.compared, keep=False)
     with show.status("writing reports"):
-        reports = folder.write_reports(result) if result.folder is not None else {}
+        reports = write_reports(result) if result.folder is not None else {}
     if json:
         show.json({**show.result_json(result), "gates": [g.to_json() for g in result.gates]})
         show.warn(result.summary.warnings)

@@ -23,7 +23,7 @@ from ragassay.mcp.tool_results import (
     RunDone,
     ValidatedFile,
 )
-from ragassay.reports import folder as run_folder
+from ragassay.reports import write_reports
 from ragassay.reports.text import catalogue
 
 RUNS = "runs"
@@ -152,7 +152,7 @@ def add(server: MCPServer[Any], folders: AllowedFolders, settings: Mapping[str, 
             run = prepared(data, suite, metrics, columns, qrels, limit=limit, output=str(target))
             total = run.source.count()
             result = run.run(lambda n: report(n, total, "samples scored"), keep=False)
-            return RunDone.of(result, run_folder.write_reports(result))
+            return RunDone.of(result, write_reports(result))
 
         return await in_thread(context, work)
 

@@ -159,7 +159,7 @@ def gated(
     """
     from ragassay.engine import evaluate
     from ragassay.engine.config import read_config
-    from ragassay.reports import folder
+    from ragassay.reports import write_reports
 
     samples, merged = [], list(conditions)
     seen: Counter[tuple[str, str]] = Counter()
@@ -205,5 +205,5 @@ def gated(
             undecided = (replace(g, passed=None, why=why) if g.passed else g for g in result.gates)
             result = replace(result, gates=tuple(undecided))
         if target is not None:
-            folder.write_reports(result)
+            write_reports(result)
     return GatedSession(result)

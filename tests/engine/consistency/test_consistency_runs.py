@@ -19,7 +19,7 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
 from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.errors import InputError, RagassayWarning, UsageError
-from ragassay.reports.folder import write_reports
+from ragassay.reports import write_reports
 from ragassay.reports.tables import consistency_table
 from ragassay.reports.tables.consistency_table import overview
 from ragassay.reports.text import wording
@@ -239,7 +239,7 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
 def test_the_csv_has_open_rag_evals_columns_as_strict_json(data: Path, tmp_path: Path) -> None:
     metrics = ["umbrela", "nuggets.vital", "citation.f1", "no_answer", "answered"]
     result = ragassay.evaluate(data, [*metrics, "consistency"], save=tmp_path / "run")
-    from ragassay.reports.folder import write_reports
+    from ragassay.reports import write_reports
 
     assert write_reports(result)["consistency"] == tmp_path / "run" / "consistency.csv"
     rows = list(csv.DictReader((tmp_path / "run" / "consistency.csv").open()))

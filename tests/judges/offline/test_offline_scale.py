@@ -28,7 +28,7 @@ from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.reports.folder import write_reports
+from ragassay.reports import write_reports
 
 
 def sample(n: int) -> dict[str, Any]:

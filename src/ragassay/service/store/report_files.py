@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Annotated, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator
 
 from ragassay.engine.comparison import compare
 from ragassay.engine.results import Result
-from ragassay.reports import folder as folder_reports, write_comparison
+from ragassay.reports import full_name, report_formats, write_comparison, write_reports
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.reports import Report, add_report, get_report, keep_run, run_archive
@@ -25,18 +25,17 @@ from ragassay.service.store.run_archives import (
     packed_folder,
 )
 
-ReportForm = Annotated[
-    Literal[
-        "html", "markdown", "csv", "long-csv", "jsonl", "parquet", "xlsx", "png", "svg",
-        "distributions", "ragreport", "trecrag",
-    ],
-    BeforeValidator(folder_reports.full_name),
-]  # fmt: skip
-"""What a report is written as, by the names of `ragassay report --format`."""
+_NOT_OFFERED = ("ore", "consistency", "junit", "badge")
+"""Several files, or what a report of the service has no use for: repeats and gates."""
 
-ComparisonForm = Annotated[
-    Literal["json", "html", "markdown"], BeforeValidator(folder_reports.full_name)
-]
+if TYPE_CHECKING:
+    ReportForm = str
+else:
+    _FORMS = tuple(name for name in report_formats() if name not in _NOT_OFFERED)
+    ReportForm = Annotated[Literal[_FORMS], BeforeValidator(full_name)]
+    """What a report is written as, by the names of `ragassay report --format`."""
+
+ComparisonForm = Annotated[Literal["json", "html", "markdown"], BeforeValidator(full_name)]
 
 MEDIA_TYPES = {
     ".html": "text/html",
@@ -66,7 +65,7 @@ class WrittenFile:
     @property
     def media_type(self) -> str:
         """By its ending."""
-        return MEDIA_TYPES[Path(self.name).suffix]
+        return MEDIA_TYPES.get(Path(self.name).suffix, "application/octet-stream")
 
 
 def keep_uploaded_run(store: Store, task_id: str, name: str, archive: IO[bytes]) -> Report:
@@ -151,7 +150,7 @@ def write_report(store: Store, key: str, form: ReportForm) -> WrittenFile:
         UsageError: it cannot be written so: its suite was not run.
     """
     with opened_report(store, key) as result, tempfile.TemporaryDirectory() as name:
-        path = folder_reports.write_reports(result, Path(name), [form])[form]
+        path = write_reports(result, Path(name), [form])[form]
         return WrittenFile(f"report-{key}{path.suffix}", path.read_bytes())
 
 

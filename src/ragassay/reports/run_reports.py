@@ -114,10 +114,10 @@ def write_reports(
     Args:
         result: a finished run.
         folder: where to write; the run folder when left out.
-        formats: names from `known`, or md; HTML, Markdown and CSV when left out, the published
-            table of the suites ragreport, trecrag and consistency where they were run, JUnit XML
-            where the run has gates, and the reports of the run's consistency in the folder of that
-            name.
+        formats: names from `report_formats`, or md; HTML, Markdown and CSV when left out, the
+            published table of the suites ragreport, trecrag and consistency where they were run,
+            JUnit XML where the run has gates, and the reports of the run's consistency in the
+            folder of that name.
         metric: that a badge shows; see `write_badge`.
 
     Raises:
