@@ -134,6 +134,20 @@ def test_what_is_no_number_is_unscored_with_its_reason(
     assert re.search(words, said.detail), said.detail
 
 
+def test_a_usage_error_of_the_function_ends_the_run() -> None:
+    @ragassay.metric
+    def plain_refusal(answer):
+        raise UsageError("Set LIMIT first.")
+
+    @ragassay.metric
+    async def waiting_refusal(answer):
+        raise UsageError("Set LIMIT first.")
+
+    for refusing in (plain_refusal, waiting_refusal):
+        with pytest.raises(UsageError, match="Set LIMIT first"):
+            refusing.score(FULL)
+
+
 def test_numpys_numbers_and_scores_are_taken() -> None:
     import numpy as np
 

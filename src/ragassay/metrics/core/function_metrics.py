@@ -85,6 +85,8 @@ class FunctionMetric(Metric):
             async with places:
                 try:
                     return self._outcome(await type(self).function(**self._arguments(sample)))
+                except UsageError:
+                    raise
                 except Exception as error:
                     return self._broken(error)
 
