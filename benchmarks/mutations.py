@@ -136,7 +136,7 @@ def tests_of(
     """The tests that run a mutant's statement, shortest first, up to ``limit`` seconds in all.
 
     What runs in a fixture belongs to all tests of the fixture's file, and what runs at import to
-    all tests that run anything of the module (where none does, of its package).
+    all tests that run anything of the module's package.
     """
     path = tree / mutant.path
     lines, in_function = range(0), False
@@ -147,9 +147,9 @@ def tests_of(
             inside = mutant.line >= end
             lines = range(mutant.line, mutant.line + 1) if inside else range(node.lineno, end)
             in_function |= inside and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    found = _contexts(data, path, lines if in_function else None)
-    if not found and not in_function:  # a module of declarations alone: who uses its package?
-        found = set[str]().union(*(_contexts(data, one) for one in path.parent.glob("*.py")))
+    found = _contexts(data, path, lines)
+    if not in_function:  # who uses what the package declares?
+        found = found.union(*(_contexts(data, one) for one in path.parent.glob("*.py")))
     tests = {one.rpartition("|")[0] for one in found}
     files = {one.partition("::")[0] for one in found if one.endswith("|setup")}
     chosen, total = list[str](), 0.0
@@ -187,8 +187,10 @@ def outcome(mutant: Mutant, tree: Path, tests: Sequence[str], limit: float) -> t
         return "timed out", diff
     finally:
         path.write_text(code, encoding="utf-8")
-    if "ERROR: not found: " in ran.stdout + ran.stderr:  # nothing was run
-        raise LookupError(f"the map names a test that is not there: {ran.stderr[-500:]}")
+    if ran.returncode not in (0, 1):  # nothing was run: because of the mutant, or of the map?
+        plain = run_pytest(tree, "-q", "--collect-only", "@chosen.txt", capture_output=True)
+        if plain.returncode:
+            raise LookupError(f"the map names a test that is not there: {plain.stderr[-500:]}")
     return {0: "survived", 1: "killed"}.get(ran.returncode, "not collected"), diff
 
 

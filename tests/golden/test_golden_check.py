@@ -111,6 +111,19 @@ def test_documents_are_not_gone_where_no_item_has_a_span(golden: GoldenSet) -> N
     assert told(check(golden), "documents") == []
 
 
+def test_gold_that_stands_again_right_behind_itself_is_told(golden: GoldenSet) -> None:
+    one = item(golden, "library-dvd")
+    text = "Films and magazines are lent for one week."
+    Path("docs/rules.md").write_text(2 * text)
+    one.gold = [GoldSpan(document="rules", start=0, end=len(text), text=text)]
+    golden.items = [one]
+    [(_, sentence)] = told(check(golden), "repeated")
+    assert f"stands also at rules:{len(text)}, where" in sentence
+    one.gold = [GoldSpan(document="rules", start=len(text), end=2 * len(text), text=text)]
+    [(_, sentence)] = told(check(golden), "repeated")
+    assert "stands also at rules:0, where" in sentence
+
+
 def test_gold_that_stands_elsewhere_too_is_told(golden: GoldenSet) -> None:
     one = item(golden, "library-dvd")
     golden.items = [one]

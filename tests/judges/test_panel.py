@@ -171,6 +171,17 @@ def test_a_judge_that_raises_costs_its_own_vote_and_says_no_secret() -> None:
     assert "sk-123" not in verdict.votes[0].detail
 
 
+def test_an_asker_drains_its_judge_once_and_only_where_it_was_started() -> None:
+    judge = Fixed("a", grade(1))
+    asker = Asker(judge)
+    asker.drain()
+    assert judge.log == []
+    with asker:
+        asker.drain()
+        asker.drain()
+    assert judge.log == ["open", "drain", "close"]
+
+
 def test_opening_draining_and_closing_reach_each_member_once() -> None:
     judge, other = Fixed("a", grade(1)), Fixed("b", grade(1))
     panel = Panel([judge, other, judge])

@@ -250,6 +250,8 @@ def say(prompt, words): return words
             ({"a"}, {"b"}),
             (code.Rules("a"), code.Rules("b")),
             ([code.Rules({"x": "a"})], [code.Rules({"x": "b"})]),
+            ([[[[["a"]]]]], [[[[["b"]]]]]),
+            ({"x": {"x": {"x": {"x": "a"}}}}, {"x": {"x": {"x": {"x": "b"}}}}),
             (lambda: "a", lambda: "b"),
             (partial(code.say, words="a"), partial(code.say, words="b")),
             (code.Model("a"), code.Model("b")),

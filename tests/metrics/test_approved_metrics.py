@@ -124,6 +124,16 @@ def declared() -> Iterator[str]:
         yield f"{metric}: {metric.about} | {number(says)} {number(more)} {number(reads)}"
 
 
+def parameters() -> Iterator[str]:
+    """Each parameter of each metric: its type, default, bounds and choices."""
+    for name, cls in of_package().items():
+        for spec in dataclasses.fields(cls):
+            rules = {key: one for key, one in spec.metadata.items() if key not in ("doc", "origin")}
+            default = "" if spec.default is dataclasses.MISSING else f" = {spec.default}"
+            kind = number(parameter_types(cls)[spec.name])
+            yield f"{name} {spec.name}: {kind}{default} {number(rules)}"
+
+
 def scores(family: str) -> Iterator[str]:
     """All metrics of a family but those that need a model; of a variant what differs from the plain
     metric."""
@@ -262,7 +272,7 @@ def rankings() -> Iterator[str]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("made_by", [parsed_names, declared, citations, rankings])
+@pytest.mark.parametrize("made_by", [parsed_names, declared, parameters, citations, rankings])
 def test_metrics_are_as_they_were_approved(
     made_by: Callable[[], Iterator[str]], request: pytest.FixtureRequest
 ) -> None:

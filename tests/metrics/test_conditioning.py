@@ -379,6 +379,14 @@ def test_a_value_that_is_impossible_under_the_table_is_taken_from_nobody(label: 
     assert isinstance(metric.lacks(nothing), Unscored)
 
 
+def test_a_given_verdict_serves_only_where_given_values_are_wanted() -> None:
+    one = replace(sample("ANSWERABLE", conditional_idk=0), query=None)
+    taken, anew = (SUITE.resolve([name])[0] for name in ("RL_F_idk", "RL_F_idk(given=false)"))
+    assert taken.lacks(one) is None
+    lacking = anew.lacks(one)
+    assert isinstance(lacking, Unscored) and lacking.reason is Reason.MISSING_INPUT
+
+
 @pytest.mark.parametrize(
     ("label", "given", "contradicts"),
     [

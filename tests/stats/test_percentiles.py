@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given, strategies as st
 
 from ragassay.errors import UsageError
 from ragassay.stats import percentile_difference, percentile_interval
-from ragassay.stats.percentiles.percentile_bootstrap import _drawn
+from ragassay.stats.percentiles import percentile_bootstrap
+from ragassay.stats.percentiles.percentile_bootstrap import _drawn, draws
 
 NUMBERS = st.lists(st.floats(0, 1e6), min_size=1, max_size=120)
 PERCENTS = st.sampled_from((5, 50, 90, 95, 99))
@@ -133,6 +135,22 @@ def test_a_resample_has_the_percentile_of_its_values(
         assert np.isnan(found)
     else:
         assert found == pytest.approx(float(np.percentile(resample, percent)))
+
+
+@pytest.mark.parametrize(("n", "expected"), [(400, 10_000), (500, 8_000), (5_000, 1_000)])
+def test_more_values_have_fewer_resamples(
+    n: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+
+    def counted(times: np.ndarray, n_draws: int, seed: int, batch: int) -> Iterator[np.ndarray]:
+        drawn.append(n_draws)
+        return draws(times, 100, seed, batch)
+
+    monkeypatch.setattr(percentile_bootstrap, "draws", counted)
+    values, units = np.arange(float(n)), np.arange(n)
+    percentile_difference(values, values, 50, units_a=units, units_b=units)
+    assert drawn == [expected]
 
 
 def test_equal_systems_differ_by_nothing() -> None:

@@ -465,6 +465,7 @@ OWN_MISTAKES = [
     ("suite: qa\nformat: cvs\n", 2, "Did you mean 'csv'"),
     ("suite: qa\ncolumns:\n  answer: a\n  anwser: b\n", 4, "there is no field 'anwser'"),
     ("suite: qa\nkey_map:\n  q_ls: q\n  nope: b\n", 4, "there is no field 'nope'"),
+    ("suite: qa\ncolumns:\n  anwser: a\nkey_map:\n  q_ls: q\n", 3, "there is no field 'anwser'"),
     ("suite: qa\nfail_under: em=1\n", 2, "field 'fail_under': --fail-under 'em=1' is no"),
     ("metrics: em\nfail_under: [em>=0.1,\n f1>=0.1]\n", 3, "is not in what this run"),
     ("suite: qa\njudge:\n  - offline\n  - opnai:gpt\n", 4, "Did you mean 'openai'"),

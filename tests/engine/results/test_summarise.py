@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -84,6 +85,16 @@ def test_a_summary_gives_a_metric_by_any_of_its_names() -> None:
     assert list(summary) == list(summary.metrics) and "em" in summary
     with pytest.raises(UsageError, match="'token_f2' is not in this run"):
         summary["token_f2"]
+
+
+def test_an_error_lists_up_to_twenty_metrics_and_counts_more() -> None:
+    record = {"id": "1", "query": "Who?", "passages": [{"id": "a"}], "gold": [{"id": "a"}]}
+    for n in (20, 21):
+        names = [f"P@{k}" for k in range(1, n + 1)]
+        summary = ragassay.evaluate([record], names).summary
+        listed = f"There are: {', '.join(names)}." if n == 20 else "There are 21 metrics; "
+        with pytest.raises(UsageError, match=re.escape(listed)):
+            summary["token_f1"]
 
 
 def test_names_of_each_suite_count_where_several_are_run() -> None:

@@ -88,6 +88,17 @@ def test_nothing_scored_names_the_reason_once(data: Path, capsys) -> None:
     assert shown.count("does not know the model 'm2'") == 1
 
 
+def test_a_reason_within_that_of_the_sample_is_named_once(tmp_path: Path, capsys) -> None:
+    passages = [{"text": "Herbert wrote Dune."}, {"text": "Dune is a book."}]
+    path = tmp_path / "passages.jsonl"
+    path.write_text(json.dumps({**RECORD, "passages": passages}))
+    with LLMServer(models=["good-model"]) as server:
+        assert call(["run", str(path), "--metrics", "umbrela", "--judge", f"{server.url}#m2"]) == 3
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Nothing was scored. ⚠ 2 questions without an answer (auth)" in shown
+    assert shown.count("does not know the model 'm2'") == 1
+
+
 @pytest.mark.parametrize(
     ("settings", "why"),
     [

@@ -93,8 +93,9 @@ def test_a_failure_stands_in_the_entry_and_costs_that_query_only() -> None:
 
 
 def test_one_id_for_two_queries_is_refused() -> None:
-    with pytest.raises(InputError, match="'q1' stands for two different queries"):
-        bank_of([*TWO, sample("c", "x", query="something else?")], Scripted(judge))
+    for other in ("something else?", "whatever?"):
+        with pytest.raises(InputError, match="'q1' stands for two different queries"):
+            bank_of([*TWO, sample("c", "x", query=other)], Scripted(judge))
     assert len(bank_of([*TWO, sample("c", "v x", query=" what? ")], Scripted(judge))) == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from llm_server import LLMServer
+from postgres_server import PostgresServer
 from ragassay.judges.ledger import Ledger
 
 N = 12
@@ -74,3 +76,22 @@ def test_the_questions_of_a_run_that_was_killed_are_free_again(place: str, tmp_p
         server.settings.hold = False
         _, told = other.communicate()
         assert other.returncode == 0, told.decode()
+
+
+def test_a_lease_in_a_database_is_held_until_it_is_given_back(postgres: PostgresServer) -> None:
+    place = str(postgres.new_database())
+    waiting: list[str] = []
+
+    async def hold(ledger: Ledger, name: str) -> None:
+        async with ledger.lease("00" * 32), ledger.lease("01" * 32):
+            waiting.append(name)
+            await asyncio.sleep(0.1)
+            waiting.append(name)
+
+    async def both(*ledgers: Ledger) -> None:
+        await asyncio.gather(*(hold(one, str(at)) for at, one in enumerate(ledgers)))
+
+    with Ledger(place) as one, Ledger(place) as other:
+        asyncio.run(both(one, other))
+        asyncio.run(both(other, one))
+    assert waiting in (["0", "0", "1", "1"] * 2, ["0", "0", "1", "1", "1", "1", "0", "0"])

@@ -55,6 +55,21 @@ def test_small_words_weigh_nothing_and_common_ones_little() -> None:
     assert 0 < weight(stem("important")) < weight(stem("turbine")) == WHOLE
 
 
+def test_a_list_defines_parts_and_tries_some_patterns_only_beside_a_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = ["week = (?:mon|tues)day", "on {week}", "needs: urgent | now", "call {week}", "ring"]
+    monkeypatch.setattr(lists, "_lines", lambda name: given)
+    phrases_ = lists.Phrases("of a test")
+    assert phrases_.pattern == "on (?:mon|tues)day|call (?:mon|tues)day|ring"
+    found = phrases_.search("NOW ring them on Monday")
+    assert found is not None and found.group() == "ring"
+    found = phrases_.search("ring them on Monday")
+    assert found is not None and found.group() == "on Monday"
+    assert phrases_.search("call Tuesday") is None
+    assert lists.patterns("of a test").search("call Tuesday") is not None
+
+
 def test_the_lists_do_not_overlap() -> None:
     assert not lists.words("small") & lists.words("common")
 
