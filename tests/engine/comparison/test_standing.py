@@ -292,12 +292,15 @@ def old_records() -> list[dict]:
         ("em<0.1", "is no margin"),
         ("em>1.5", "no two values of em are 1.5 apart"),
         ("f1>0.1", "'f1' is not in what"),
+        ("answer_words>3", "neither direction of answer_words is better"),
     ],
 )
 def test_a_margin_that_makes_no_sense_is_refused(text: str, says: str) -> None:
-    run = ragassay.evaluate(records(GOOD), ["em"])
+    run = ragassay.evaluate(records(GOOD), ["em", "answer_words"])
     with pytest.raises(UsageError, match=says):
         ragassay.compare(run, run, fail_if_drop=text)
+    (whole,) = ragassay.compare(run, run, fail_if_drop="em>1").gates
+    assert whole.passed is True
 
 
 def test_agreement_stands_beside_the_score(folders: list[str], tmp_path: Path, capsys) -> None:
