@@ -141,6 +141,14 @@ def test_gold_that_stands_elsewhere_too_is_told(golden: GoldenSet) -> None:
     assert not told(check(golden), "repeated")
 
 
+def test_a_reference_of_three_letters_is_no_leak(golden: GoldenSet) -> None:
+    one = item(golden, "library-dvd")
+    one.query, golden.items = "Is a tram or a bus faster?", [one]
+    for reference, leaks in (("bus", False), ("tram", True)):
+        one.references = [reference]
+        assert bool(told(check(golden), "leak")) is leaks
+
+
 def test_leaks_contradictions_and_duplicates_are_found(golden: GoldenSet) -> None:
     item(golden, "library-dvd").query = "Can I keep a DVD for one week or longer?"
     other = item(golden, "library-child-fines")

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy import stats
 
 from ragassay.errors import UsageError
 from ragassay.stats import percentile_difference, percentile_interval
 from ragassay.stats.percentiles import percentile_bootstrap
+from ragassay.stats.percentiles.ordered_values import _effective
 from ragassay.stats.percentiles.percentile_bootstrap import _drawn, draws
 
 NUMBERS = st.lists(st.floats(0, 1e6), min_size=1, max_size=120)
@@ -151,6 +153,20 @@ def test_more_values_have_fewer_resamples(
     values, units = np.arange(float(n)), np.arange(n)
     percentile_difference(values, values, 50, units_a=units, units_b=units)
     assert drawn == [expected]
+
+
+def test_clustered_values_count_as_many_as_give_the_same_error_of_a_share() -> None:
+    """The width of t's interval by clusters is that of so many independent values."""
+    rng = np.random.default_rng(4)
+    codes = np.repeat(np.arange(12), 5)
+    below = (rng.random(12)[codes] + 0.3 * rng.random(60) > 0.6).astype(float)
+    residuals = np.bincount(codes, below - below.mean())
+    error = math.sqrt(12 / 11 * (residuals**2).sum()) / 60
+    half = error * stats.t.ppf(0.975, 11) / stats.t.ppf(0.975, 59)
+    share = below.mean()
+    expected = 60 * share * (1 - share) / 59 / half**2
+    assert 10 < expected < 60
+    assert _effective(below, codes, 0.95) == pytest.approx(expected, rel=1e-9)
 
 
 def test_equal_systems_differ_by_nothing() -> None:

@@ -269,6 +269,8 @@ def test_what_tells_one_question_from_another_is_said_in_short() -> None:
     assert about["satisfaction"] == about["says_idk"] == about["answer_match"] == {}
     long = about_of({"query": "q", "passage": "word\n" * 5000})["passage"]
     assert long.startswith("word word") and len(long) < 85 and long.endswith(" …")
+    assert short(f"a{' ' * 300}b") == "a b" and short("a" * 80) == "a" * 80
+    assert short("a" * 81) == f"{'a' * 80} …"
 
 
 @pytest.mark.parametrize(
