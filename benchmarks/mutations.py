@@ -135,8 +135,9 @@ def tests_of(
 ) -> list[str]:
     """The tests that run a mutant's statement, shortest first, up to ``limit`` seconds in all.
 
-    What runs in a fixture belongs to all tests of the fixture's file, and what runs at import to
-    all tests that run anything of the module's package.
+    What runs in a fixture belongs to all tests of the fixture's file. What runs at import belongs
+    to all tests that run anything of the module's package, and to those in the folder of tests that
+    is called like the module's layer: they may read what it declares without running it.
     """
     path = tree / mutant.path
     lines, in_function = range(0), False
@@ -151,6 +152,9 @@ def tests_of(
     if not in_function:  # who uses what the package declares?
         found = found.union(*(_contexts(data, one) for one in path.parent.glob("*.py")))
     tests = {one.rpartition("|")[0] for one in found}
+    if not in_function:
+        layer = Path(mutant.path).parts[2]
+        tests.update(test for test in seconds if test.startswith(f"tests/{layer}/"))
     files = {one.partition("::")[0] for one in found if one.endswith("|setup")}
     chosen, total = list[str](), 0.0
     for test in sorted(seconds, key=lambda test: seconds[test]):

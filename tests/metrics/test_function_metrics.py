@@ -121,6 +121,8 @@ def test_a_value_outside_the_range_is_refused(value: float) -> None:
         ("0.5", Reason.FAILED, "returned a str"),
         ({"score": 1}, Reason.FAILED, "returned a dict"),
         ((1, 2), Reason.FAILED, "not \\(value, explanation\\)"),
+        ((1,), Reason.FAILED, "not \\(value, explanation\\)"),
+        ((1, "a", "b"), Reason.FAILED, "not \\(value, explanation\\)"),
         (Unscored(Reason.NOT_APPLICABLE, "mine"), Reason.NOT_APPLICABLE, "mine"),
     ],
 )
