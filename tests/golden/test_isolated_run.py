@@ -51,6 +51,13 @@ def test_a_metric_that_a_run_lacks_is_named(tmp_path: Path) -> None:
         isolated(one, one, "contains_answers")
 
 
+def test_runs_of_other_queries_are_refused(tmp_path: Path) -> None:
+    records = [{"id": "another", "query": "When?", "answer": "nine", "references": ["nine"]}]
+    other = ragassay.evaluate(records, metrics=["contains_answer"])
+    with pytest.raises(UsageError, match="The two runs share no query"):
+        isolated(run(tmp_path / "one", "rw"), other, "contains_answer")
+
+
 def asked_run(
     folder: Path, answers: str, system: str = "mine", gold: bool = False, fingerprint: str = "f"
 ) -> ragassay.Result:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import warnings
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -450,3 +451,15 @@ def test_a_grade_above_the_scale_of_err_is_told() -> None:
     assert isinstance(fits, Score) and fits.value == 15 / 16
     with pytest.raises(UsageError, match="hold grade 5, above max_grade=4"):
         evaluate_run({"q": {"a": 5}}, {"q": {"a": 1.0}}, "ERR(max_grade=4)")
+
+
+def test_a_run_is_evaluated_from_files_as_from_mappings(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n")
+    (tmp_path / "run.txt").write_text("q1 Q0 b 1 2.0 r\nq1 Q0 a 2 1.0 r\nq2 Q0 c 1 1.0 r\n")
+    from_files = evaluate_run(tmp_path / "qrels.txt", str(tmp_path / "run.txt"), "RR,nDCG@10")
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
+    run = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"c": 1.0}}
+    assert from_files.means == evaluate_run(qrels, run, "RR,nDCG@10").means
+    assert from_files.means["RR"] == 0.75
+    with pytest.raises(UsageError, match="Nothing is no measure of a ranking"):
+        evaluate_run(qrels, run, [])

@@ -287,6 +287,26 @@ def test_a_system_is_not_shown_to_be_no_worse_by_leaving_queries_out() -> None:
     assert not_worse(old, old[:20]).passed is True
 
 
+def test_a_drop_needs_two_queries_and_a_range_for_what_is_missing() -> None:
+    @ragassay.metric(name="words_in_all", high=None)
+    def words_in_all(answer: str) -> float:
+        return len(answer.split())
+
+    def run(*answers: str) -> ragassay.Result:
+        records = [{"id": f"{at}", "query": "q?", "answer": a} for at, a in enumerate(answers)]
+        return ragassay.evaluate(records, ["words_in_all"])
+
+    def drop(new: ragassay.Result, old: ragassay.Result) -> GateResult:
+        return ragassay.compare(new, old, fail_if_drop="words_in_all>2").gates[0]
+
+    few = drop(run("a b"), run("a b"))
+    assert (few.passed, few.why) == (None, "fewer than two common queries have a score")
+    old, new = run(*["a b", "a b c"] * 20), ["a b c", "a b"]
+    assert drop(run(*new * 20), old).passed is True
+    lacking = drop(run(*new * 10), old)
+    assert lacking.passed is None and "and may have any value" in lacking.why
+
+
 def test_a_drop_is_not_excluded_by_leaving_queries_out() -> None:
     old: list[str | None] = ["red"] * 40
 

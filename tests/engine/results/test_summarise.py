@@ -97,6 +97,13 @@ def test_an_error_lists_up_to_twenty_metrics_and_counts_more() -> None:
             summary["token_f1"]
 
 
+def test_a_name_of_several_metrics_gives_no_summary() -> None:
+    record = {"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"]}
+    summary = ragassay.evaluate([record], ["rouge_score"]).summary
+    with pytest.raises(UsageError, match=r"several metrics: rouge1\.f, rouge2\.f, rougeL\.f"):
+        summary["rouge_score"]
+
+
 def test_names_of_each_suite_count_where_several_are_run() -> None:
     record = {"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"]}
     record["passages"] = ["Ann wrote it."]  # type: ignore[assignment]

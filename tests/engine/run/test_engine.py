@@ -578,3 +578,18 @@ def test_qrels_judge_records_in_memory_as_they_judge_a_file(tmp_path: Path) -> N
 def test_an_option_that_would_keep_answers_out_of_the_ledger_is_unknown(call: Any) -> None:
     with pytest.raises(UsageError, match="Unknown option 'dry'"):
         call(RECORDS, "em", dry=True)
+
+
+def test_pooled_nuggets_of_data_that_can_be_read_once_are_refused() -> None:
+    with pytest.raises(UsageError, match="Pooled nuggets need the data twice"):
+        ragassay.evaluate(iter(RECORDS), ["nuggets.all"], nuggets="pooled")
+
+
+def test_expected_answers_of_a_file_need_their_id_and_agree(tmp_path: Path) -> None:
+    path = tmp_path / "queries.csv"
+    path.write_text("query_id,query,expected_answer\na,Who?,Ann Lee\n,Who?,Bob\nb,When?,\n")
+    result = ragassay.evaluate(RECORDS, ["em"], references=str(path))
+    assert result.summary["em"].n_scored > 0
+    path.write_text("query_id,query,expected_answer\na,Who?,Ann Lee\na,Who?,Bob\n")
+    with pytest.raises(InputError, match="the query 'a' has another expected answer above"):
+        ragassay.evaluate(RECORDS, ["em"], references=str(path))
