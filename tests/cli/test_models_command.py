@@ -310,7 +310,7 @@ def test_weights_that_give_the_published_scores_are_ok(
 
 def test_a_tokenizer_is_tried_by_itself(folders: dict[str, str]) -> None:
     found = check(FOUNDATION.name, ModelOptions(folders))
-    assert found.ok and "tokens" in found.said
+    assert found.ok and "tokens" in found.sentence
 
 
 def test_what_is_broken_is_said_and_the_exit_code_tells(

@@ -267,6 +267,10 @@ def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str])
         "data": "data/a.jsonl",
         "columns": {"query": "Frage", "answer": "text_out", "passages": "found"},
     }
+    keys = [line.split(":")[0] for line in Path("map.yaml").read_text().splitlines()]
+    assert [key for key in keys if key in ("data", "columns", "  query")] == [
+        "data", "columns", "  query",
+    ]  # fmt: skip
     assert call(["run", "-c", "map.yaml", "--metrics", "answer_words", "--json"]) == 0
     assert '"n_samples": 2' in capsys.readouterr().out
     assert call(["validate", "data/a.jsonl", "--save-mapping", "map.yaml"]) == 2

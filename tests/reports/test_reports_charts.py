@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example as tried, given, strategies as st
 
 from ragassay.engine.results.result import Result
 from ragassay.errors import UsageError
@@ -74,6 +74,8 @@ def test_box_statistics_are_tukeys(numbers: list[float]) -> None:
 
 
 @given(VALUES)
+@tried([0.3, 0.1 + 0.2])
+@tried([1e300, np.nextafter(1e300, np.inf)])
 def test_a_histogram_counts_every_value_once(numbers: list[float]) -> None:
     values = np.array(numbers)
     counts = distribution_chart.histogram(values, float(values.min()), float(values.max()))

@@ -46,6 +46,10 @@ def histogram(values: Values, low: float, high: float, bins: int = 24) -> list[i
         low, high: ends of the scale (`scale`).
         bins: their number.
     """
+    if np.unique(np.linspace(low, high, bins + 1)).size <= bins:
+        # The ends differ by rounding alone, so the values count as one.
+        margin = max(0.5, 1e-9 * max(abs(low), abs(high)))
+        low, high = low - margin, high + margin
     counts, _ = np.histogram(values, bins=bins, range=(low, high))
     return [int(count) for count in counts]
 
