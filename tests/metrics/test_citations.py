@@ -174,6 +174,8 @@ def test_parts_and_sentences_differ_where_a_sentence_cites_nothing() -> None:
         ("它很大。它很重！", 2),
         ('She said "Stop!" He did.', 2),
         ("A line that\nwraps here. Done.", 2),
+        ("It was made for the\niPhone. Done.", 2),
+        ("A heading\nA line", 2),
         ("", 0),
         (" ... ", 0),
     ],

@@ -105,6 +105,7 @@ def test_no_vital_nugget_is_no_vital_score_where_the_tool_says_0() -> None:
     assert nugget_score("vital", labels, held) is None
     assert nugget_score("weighted", labels, held) == 0.5
     assert published_nugget_score("vital", labels, held) == 0.0
+    assert published_nugget_score("all", (), ()) == published_nugget_score("vital", (), ()) == 0.0
 
 
 LABELLED = st.lists(
