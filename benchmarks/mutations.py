@@ -149,6 +149,8 @@ def tests_of(
             lines = range(mutant.line, mutant.line + 1) if inside else range(node.lineno, end)
             in_function |= inside and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     found = _contexts(data, path, lines)
+    ran = data.contexts_by_lineno(str(path))
+    in_function &= bool(found) or not any(ran.get(line) for line in lines)  # else ran at import
     if not in_function:  # who uses what the package declares?
         found = found.union(*(_contexts(data, one) for one in path.parent.glob("*.py")))
     tests = {one.rpartition("|")[0] for one in found}
