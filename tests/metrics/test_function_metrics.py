@@ -427,7 +427,7 @@ def test_an_asynchronous_function_is_not_called_for_samples_that_lack_something(
     found = Window([FULL, *lacking, FULL]).outcomes(later_words)
     assert [one.value if isinstance(one, Score) else one.detail for one in found] == [
         0.2,
-        "no answer",
+        "the sample has no answer",
         "passage 1 has no text",
         0.2,
     ]

@@ -331,7 +331,7 @@ def test_samples_that_can_be_read_only_once_are_not_read_again() -> None:
     again, once = AllSamples(lambda: samples), AllSamples(None)
     assert list(again) == list(again) == list(samples) and again.readable
     assert not once.readable
-    with pytest.raises(ValueError, match="^these samples can be read only once$"):
+    with pytest.raises(ValueError, match=r"^these samples can be read only once$"):
         iter(once)
 
 
@@ -363,7 +363,7 @@ def test_a_metric_gives_one_outcome_for_each_sample_and_its_usage_error_ends_the
     for n in (1, 3):
         with pytest.raises(AssertionError, match=f"^few gave {n} outcomes for 2 samples$"):
             Window(samples).outcomes(_Few(n))
-    with pytest.raises(UsageError, match="^no such device$"):
+    with pytest.raises(UsageError, match=r"^no such device$"):
         Window(samples).outcomes(_Few(2, UsageError("no such device")))
     lost = Window(samples).outcomes(_Few(2, ValueError("odd")))
     assert [one.detail for one in lost if isinstance(one, Unscored)] == [
