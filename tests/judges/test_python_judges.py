@@ -723,8 +723,9 @@ class Deep:
         return self.rules
 """
     made = imported(tmp_path, monkeypatch, "chat_deep", source).Deep
-    assert not held(3, "a").unkept
-    assert held(3, "a") != held(3, "b")
+    assert not held(8, "a").unkept
+    assert held(7, "a") != held(7, "b")
+    assert held(8, "a") == held(8, "b")
     endless: list[Any] = []
     endless.append(endless)
     assert not identity_of(made("be strict", endless)).unkept

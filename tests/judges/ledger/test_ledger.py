@@ -712,8 +712,9 @@ def test_a_ledger_with_a_table_whose_name_is_no_text_is_damaged(path: Path) -> N
         Ledger(path)
 
 
+@pytest.mark.parametrize("begin", ["BEGIN", "BEGIN IMMEDIATE"])
 def test_a_new_ledger_waits_for_who_has_the_file_and_not_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: str
 ) -> None:
     path = tmp_path / "ledger.sqlite"
     Ledger(path).close()
@@ -721,8 +722,8 @@ def test_a_new_ledger_waits_for_who_has_the_file_and_not_for_ever(
         sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     ) as other:
         other.execute("PRAGMA journal_mode = DELETE")
-        # Who reads does not hinder the tables from being read, but the change of the log.
-        other.execute("BEGIN")
+        # Who reads, or is about to write, hinders the change of the log alone.
+        other.execute(begin)
         other.execute("SELECT count(*) FROM verdicts").fetchall()
         monkeypatch.setattr(ledger_file, "BUSY_S", 0.1)
         with pytest.raises(UsageError, match="another process has been writing to this ledger"):
