@@ -388,3 +388,14 @@ def test_nested_panels_keep_their_votes() -> None:
 def test_a_panel_can_be_pickled() -> None:
     copied = pickle.loads(pickle.dumps(Panel([OfflineJudge(), OfflineJudge()])))
     assert len(copied.members) == 2
+
+
+def test_where_a_member_does_not_open_the_others_are_closed_and_its_error_is_told() -> None:
+    class Shut(Fixed):
+        async def open(self) -> None:
+            raise UsageError("no key")
+
+    judge, shut = Fixed("b", grade(1)), Shut("a", grade(1))
+    with pytest.raises(UsageError, match=r"^no key$"):
+        asyncio.run(Panel([judge, shut]).open())
+    assert judge.log == ["open", "close"] and shut.log == ["close"]

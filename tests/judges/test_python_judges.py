@@ -37,6 +37,18 @@ DATA = [
     }
     for n in range(4)
 ]
+
+
+class _Held:
+    """A judge of one's own, a method of which answers."""
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+
+    def say(self, prompt: str) -> str:
+        return self.said
+
+
 MODULE = """
 import json, pathlib
 
@@ -126,6 +138,7 @@ def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(
     [
         (lambda prompt: SAID, "a lambda has no name"),
         ((lambda given: lambda prompt: given)(SAID), "a lambda has no name"),
+        (_Held(SAID).say, "it is a method of an object with a state of its own"),
         (SimpleNamespace(invoke=lambda messages: SAID), "its state cannot be told apart"),
     ],
 )
@@ -692,3 +705,27 @@ def test_a_function_that_tells_no_tokens_has_calls_and_no_price(code, capsys) ->
     assert summary.judging.unpriced == 8
     assert "4 questions, 8 calls, " in said
     assert "token" not in said and "--price" not in said
+
+
+def test_settings_are_told_apart_down_to_a_depth(tmp_path: Path, monkeypatch: Any) -> None:
+    def held(levels: int, word: str) -> Any:
+        settings: Any = word
+        for _ in range(levels):
+            settings = [settings]
+        return identity_of(made("be strict", settings))
+
+    source = """
+class Deep:
+    model = "tiny"
+    def __init__(self, rules, settings):
+        self.rules, self.settings = rules, settings
+    def invoke(self, messages):
+        return self.rules
+"""
+    made = imported(tmp_path, monkeypatch, "chat_deep", source).Deep
+    assert not held(8, "a").unkept
+    assert held(7, "a") != held(7, "b")
+    assert held(8, "a") == held(8, "b")
+    endless: list[Any] = []
+    endless.append(endless)
+    assert not identity_of(made("be strict", endless)).unkept

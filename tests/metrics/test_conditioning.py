@@ -17,9 +17,10 @@ from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.metrics.mtrag.mtrag_conditioning import idk_of
+from ragassay.metrics.mtrag.mtrag_given import givers
 from ragassay.metrics.mtrag.mtrag_idk_table import Idk, Rule, idk_cell, idk_condition
 from ragassay.samples import Answerability
-from ragassay.scores import RECORD
+from ragassay.scores import AND, RECORD
 from scripted_judge import Scripted
 
 SUITE = suites.get("mtrag")
@@ -618,3 +619,32 @@ def test_an_aggregate_needs_the_texts_of_passages_too() -> None:
     named = replace(texts, passages=tuple(replace(one, text=None) for one in texts.passages))
     assert isinstance(metric.lacks(named), Unscored)
     assert metric.lacks(replace(texts, passages=())) is None
+
+
+def test_a_plan_hears_what_a_conditioned_value_lacks() -> None:
+    paper, spec = (SUITE.resolve([f"rl_f_idk{rule}"])[0] for rule in ("", "(rule=spec)"))
+    unlabelled = paper.lacks(sample(None, RL_F=[OWN], idk_eval=0))
+    assert isinstance(unlabelled, Unscored) and unlabelled.reason is Reason.MISSING_INPUT
+    assert unlabelled == outcome("rl_f_idk", sample(None, RL_F=[OWN], idk_eval=0))
+
+    bare = replace(sample("ANSWERABLE", idk_eval=0), references=(), passages=())
+    own = SUITE.resolve(["rl_f"])[0].lacks(bare)
+    assert isinstance(own, Unscored) and spec.lacks(bare) == paper.lacks(bare) == own
+    # The table may decide by the verdict alone, except where the shorter rule does not look at it.
+    refusing = replace(bare, answerability=Answerability.UNANSWERABLE)
+    assert paper.lacks(refusing) is None and spec.lacks(refusing) is None
+    chat = replace(bare, answerability=Answerability.CONVERSATIONAL)
+    assert paper.lacks(chat) is None and spec.lacks(chat) == own
+
+
+def test_a_records_own_idk_eval_counts_before_what_follows_from_its_conditional_idk() -> None:
+    assert idk_of(sample("UNANSWERABLE", conditional_idk=1)) == 1
+    assert idk_of(sample("UNANSWERABLE", conditional_idk=1, idk_eval=0)) is None
+    assert idk_of(sample("UNANSWERABLE", conditional_idk=1, idk_eval=None)) == 1
+
+
+def test_who_gave_a_value_is_the_record_unless_it_names_judges() -> None:
+    one = replace(sample(None, RL_F=[OWN], idk_eval=1), given_by={"idk_eval": AND.join("ab")})
+    assert givers(one, "RL_F") == (RECORD,)
+    assert givers(one, "absent", "idk_eval", "RL_F") == ("a", "b")
+    assert givers(one, "absent") == ()

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 from ragassay.errors import UsageError
 from ragassay.metrics.answer.rouge_metrics import rouge
+from ragassay.metrics.consistency.runs import answer_text
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.samples import Answer, Passage, Sample, Statement
@@ -295,3 +296,20 @@ def test_citations_are_no_words_of_an_answer() -> None:
 def test_an_answer_of_citations_alone_is_empty() -> None:
     assert value("runs_rougeL", group("[1]", "x")) == 0.0
     assert isinstance(said("runs_rougeL", group("[1]", "[2]")), Unscored)
+
+
+def test_scores_too_large_for_their_squares_have_no_spread() -> None:
+    for name in ("runs_mean(of=m)", "runs_std(of=m)", "runs_range(of=m)"):
+        lost = said(name, scores(1e308, -1e308))
+        assert isinstance(lost, Unscored) and lost.reason is Reason.UNDEFINED
+        assert lost.detail == "m: the values are too large for their squares to be summed"
+    assert value("runs_mean(of=m)", scores(1e100, 1e100)) == 1e100
+
+
+@pytest.mark.parametrize(
+    ("citations", "text"),
+    [("published", "It is tall"), ("any", "It is tall."), ("kept", "It is tall [1].")],
+)
+def test_a_run_without_an_answer_has_an_empty_text(citations: Any, text: str) -> None:
+    assert answer_text(Sample(id="q", repeat=0), citations) == ""
+    assert answer_text(Sample(id="q", repeat=0, answer="It is tall [1]."), citations) == text

@@ -15,6 +15,9 @@ import ragassay
 from ragassay.cli import call
 from ragassay.errors import UsageError
 from ragassay.metrics import parse
+from ragassay.metrics.answer.string_matching import ExactMatch
+from ragassay.metrics.core.function_metrics import as_metric, own_names
+from ragassay.metrics.core.window import Window
 from ragassay.samples import Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -395,3 +398,37 @@ def test_a_value_just_outside_the_range_is_told_in_all_its_digits() -> None:
 
     (row,) = ragassay.evaluate([{"id": "1", "answer": "a"}], [just_above]).scores
     assert "returned 1.0000000000000002, which lies outside its range" in row.explanation
+
+
+def test_a_class_of_metrics_stands_for_its_defaults() -> None:
+    assert as_metric(ExactMatch) == ExactMatch()
+    assert own_names([ExactMatch, ExactMatch(), "f1"]) == ["exact_match", "exact_match", "f1"]
+
+
+@pytest.mark.parametrize("name", ["a place:function", "module:function x(most=1)"])
+def test_a_place_that_python_cannot_name_is_refused(name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        own_names([name])
+    assert str(caught.value) == f"{name!r} is no metric's name; a function's is module:function."
+
+
+def test_an_asynchronous_function_is_not_called_for_samples_that_lack_something() -> None:
+    called: list[str] = []
+
+    @ragassay.metric(name="later_words")
+    async def later_words(answer, passages):
+        called.append(answer)
+        return len(answer.split()) / 10
+
+    lacking = [
+        Sample(id="2", passages=FULL.passages),
+        Sample(id="3", answer="x", passages=(Passage(""),)),
+    ]
+    found = Window([FULL, *lacking, FULL]).outcomes(later_words)
+    assert [one.value if isinstance(one, Score) else one.detail for one in found] == [
+        0.2,
+        "the sample has no answer",
+        "passage 1 has no text",
+        0.2,
+    ]
+    assert called == ["Ann, gladly."] * 2

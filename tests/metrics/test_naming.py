@@ -9,7 +9,9 @@ from hypothesis import given, strategies as st
 from ragassay.errors import UsageError
 from ragassay.metrics.core import metric as registry, naming
 from ragassay.metrics.core.metric import Metric, Need, harmonic, missing
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric_parameters import cutoff, part
+from ragassay.metrics.core.window import AllSamples, Window
+from ragassay.metrics.serving import serving_metrics
 from ragassay.models import ModelOptions, Models
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 from ragassay.scores import Reason, Score, Unscored
@@ -278,3 +280,92 @@ def test_the_order_of_the_metrics_does_not_depend_on_which_was_imported_first() 
     registry._CLASSES.update(backwards)
     registry.registered.cache_clear()
     assert list(naming.metric_classes()) == before
+
+
+def test_a_rank_is_given_or_left_out_and_is_at_least_one() -> None:
+    @dataclasses.dataclass
+    class Cutoffs:
+        needed: int = cutoff(..., "how many")
+        free: int | None = cutoff()
+        ten: int = cutoff(10, maximum=20)
+
+    needed, free, ten = dataclasses.fields(Cutoffs)
+    assert (needed.default, free.default, ten.default) == (dataclasses.MISSING, None, 10)
+    assert needed.metadata == {"doc": "how many", "role": "cutoff", "minimum": 1}
+    assert free.metadata["doc"] == "rank cut-off (all ranks when left out)"
+    assert (ten.metadata["minimum"], ten.metadata["maximum"]) == (1, 20)
+    for name in ("P@0", "Recall@-1"):
+        with pytest.raises(UsageError):
+            naming.parse(name)
+    assert str(naming.parse("P@1")) == "P@1"
+
+
+def test_a_part_is_written_after_a_dot_and_has_its_choices() -> None:
+    @dataclasses.dataclass
+    class Parts:
+        half: str = part("f", ("p", "r", "f"), "which half")
+
+    (spec,) = dataclasses.fields(Parts)
+    assert spec.default == "f"
+    assert spec.metadata == {"doc": "which half", "role": "part", "choices": ("p", "r", "f")}
+
+
+@pytest.mark.parametrize("name", ["latency", "time_to_first_token"])
+def test_percentiles_have_short_names(name: str) -> None:
+    assert serving_metrics._percentiles(name) == {
+        f"{name}_p50": f"{name}(percentile=50)",
+        f"{name}_p90": f"{name}(percentile=90)",
+        f"{name}_p95": f"{name}(percentile=95)",
+        f"{name}_p99": f"{name}(percentile=99)",
+    }
+
+
+def test_a_metric_needs_no_vectors_unless_it_says_so() -> None:
+    one = Sample(id="1", query="?", answer="a b", references=("a",))
+    assert list(naming.parse("em").texts_to_embed(one)) == []
+    assert not naming.parse("em").embeds
+
+
+def test_samples_that_can_be_read_only_once_are_not_read_again() -> None:
+    samples = (Sample(id="1"), Sample(id="2"))
+    again, once = AllSamples(lambda: samples), AllSamples(None)
+    assert list(again) == list(again) == list(samples) and again.readable
+    assert not once.readable
+    with pytest.raises(ValueError, match=r"^these samples can be read only once$"):
+        iter(once)
+
+
+class _Few(Metric):
+    """Gives as many outcomes as it is told, or raises."""
+
+    name, title, family, source = "few", "Few", "answer", "test"
+
+    def __init__(self, n: int, error: Exception | None = None) -> None:
+        object.__setattr__(self, "n", n)
+        object.__setattr__(self, "error", error)
+
+    def score_window(self, window: Window) -> list[Score]:
+        error: Exception | None = self.error
+        if error is not None:
+            raise error
+        return [Score(1.0)] * self.n
+
+    def __str__(self) -> str:
+        return "few"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def test_a_metric_gives_one_outcome_for_each_sample_and_its_usage_error_ends_the_run() -> None:
+    samples = [Sample(id="1"), Sample(id="2")]
+    assert Window(samples).outcomes(_Few(2)) == [Score(1.0)] * 2
+    for n in (1, 3):
+        with pytest.raises(AssertionError, match=f"^few gave {n} outcomes for 2 samples$"):
+            Window(samples).outcomes(_Few(n))
+    with pytest.raises(UsageError, match=r"^no such device$"):
+        Window(samples).outcomes(_Few(2, UsageError("no such device")))
+    lost = Window(samples).outcomes(_Few(2, ValueError("odd")))
+    assert [one.detail for one in lost if isinstance(one, Unscored)] == [
+        "few broke down: ValueError: odd"
+    ] * 2

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 import warnings
 from functools import cache
@@ -26,7 +27,13 @@ from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples, Window
-from ragassay.metrics.retrieval import ranking_sources
+from ragassay.metrics.retrieval import (
+    preferences,
+    ranking_metric,
+    ranking_sources,
+    retrieval_gains,
+    trec_names,
+)
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 
 NUMERIC = [
@@ -463,3 +470,67 @@ def test_a_run_is_evaluated_from_files_as_from_mappings(tmp_path: Path) -> None:
     assert from_files.means["RR"] == 0.75
     with pytest.raises(UsageError, match="Nothing is no measure of a ranking"):
         evaluate_run(qrels, run, [])
+
+
+def test_levels_and_persistences_have_their_bounds() -> None:
+    @dataclasses.dataclass
+    class Both:
+        rel: int = ranking_metric.level()
+        p: float = retrieval_gains._persistence()
+
+    rel, p = dataclasses.fields(Both)
+    assert (rel.default, rel.metadata["minimum"]) == (1, 0)
+    assert p.default == 0.8
+    assert (p.metadata["minimum"], p.metadata["maximum"], p.metadata["exclusive"]) == (0, 1, True)
+    for name in ("P(rel=-1)@5", "RBP(p=0)", "RBP(p=1)"):
+        with pytest.raises(UsageError):
+            parse(name)
+    for name in ("P(rel=0)@5", "RBP(p=0.01)", "RBP(p=0.99)"):
+        assert str(parse(name)) == name
+
+
+def test_a_nickname_holds_all_measures_up_to_its_last() -> None:
+    assert trec_names._upto("b", ["a", "b", "c"]) == ["a", "b"]
+    assert trec_names._upto("c", ["a", "b", "c"]) == ["a", "b", "c"]
+    assert trec_names.NICKNAMES["official"][-1] == "P"
+
+
+@pytest.mark.parametrize(
+    ("text", "expression"), [("", "(p=0.9,graded=true)"), ("p=0.8", "(p=0.8,graded=true)")]
+)
+def test_rbp_takes_a_persistence(text: str, expression: str) -> None:
+    combine = trec_names._persistence("graded=true")
+    assert combine(text) == expression
+    with pytest.raises(UsageError, match=r"^rbp takes p, as in rbp\.p=0\.8, not '0\.8'\.$"):
+        combine("0.8")
+
+
+def test_preferences_are_counted_in_three_scopes_and_balanced_in_two() -> None:
+    endings = ["", "_ret", "_imp"]
+    made = [[one.name for one in preferences._shares(at)] for at in range(3)]
+    assert made == [
+        [
+            *(f"prefs_{kind}{end}" for kind in ("simp", "pair", "avgjg")),
+            *([] if end == "_imp" else [f"prefs_avgjg_Rnonrel{end}"]),
+        ]
+        for end in endings
+    ]
+    assert {name for names in made for name in names} < preferences.MEASURES.keys()
+
+
+@pytest.mark.parametrize(
+    ("gold", "hinted"),
+    [
+        ([GoldPassage(id="a", text="x"), GoldPassage(id="b", text="y")], True),
+        ([GoldPassage(id="a", document="d"), GoldPassage(id="b", text="y")], True),
+        ([GoldPassage(id="a", text="x"), GoldPassage(id="b")], False),
+    ],
+)
+def test_passages_without_ids_are_sent_to_the_suite_that_compares_texts(
+    gold: list[GoldPassage], hinted: bool
+) -> None:
+    one = Sample(id="1", passages=(Passage("x", id="a"), Passage("y")), gold=tuple(gold))
+    lost = parse("P@5").score(one)
+    assert isinstance(lost, Unscored) and lost.reason is Reason.MISSING_INPUT
+    assert lost.detail.startswith("retrieved passage 2 has no id; ")
+    assert lost.detail.endswith("; the suite 'chunks' compares texts and spans") is hinted

@@ -114,3 +114,30 @@ def test_a_lease_in_a_database_is_held_until_it_is_given_back(postgres: Postgres
         asyncio.run(both(one, other))
         asyncio.run(both(other, one))
     assert waiting in (["0", "0", "1", "1"] * 2, ["0", "0", "1", "1", "1", "1", "0", "0"])
+
+
+def test_a_lease_that_another_process_has_is_not_taken_before_that_ends(tmp_path: Path) -> None:
+    place, key = str(tmp_path / "ledger.sqlite"), "00" * 32
+    code = (
+        "from ragassay.judges.ledger import Ledger; import sys; "
+        f"print(Ledger({place!r})._place.take({key!r}), flush=True); sys.stdin.read()"
+    )
+    other = [sys.executable, "-c", code]
+    with (
+        Ledger(place) as ledger,
+        subprocess.Popen(other, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder,
+    ):
+        assert holder.stdout is not None and holder.stdin is not None
+        assert holder.stdout.readline() == "True\n"
+        assert ledger._place.take(key) is False
+        assert ledger._place.take("01" * 32) is True
+        holder.stdin.close()
+        holder.wait()
+        assert ledger._place.take(key) is True
+
+
+def test_where_no_file_of_leases_can_be_made_each_process_asks(tmp_path: Path) -> None:
+    (tmp_path / "ledger.sqlite-leases").mkdir()
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        assert ledger._place.take("00" * 32) is True
+        ledger._place.release("00" * 32)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +24,7 @@ from hypothesis import given, strategies as st
 from postgres_server import PostgresServer
 from ragassay.cli import call
 from ragassay.errors import InputError, RagassayError, UsageError
-from ragassay.judges.ledger import ledger_admin, ledger_file
+from ragassay.judges.ledger import ledger_admin, ledger_file, store
 from ragassay.judges.ledger.ledger_file import APPLICATION, VERSION
 from ragassay.judges.ledger.ledger_selection import Selection
 from ragassay.judges.ledger.store import Entry, Ledger
@@ -681,3 +684,119 @@ def test_a_ledger_in_a_schema_of_its_own_makes_it(postgres: PostgresServer) -> N
         with Ledger(address) as ledger:
             asyncio.run(ledger.commit(entry(n)))
             assert len(ledger.select("SELECT key FROM verdicts")) == n
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "told"),
+    [
+        ("database is locked", UsageError, "another process has been writing to this ledger for"),
+        ("database table is busy", UsageError, "for more than 60 seconds. Wait until it ends"),
+        ("database or disk is full", UsageError, "the disk is full, so no answer can be kept."),
+        ("file is not a database", InputError, "is not a ledger"),
+        ("malformed", InputError, "is damaged (malformed)"),
+    ],
+)
+def test_an_error_of_sqlite_says_what_to_do(error: str, kind: type[Exception], told: str) -> None:
+    said = ledger_file._explanation("l.sqlite", sqlite3.DatabaseError(error))
+    assert isinstance(said, kind)
+    assert str(said).startswith("l.sqlite: ") and told in str(said)
+
+
+def test_a_ledger_with_a_table_whose_name_is_no_text_is_damaged(path: Path) -> None:
+    Ledger(path).close()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    body = path.read_bytes().replace(b"CREATE TABLE verdicts", b"CREATE TABLX verdicts")
+    path.write_bytes(body.replace(b"verdicts", b"verdict\xff"))
+    with pytest.raises(InputError, match=r"is damaged \(it holds what is no text\)"):
+        Ledger(path)
+
+
+@pytest.mark.parametrize("begin", ["BEGIN", "BEGIN IMMEDIATE"])
+def test_a_new_ledger_waits_for_who_has_the_file_and_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: str
+) -> None:
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).close()
+    with contextlib.closing(
+        sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    ) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        # Who reads, or is about to write, hinders the change of the log alone.
+        other.execute(begin)
+        other.execute("SELECT count(*) FROM verdicts").fetchall()
+        monkeypatch.setattr(ledger_file, "BUSY_S", 0.1)
+        with pytest.raises(UsageError, match="another process has been writing to this ledger"):
+            Ledger(path)
+        monkeypatch.setattr(ledger_file, "BUSY_S", 30.0)
+        ending = threading.Timer(0.2, other.execute, ["COMMIT"])
+        ending.start()
+        with Ledger(path) as ledger:
+            assert ledger.select("PRAGMA journal_mode") == [("wal",)]
+        ending.join()
+
+
+def test_a_ledger_in_memory_takes_no_place_on_the_disk(path: Path) -> None:
+    with Ledger(":memory:") as ledger, Ledger(path) as kept:
+        keep(ledger, entry())
+        assert ledger_admin.stats(ledger).size == 0
+        keep(kept, entry())
+        files = (path, Path(f"{path}-wal"))
+        assert ledger_admin.stats(kept).size == sum(one.stat().st_size for one in files) > 0
+
+
+def test_who_gave_up_waiting_for_a_commit_is_told_nothing() -> None:
+    async def work() -> None:
+        loop = asyncio.get_running_loop()
+        gone, kept, lost = (loop.create_future() for _ in range(3))
+        gone.cancel()
+        store._tell([(gone, None), (gone, ValueError("x")), (kept, None), (lost, KeyError("y"))])
+        assert gone.cancelled() and kept.result() is None
+        assert isinstance(lost.exception(), KeyError)
+
+    asyncio.run(work())
+
+
+def test_parameters_are_rejected_once(ledger: Ledger) -> None:
+    async def work() -> None:
+        for names in (["seed"], ["seed", "top_p"]):
+            await ledger.reject("https://e", "m", names)
+
+    asyncio.run(work())
+    found = ledger.select("SELECT parameter FROM rejected ORDER BY parameter")
+    assert found == [("seed",), ("top_p",)]
+
+
+# --- databases --------------------------------------------------------------------------------
+
+
+def test_a_database_that_is_not_there_is_a_sentence() -> None:
+    pytest.importorskip("psycopg", reason="needs the extra 'postgres'")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"postgresql://tester@127.0.0.1:{free.getsockname()[1]}/none"
+    with pytest.raises(UsageError) as caught:
+        Ledger(address)
+    said = str(caught.value)
+    assert said.startswith("The ledger's database cannot be used: connection failed")
+    assert said.endswith(".") and "\n" not in said
+
+
+def test_a_lost_connection_comes_back_and_what_the_database_refuses_is_told_at_once(
+    postgres: PostgresServer,
+) -> None:
+    plain = postgres.new_database()
+    with Ledger(f"{plain}?options=-cstatement_timeout%3D300") as ledger:
+        keep(ledger, entry(1))
+        begun = time.monotonic()
+        with pytest.raises(UsageError, match="canceling statement due to statement timeout"):
+            ledger.select("SELECT pg_sleep(20)")
+        assert time.monotonic() - begun < 10
+        with Ledger(plain) as other:
+            other.select(
+                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        assert ledger.find(entry(1).key) == entry(1)
+        keep(ledger, entry(2))
+        assert ledger.find(entry(2).key) == entry(2)

@@ -8,9 +8,11 @@ import threading
 import pytest
 
 from ragassay.engine.run.judge_session import JudgeSession
+from ragassay.errors import UsageError
 from ragassay.judges import asking
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.planning_judge import PlanningJudge
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Provenance, Verdict
 from scripted_judge import Scripted
@@ -63,3 +65,29 @@ def test_what_has_no_price_costs_nothing_and_is_counted() -> None:
         question = RelevanceGrade("q", "p")
         usage.add(Verdict(question, question.reply(**GRADE), made))
     assert (usage.calls, usage.input_tokens, usage.cost, usage.unpriced) == (6, 15, 0.25, 4)
+
+
+def test_an_asker_whose_judge_does_not_open_leaves_no_thread_and_may_begin_again() -> None:
+    class Shut(Scripted):
+        shut = True
+
+        async def open(self) -> None:
+            if self.shut:
+                raise UsageError("no key")
+
+    judge = Shut({"relevance_grade": GRADE})
+    asker = Asker(judge)
+    with pytest.raises(UsageError, match=r"^no key$"):
+        asker.start()
+    assert not any(one.name == "ragassay-asker" for one in threading.enumerate())
+    judge.shut = False
+    with asker:
+        asked = asker.submit(asker.scope().verdict(RelevanceGrade("q", "p"), 0)).result(10)
+    assert isinstance(asked, Verdict)
+
+
+def test_a_judge_knows_nothing_beforehand_and_a_plan_sends_nothing() -> None:
+    judge = Scripted({"relevance_grade": GRADE})
+    assert judge.known(RelevanceGrade("q", "p")) is None
+    assert PlanningJudge(judge, None, fresh=False).leaves() == ()
+    assert judge.asked == []

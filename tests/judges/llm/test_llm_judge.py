@@ -736,3 +736,20 @@ def test_questions_that_wait_hold_no_prompt(server: LLMServer, bench: Bench) -> 
 
     asyncio.run(some())
     assert 2 <= built <= 2 * _AT_WORK
+
+
+def test_a_report_with_an_invalid_part_stands_where_the_repair_does_not_fit(
+    server: LLMServer, bench: Bench
+) -> None:
+    report = ReportOnContext("how tall is the tower?", ("It is 81 metres tall.", "It is grey."))
+    server.settings.rule = lambda request: {**default_rule(request), "attribution": [3]}
+    judge = bench.judge()
+    both = answered(ask_one(judge, report))
+    assert server.stats()["requests"] == 2, "asked again, as invalid as before"
+    first = Request(server.bodies[0], b"", 0, 0, "")
+    server.settings.context = first.longest // 4
+    cut = answered(ask_one(judge, report, repeat=1))
+    assert server.stats()["requests"] == 4
+    assert list(cut.answer.lost) == ["attribution"] == list(both.answer.lost)
+    assert "there is no chunk 3" in cut.answer.lost["attribution"].detail
+    assert cut.answer.relevance is not None

@@ -228,3 +228,14 @@ def test_the_page_has_each_figure_of_the_file() -> None:
             assert said in page
         if not listed:
             assert f"| `{kind}` | all | not measured" in page
+
+
+def test_figures_are_read_by_kind_and_the_held_out_ones_come_first() -> None:
+    read = figures.__wrapped__()
+    assert read == figures() and "answer_match" in read
+    for kind, listed in read.items():
+        assert all(one.kind == kind for one in listed)
+        assert [one.held_out for one in listed] == sorted(
+            (one.held_out for one in listed), reverse=True
+        )
+        assert all(isinstance(one.metrics, tuple) for one in listed)

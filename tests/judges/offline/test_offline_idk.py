@@ -311,3 +311,15 @@ def test_the_prompt_says_how_small_talk_negations_and_hedges_are_read() -> None:
 )
 def test_that_there_is_no_such_thing_is_an_answer(answer: str, says: str) -> None:
     assert says_idk(answer, "user: Is there a fee for entry?") == says
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("I'm not sure, unfortunately.", "yes"),
+        ("I'm not sure, based on the context.", "yes"),
+        ("I'm not sure, but based on the context it costs 5 euros.", "no"),
+    ],
+)
+def test_a_hedge_with_nothing_but_an_introduction_is_no_answer(answer: str, said: str) -> None:
+    assert says_idk(answer) == said

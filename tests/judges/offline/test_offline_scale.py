@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import sys
@@ -29,6 +30,7 @@ from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.reports import write_reports
+from ragassay.scores import Reason
 
 
 def sample(n: int) -> dict[str, Any]:
@@ -271,3 +273,24 @@ def test_neighbouring_sentences_share_a_window_in_passages_of_any_length() -> No
             assert len(three.stems) == 3 and evidence.coverage(three) == 1, (n, at)
     evidence = PreparedPassages((" ".join(f"{word.capitalize()}." for word in words[:999]),))
     assert evidence.coverage(piece(" ".join(words[:4]))) == 0.75
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "rating"),
+    [
+        ("I do not know.", "It was opened in 1901.", 1),
+        ("It was opened in 1901.", "I do not know.", 1),
+        ("I do not know.", "I do not know.", 10),
+        ("It was opened in 1950.", "It was opened in 1901.", None),
+    ],
+)
+def test_who_declines_is_rated_also_where_passages_are_not_read_to_their_end(
+    answer: str, reference: str, rating: int | None
+) -> None:
+    passage = "The bridge is open. ".ljust(LONGEST + 1, "x")
+    question = ReferenceRating("", "When was the bridge opened?", reference, answer, (passage,))
+    said = asyncio.run(OfflineJudge().answer(question))
+    if rating is None:
+        assert isinstance(said, Failure) and said.reason is Reason.CONTEXT_TOO_LONG
+    else:
+        assert isinstance(said, Verdict) and said.answer.rating == rating

@@ -203,3 +203,8 @@ def test_a_sentence_holds_words_with_more_than_half_of_their_weight() -> None:
         "The granite pit and the zinc mine flourish."
     ]
     assert holding({"granit", "tungsten"}, passage) == []  # half is not more
+
+
+def test_a_list_holds_the_words_of_its_lines() -> None:
+    days = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
+    assert lists.words.__wrapped__("weekdays") == {f"{day}day" for day in days}

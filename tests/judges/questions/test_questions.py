@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from question_examples import ANSWER, EXAMPLES, MODELS, OTHER, PASSAGE, QUERY, fences, name_of
 from ragassay.judges import question as questions
 from ragassay.judges.combining import RULES, combinable, combine
+from ragassay.judges.llm import requests, token_estimate
 from ragassay.judges.prompt_escaping import RULE
 from ragassay.judges.question import Question
 from ragassay.judges.questions import kinds
@@ -497,3 +498,41 @@ def test_an_idk_tie_between_yes_and_no_is_no() -> None:
     votes = [Idk(says_idk="yes"), Idk(says_idk="no")]
     assert SaysIdk.combine(votes, "majority").says_idk == "no"
     assert SaysIdk.combine(votes, "median").says_idk == "no"
+
+
+def test_a_question_without_a_form_of_its_own_has_none_to_read() -> None:
+    with pytest.raises(TypeError, match=r"^relevance_grade has no form besides its reply$"):
+        RelevanceGrade(QUERY, PASSAGE).read({})
+
+
+@pytest.mark.parametrize("source", ["", "Grade it.", "--- judge ---\nGrade it.", "--- user---\nx"])
+def test_a_prompt_has_a_part_at_least(source: str) -> None:
+    with pytest.raises(ValueError, match="needs at least one part, begun by a line '--- user ---'"):
+        questions._parts(source)
+    ((role, part),) = questions._parts("--- user ---\nGrade {{ it }}.\n")
+    assert (role, part.render(it="this")) == ("user", "Grade this.")
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"enum": ["b", "a"]}, '"b"'),
+        ({"const": 3}, "3"),
+        ({"anyOf": [{"const": "a"}, {"type": "null"}]}, '"a"'),
+        ({"type": "object", "properties": {"x": {"const": True}}}, '{"x":true}'),
+    ],
+)
+def test_an_example_has_the_form_that_a_schema_describes(schema: dict[str, Any], text: str) -> None:
+    assert requests.example(schema) == text
+
+
+def test_an_estimate_stays_the_same_when_the_remembered_shapes_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    examples = EXAMPLES[:4]
+    before = [token_estimate.of_question(one) for one in examples]
+    monkeypatch.setattr(token_estimate, "_around", {})
+    monkeypatch.setattr(token_estimate, "_SHAPES", 2)
+    for one, tokens in zip(examples, before, strict=True):
+        assert token_estimate.of_question(one) == tokens
+        assert 1 <= len(token_estimate._around) <= 2

@@ -63,8 +63,7 @@ class _Exact(_Published, SampleMetric):
     def score_sample(self, sample: Sample) -> Outcome:
         """Compares chunks as strings; equal chunks have equal strings."""
         gold, passages = relevant_gold(sample), sample.passages or ()
-        if isinstance(gold, Unscored):
-            return gold
+        assert not isinstance(gold, Unscored)
         labels = list(map(str, same_chunks([*passages, *gold], collapse_whitespace=False)))
         return Score(self.value(labels[: len(passages)], labels[len(passages) :]))
 
