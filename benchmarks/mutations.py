@@ -123,6 +123,28 @@ def mutants_of(tree: Path, path: str) -> list[list[Mutant]]:
     return list(places.values())
 
 
+def changed(mutant: Mutant, code: str) -> str | None:
+    """The code with the error; ``None`` where that is no Python."""
+    made = mutate_code(code, plugins.get_operator(mutant.operator)(), mutant.nth)
+    try:
+        ast.parse(made)
+    except SyntaxError:
+        return None
+    return str(made)
+
+
+def draw(places: Sequence[list[Mutant]], n: int, seed: int, tree: Path) -> list[Mutant]:
+    """One mutant of each of ``n`` random places; errors that are no Python do not count."""
+    chance, sample = random.Random(seed), list[Mutant]()
+    for place in chance.sample(places, len(places)):
+        mutant = chance.choice(place)
+        if changed(mutant, (tree / mutant.path).read_text(encoding="utf-8")) is not None:
+            sample.append(mutant)
+        if len(sample) == n:
+            break
+    return sample
+
+
 def _contexts(data: CoverageData, path: Path, lines: range | None = None) -> set[str]:
     """The tests that run any line of a file, or any of some lines, with the phase of each."""
     contexts = data.contexts_by_lineno(str(path)).items()
@@ -155,8 +177,8 @@ def tests_of(
         found = found.union(*(_contexts(data, one) for one in path.parent.glob("*.py")))
     tests = {one.rpartition("|")[0] for one in found}
     if not in_function:
-        layer = Path(mutant.path).parts[2]
-        tests.update(test for test in seconds if test.startswith(f"tests/{layer}/"))
+        layer = f"tests/{Path(mutant.path).parts[2]}/"
+        tests.update(test for test in seconds if test.startswith(layer))
     files = {one.partition("::")[0] for one in found if one.endswith("|setup")}
     chosen, total = list[str](), 0.0
     for test in sorted(seconds, key=lambda test: seconds[test]):
@@ -177,8 +199,9 @@ def outcome(mutant: Mutant, tree: Path, tests: Sequence[str], limit: float) -> t
     """
     path = tree / mutant.path
     code = path.read_text(encoding="utf-8")
-    changed = mutate_code(code, plugins.get_operator(mutant.operator)(), mutant.nth)
-    lines = unified_diff(code.splitlines(), changed.splitlines(), n=0, lineterm="")
+    wrong = changed(mutant, code)
+    assert wrong is not None
+    lines = unified_diff(code.splitlines(), wrong.splitlines(), n=0, lineterm="")
     diff = "\n".join(list(lines)[2:])
     if not tests:
         return "uncovered", diff
@@ -186,7 +209,7 @@ def outcome(mutant: Mutant, tree: Path, tests: Sequence[str], limit: float) -> t
     # A compiled file is not made anew where the source has the same size and second.
     for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
         compiled.unlink()
-    path.write_text(changed, encoding="utf-8")
+    path.write_text(wrong, encoding="utf-8")
     try:
         ran = run_pytest(tree, "-x", "@chosen.txt", capture_output=True, timeout=4 * limit + 60)
     except subprocess.TimeoutExpired:
@@ -223,8 +246,7 @@ def main() -> int:
     data.read()
     files = [p for name in given.packages for p in (first / "src/ragassay" / name).rglob("*.py")]
     places = [p for file in sorted(files) for p in mutants_of(first, str(file.relative_to(first)))]
-    chance = random.Random(given.seed)
-    sample = [chance.choice(place) for place in chance.sample(places, given.sample)]
+    sample = draw(places, given.sample, given.seed, first)
     tests = [tests_of(one, first, data, seconds, given.limit) for one in sample]
 
     def checked(mutant: Mutant, chosen: list[str]) -> str:

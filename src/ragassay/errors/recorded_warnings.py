@@ -11,7 +11,7 @@ from ragassay.errors.user_errors import CountedFact, RagassayWarning
 
 @contextmanager
 def record_warnings() -> Iterator[Callable[[], list[str]]]:
-    """Records ragassay's own warnings; those of others are raised again at the end.
+    """Records ragassay's own warnings; those of others are issued again at the end.
 
     Yields:
         A function that returns the sentences so far, each once (see `_summed`).

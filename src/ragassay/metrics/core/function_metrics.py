@@ -85,8 +85,6 @@ class FunctionMetric(Metric):
             async with places:
                 try:
                     return self._outcome(await type(self).function(**self._arguments(sample)))
-                except UsageError:
-                    raise
                 except Exception as error:
                     return self._broken(error)
 
@@ -95,12 +93,13 @@ class FunctionMetric(Metric):
     def _called(self, sample: Sample) -> Outcome:
         try:
             return self._outcome(type(self).function(**self._arguments(sample)))
-        except UsageError:
-            raise
         except Exception as error:
             return self._broken(error)
 
     def _broken(self, error: Exception) -> Unscored:
+        """The outcome of a call that raised. A usage error ends the run: no sample is to blame."""
+        if isinstance(error, UsageError):
+            raise error
         return Unscored(Reason.FAILED, f"{self} raised {described(error, place=True)}")
 
     def _arguments(self, sample: Sample) -> dict[str, Any]:

@@ -168,9 +168,9 @@ class ErrorRate(_Recorded):
     """1 where the system gave no answer (a timeout, a lost connection, an error), else 0. A reply
     that it has no answer counts as an answer. A query that was not asked is unscored.
 
-    Records that do not say how they were asked (exports of traces, answer files) count as 0 if
-    another record of the data has a failure. If none has, they are unscored: failures may have been
-    left out of the file.
+    Data may not say how it was asked (exports of traces, answer files). If some of its records have
+    a failure, those count as 1 and the ones with an answer as 0. If none has, all are unscored:
+    failures may have been left out of the file.
     """
 
     name = "error_rate"
