@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import warnings
 from functools import cache
@@ -424,8 +425,10 @@ def test_faulty_data_in_memory_is_an_error(qrels: object, run: object, said: str
 
 
 def test_qrels_and_run_of_different_kinds_are_refused() -> None:
-    with pytest.raises(UsageError, match="alike"):
-        evaluate_run({"q": {"a": 1}}, (["q"], ["a"], [1.0]))
+    kinds = [{"q": {"a": 1}}, (["q"], ["a"], [1]), Path("a file")]
+    for qrels, run in itertools.permutations(kinds, 2):
+        with pytest.raises(UsageError, match="alike"):
+            evaluate_run(qrels, run)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="f1 is no measure"):
         evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, "f1")
 

@@ -11,7 +11,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -788,10 +787,8 @@ def test_a_lost_connection_comes_back_and_what_the_database_refuses_is_told_at_o
     plain = postgres.new_database()
     with Ledger(f"{plain}?options=-cstatement_timeout%3D300") as ledger:
         keep(ledger, entry(1))
-        begun = time.monotonic()
         with pytest.raises(UsageError, match="canceling statement due to statement timeout"):
             ledger.select("SELECT pg_sleep(20)")
-        assert time.monotonic() - begun < 10
         with Ledger(plain) as other:
             other.select(
                 "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
