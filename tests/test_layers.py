@@ -134,6 +134,10 @@ def test_nobody_imports_past_a_package() -> None:
             is_within = f"{own}.".startswith(f"{package}.") or package in ("ragassay", "")
             if not is_within and place.with_suffix(".py").exists():
                 past.append(f"{path.name}: {node.module}")
+            is_within = f"{own}.".startswith(f"{node.module}.")
+            if not is_within and (exports := exported(node.module)):
+                names = [one.name for one in node.names if not (place / one.name).is_dir()]
+                past += [f"{path.name}: {node.module}.{n}" for n in names if n not in exports]
     assert not past
 
 

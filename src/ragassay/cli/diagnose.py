@@ -66,7 +66,7 @@ def diagnose(
     """
     from ragassay.engine.diagnosis import Thresholds, diagnose as carry_out, moved
     from ragassay.engine.results import open_run
-    from ragassay.reports.text import diagnosis_text
+    from ragassay.reports.text import diagnosis_table, moved_table
 
     if examples < 0:
         raise UsageError(f"--examples is {examples}; give 0 or more.")
@@ -84,12 +84,12 @@ def diagnose(
         if json:
             show.json(change.to_json())
         else:
-            out.print(diagnosis_text.moved_table(change))
+            out.print(moved_table(change))
         return
     diagnosis = carry_out(new, **options)
     if json:
         show.json(diagnosis.to_json())
         return
-    out.print(diagnosis_text.diagnosis_table(diagnosis))
+    out.print(diagnosis_table(diagnosis))
     if diagnosis.command:
         show.lines("To look at them, too:", f"  {diagnosis.command}")

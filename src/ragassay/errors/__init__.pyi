@@ -8,7 +8,6 @@ from .problem_words import (
     system_problem as system_problem,
     validation_problem as validation_problem,
 )
-from .recorded_warnings import record_warnings as record_warnings
 from .user_errors import (
     ArgumentError as ArgumentError,
     CountedFact as CountedFact,

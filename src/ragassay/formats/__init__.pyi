@@ -5,7 +5,14 @@ from .benchmarks import (
     extended as extended,
     mlcube as mlcube,
 )
-from .format import NO as NO, SURE as SURE, Format as Format, Head as Head
+from .format import (
+    NO as NO,
+    SURE as SURE,
+    Format as Format,
+    Head as Head,
+    all_formats as all_formats,
+    get as get,
+)
 from .native import packed as packed, schema as schema, to_record as to_record, write as write
 from .nugget_bank_file import (
     Importance as Importance,
@@ -22,11 +29,9 @@ from .question_files import (
 )
 from .reading import (
     Paths as Paths,
-    all_formats as all_formats,
     detect as detect,
     files_of as files_of,
     from_records as from_records,
-    get as get,
     load as load,
     map_records as map_records,
     read as read,

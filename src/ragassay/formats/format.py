@@ -1,4 +1,4 @@
-"""What a format is: a name, a way to recognise a file, and a way to read it.
+"""What a format is (a name, a way to recognise a file, and a way to read it), and all there are.
 
 A format is one file in this package that defines ``FORMAT``.
 """
@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ragassay import discovery, extensions
+from ragassay.errors import UsageError, did_you_mean
 from ragassay.formats.records import FIELD_OF, Mapper, folded
 from ragassay.samples import Sample
 
@@ -65,3 +68,25 @@ class Format:
     suffixes: tuple[str, ...]
     sniff: Callable[[Head], int]
     read: Callable[[Path, Mapper], Iterator[Sample]]
+
+
+@cache
+def all_formats() -> Mapping[str, Format]:
+    """Every format by name."""
+    ours = [getattr(module, "FORMAT", None) for module in discovery.modules("ragassay.formats")]
+    every = [*ours, *extensions.added("formats").values()]
+    by_name = ((one.name, one) for one in every if isinstance(one, Format))
+    return extensions.by_name("format", by_name)
+
+
+def get(name: str) -> Format:
+    """The format called ``name``.
+
+    Raises:
+        UsageError: there is none; the message has the nearest match.
+    """
+    formats = all_formats()
+    if name not in formats:
+        hint = did_you_mean(name, formats)
+        raise UsageError(f"Unknown format {name!r}. {hint} There are: {', '.join(formats)}.")
+    return formats[name]

@@ -12,6 +12,7 @@ from typing import Any, Unpack
 from ragassay.errors import InputError
 from ragassay.formats import reading
 from ragassay.formats.column_suggestions import of_every, suggest
+from ragassay.formats.format import get
 from ragassay.formats.records import (
     ChosenColumns,
     Columns,
@@ -81,7 +82,7 @@ def place(
         UsageError: an unknown format or field.
     """
     file = reading.files_of(path)[0]
-    reader = reading.get(format) if format else reading.detect(file, options.get("encoding"))
+    reader = get(format) if format else reading.detect(file, options.get("encoding"))
     options["notes"] = Notes()
     mapper = PlacingMapper(file, **options)
     with suppress(InputError):  # reading all of the file raises it

@@ -5,15 +5,13 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from ragassay import discovery, extensions
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.errors import InputError, UsageError
 from ragassay.formats import detection, frames, hf_dataset, question_files
-from ragassay.formats.format import Format
+from ragassay.formats.format import Format, all_formats, get
 from ragassay.formats.records import Mapper, MapperOptions
 from ragassay.formats.trec import Qrels, trec_run
 from ragassay.samples import Sample
@@ -21,28 +19,6 @@ from ragassay.samples import Sample
 Name = str | os.PathLike[str]
 Paths = Name | Sequence[Name]
 """A file, a folder, a pattern, or several of them."""
-
-
-@cache
-def all_formats() -> Mapping[str, Format]:
-    """Every format by name."""
-    ours = [getattr(module, "FORMAT", None) for module in discovery.modules("ragassay.formats")]
-    every = [*ours, *extensions.added("formats").values()]
-    by_name = ((one.name, one) for one in every if isinstance(one, Format))
-    return extensions.by_name("format", by_name)
-
-
-def get(name: str) -> Format:
-    """The format called ``name``.
-
-    Raises:
-        UsageError: there is none; the message has the nearest match.
-    """
-    formats = all_formats()
-    if name not in formats:
-        hint = did_you_mean(name, formats)
-        raise UsageError(f"Unknown format {name!r}. {hint} There are: {', '.join(formats)}.")
-    return formats[name]
 
 
 def detect(path: Paths, encoding: str | None = None) -> Format:

@@ -16,7 +16,14 @@ from ragassay.errors import UsageError, did_you_mean
 from ragassay.reports.charts import Chart
 from ragassay.reports.html import pages
 from ragassay.reports.plots import overview, run_charts
-from ragassay.reports.text import comparison_table, diagnosis_text, preview_table, preview_text
+from ragassay.reports.text import (
+    comparison_table,
+    diagnosis_table,
+    diagnosis_text,
+    moved_table,
+    preview_table,
+    preview_text,
+)
 
 WIDTH = 100
 """Columns of printed text at most."""
@@ -29,8 +36,8 @@ _KINDS = {"boxes": run_charts.boxplots, "histograms": run_charts.histograms}
 
 _TABLES: Mapping[type, Callable[[Any], object]] = {
     Comparison: comparison_table,
-    Diagnosis: diagnosis_text.diagnosis_table,
-    Moved: diagnosis_text.moved_table,
+    Diagnosis: diagnosis_table,
+    Moved: moved_table,
     Preview: preview_table,
 }
 

@@ -175,7 +175,7 @@ def test_the_advice_names_the_command_that_the_page_shows_or_none_is_left() -> N
     metrics = [*METRICS, "idk_eval", "contradicted", "rl_f", "citation.f1"]
     limits = Thresholds(min_cited=0.0, min_supported=0.0)
     full = diagnose(ragassay.evaluate(labelled, metrics), thresholds=limits)
-    assert full.command == "" and full.counts == [("unexplained", "Not told apart", 1)]
+    assert full.command == "" and full.counts == [("unexplained", "Unexplained", 1)]
     assert full.found[0].fault.advice.startswith("Read the examples: no further metric")
     assert "compute" not in " ".join(panel_notes(full))
 

@@ -21,8 +21,15 @@ from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
 from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
 from ragassay.engine.config import make_config, with_options
 from ragassay.engine.results import Summary
-from ragassay.engine.run import Accumulator, judged_among, score_stream, signature, spending
-from ragassay.errors import InputError, UsageError, did_you_mean, record_warnings
+from ragassay.engine.run import (
+    Accumulator,
+    judged_among,
+    record_warnings,
+    score_stream,
+    signature,
+    spending,
+)
+from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.files import atomic
 from ragassay.formats import Mapper, Record, Tasks, extended, json_files, packed
 from ragassay.judges import Asker

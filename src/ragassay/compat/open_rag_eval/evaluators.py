@@ -182,9 +182,9 @@ class ConsistencyEvaluator(Evaluator):
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables import write_csv
+        from ragassay.reports.tables import consistency_csv
 
-        write_csv(result, path)
+        consistency_csv.write_csv(result, path)
 
 
 class GoldenAnswerEvaluator(Evaluator):

@@ -32,10 +32,10 @@ from ragassay.engine.run import (
     MODELLED_WINDOW,
     Accumulator,
     moved_config,
+    record_warnings,
     score_stream,
     signature,
 )
-from ragassay.errors import record_warnings
 from ragassay.metrics.consistency import (
     AnswersMetric,
     OfMetric,

@@ -23,8 +23,8 @@ from ragassay.engine.run import (
     batched,
     dry_run,
     pools_of,
+    record_warnings,
 )
-from ragassay.errors import record_warnings
 from ragassay.metrics.core import AllSamples
 from ragassay.samples import Sample
 from ragassay.transport import Price

@@ -20,6 +20,7 @@ from .ranked_runs import (
     aggregate as aggregate,
     evaluate_run as evaluate_run,
 )
+from .recorded_warnings import record_warnings as record_warnings
 from .rescoring import Evidence as Evidence, Explained as Explained
 from .resolved_config import moved_config as moved_config
 from .scoring import (

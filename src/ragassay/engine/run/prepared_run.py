@@ -37,17 +37,12 @@ from ragassay.engine.run.judge_session import (
     spending,
 )
 from ragassay.engine.run.progress_bar import Progress
+from ragassay.engine.run.recorded_warnings import record_warnings
 from ragassay.engine.run.resolved_config import resolved_config
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.engine.run.suite_fit import LOOKED_AT, SuiteFits
-from ragassay.errors import (
-    InputError,
-    RagassayWarning,
-    UsageError,
-    record_warnings,
-    warn_user,
-)
+from ragassay.errors import InputError, RagassayWarning, UsageError, warn_user
 from ragassay.golden import check_output
 from ragassay.judges import Asker, Judge
 from ragassay.metrics.answer import AnswerMatches

@@ -164,7 +164,7 @@ class ExactMatch(_Corrected):
 
     name = "exact_match"
     says = "flag"
-    title = "Answer equals a reference word for word (em without empty matches, any script)"
+    title = "Answer equals a reference word for word, in any script; an empty one matches nothing"
     recommended_for = "short factual answers"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
@@ -178,7 +178,7 @@ class ContainsAnswer(_Corrected):
 
     name = "contains_answer"
     says = "flag"
-    title = "A reference stands in the answer as whole words (acc without 'art' in 'party')"
+    title = "A reference stands in the answer as whole words (acc would find 'art' in 'party')"
     recommended_for = "full sentences that should hold a short factual answer"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
@@ -191,7 +191,7 @@ class CoversAnswer(_Corrected):
     """1 if all words of some reference occur in the answer, as often, in any order; else 0."""
 
     name = "covers_answer"
-    title = "All words of a reference occur in the answer, any order (coverem with counts)"
+    title = "All words of a reference occur in the answer, in any order and as often"
     recommended_for = "answers that may put the expected words in another order"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:

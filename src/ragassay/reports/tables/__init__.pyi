@@ -5,8 +5,8 @@ from . import (
     ragreport_csv as ragreport_csv,
     tables as tables,
     trecrag_csv as trecrag_csv,
+    workbook as workbook,
 )
-from .consistency_csv import write_csv as write_csv
 from .ore_values import (
     COLUMNS as COLUMNS,
     NUMBERS as NUMBERS,

@@ -30,7 +30,7 @@ from ragassay.metrics.core import Metric, naming
 from ragassay.reports.tables.rows_by_sample import consistency_of
 from ragassay.reports.text import (
     escape,
-    fitted,
+    fit_table,
     grouping,
     notes_below,
     responsive,
@@ -116,7 +116,7 @@ def terminal_table(summary: Summary, width: int, plain: bool) -> Iterator[Render
     yield Padding(head, (1, 1, 0, 1))
     missing: dict[str, None] = {}
     for heads, cells in tables(rows):
-        shown, left_out = fitted(
+        shown, left_out = fit_table(
             heads, cells, width - 1, drop=_DROPPED, words=UNSCORED, plain=plain
         )
         missing.update(dict.fromkeys(left_out))

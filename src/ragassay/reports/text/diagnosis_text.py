@@ -20,7 +20,7 @@ from ragassay.engine.diagnosis import (
     Moved,
 )
 from ragassay.reports.text import wording
-from ragassay.reports.text.fitting import fitted, responsive
+from ragassay.reports.text.responsive_table import fit_table, responsive
 
 _DROPPED = (("interval",),)
 """The column of a table that a narrow terminal leaves out."""
@@ -136,7 +136,7 @@ def diagnosis_table(diagnosis: Diagnosis, width: int, plain: bool) -> Iterator[R
     yield Text.assemble(wording.one_line(diagnosis.name), style="bold")
     yield Text(failing_line(diagnosis))
     if diagnosis.found:
-        table, left_out = fitted(*class_cells(diagnosis), width - 1, drop=_DROPPED, plain=plain)
+        table, left_out = fit_table(*class_cells(diagnosis), width - 1, drop=_DROPPED, plain=plain)
         yield Padding(table, (0, 0, 0, 1))
         of = "" if left_out else f", with its interval at {wording.percent(diagnosis.level)}"
         notes = [f"share: of all samples{of}.", cost_line(diagnosis)]
@@ -256,7 +256,7 @@ def moved_table(change: Moved, width: int, plain: bool) -> Iterator[RenderableTy
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     yield Text(f"{change.new.name} against {change.old.name}", "bold")
     yield Text(moved_line(change))
-    table, left_out = fitted(*moved_cells(change), width - 1, drop=_DROPPED, plain=plain)
+    table, left_out = fit_table(*moved_cells(change), width - 1, drop=_DROPPED, plain=plain)
     yield Padding(table, (0, 0, 0, 1))
     notes = moved_notes(change, with_intervals=not left_out)
     yield Padding(Group(*(Text(line, "dim") for line in notes)), (0, 0, 0, 1))

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from ragassay.engine.plan import Amount, CallPlan, EmbeddingPlan, Preview, Range
 from ragassay.reports.text import wording
-from ragassay.reports.text.fitting import responsive, ruled
 from ragassay.reports.text.grouping import sentences
+from ragassay.reports.text.responsive_table import responsive, ruled
 from ragassay.transport import as_of
 
 _FITS = {"fits": "green", "may not fit": "yellow", "does not fit": "red"}

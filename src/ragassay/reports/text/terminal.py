@@ -18,7 +18,7 @@ from ragassay.engine.results import (
     missing_by_accident,
 )
 from ragassay.reports.text import footnotes, grouping, wording
-from ragassay.reports.text.fitting import Name, responsive, ruled, table_width
+from ragassay.reports.text.responsive_table import Name, responsive, ruled, table_width
 
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
 _BAR_WIDTH = 12

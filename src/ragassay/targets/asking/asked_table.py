@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ragassay.counts import plural
-from ragassay.reports.text import fitted, responsive
+from ragassay.reports.text import fit_table, responsive
 from ragassay.targets.asking.ask_summary import MOST_WAYS, AskSummary
 
 HEADS = (
@@ -39,7 +39,7 @@ def ask_table(summaries: Sequence[AskSummary], width: int, plain: bool) -> Itera
     rows = cells(summaries)
     empty = [head for head, *column in zip(HEADS, *rows, strict=True) if {*column} <= {"0", "-"}]
     dropped: list[Collection[str]] = [tuple(empty), *_LEFT_OUT]
-    table, left_out = fitted(HEADS, rows, width, drop=dropped, plain=plain)
+    table, left_out = fit_table(HEADS, rows, width, drop=dropped, plain=plain)
     yield table
     if no_room := [head for head in left_out if head not in empty]:
         yield Text(f" No room for: {', '.join(no_room)}.", "dim")

@@ -49,7 +49,8 @@ def open_run(folder: str | Path) -> Result:
     """
     base = Path(folder)
     if not base.is_dir():
-        raise InputError("is not a folder", path=base, hint="Give the -o folder of a run.")
+        problem = "is a file" if base.exists() else "there is no such folder"
+        raise InputError(problem, path=base, hint="Give the folder of a run (its -o).")
     for name in CONTRACT:
         if not (base / name).is_file():
             raise InputError(

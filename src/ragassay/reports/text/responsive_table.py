@@ -81,7 +81,7 @@ def table_width(columns: Iterable[int]) -> int:
     return _EDGES + sum(width + _BETWEEN for width in columns)
 
 
-def fitted(
+def fit_table(
     heads: Sequence[str],
     rows: Sequence[Sequence[str]],
     width: int,

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from ragassay.errors.user_errors import CountedFact, RagassayWarning
+from ragassay.errors import CountedFact, RagassayWarning
 
 
 @contextmanager
