@@ -17,12 +17,12 @@ def plan_calls(
     metrics: Mapping[str, Metric],
     judge: Judge,
     *,
-    pace: Throughput | None = None,
+    throughput: Throughput | None = None,
     price: Price | None = None,
     window: int = 4,
 ) -> CallPlan:
     """What a `Planner` says of them."""
-    with Planner(metrics, judge, pace=pace, price=price) as planner:
+    with Planner(metrics, judge, throughput=throughput, price=price) as planner:
         for start in range(0, len(samples), window):
             planner.add(samples[start : start + window])
         return planner.plan()

@@ -360,7 +360,9 @@ def test_time_follows_calls_concurrency_and_limits() -> None:
     assert Throughput(2.0, False, 8, rpm=17).duration(17, 0) == 60.0
     assert Throughput(2.0, False, 8, tpm=1000).duration(17, 3000) == 180.0
     assert Throughput().duration(0, 0) == 0
-    plan = plan_calls(make(10), {"grades": Grades()}, Oracle(), pace=Throughput(concurrency=10))
+    plan = plan_calls(
+        make(10), {"grades": Grades()}, Oracle(), throughput=Throughput(concurrency=10)
+    )
     assert plan.seconds == Range(6.0, 6.0)
 
 

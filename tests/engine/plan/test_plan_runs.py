@@ -92,7 +92,7 @@ def test_the_server_counts_what_was_planned(
         assert half is not None and half.total.held.low == half.total.held.high == first
         rest = ran(server, data, suite, **more)
         assert inside(half.total.calls, rest)
-        assert half.pace.measured
+        assert half.throughput.measured
     else:
         first, rest = 0, ran(server, data, suite, **more)
     assert inside(whole.total.calls, first + rest)

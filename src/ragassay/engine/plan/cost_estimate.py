@@ -1,5 +1,5 @@
-"""The plan of a judge's calls: requests, tokens, money, time. `planning` fills it in. The pace of
-a judge comes from the latencies in its ledger, or else from an assumption."""
+"""The plan of a judge's calls: requests, tokens, money, time. `planning` fills it in. A judge's
+throughput comes from the latencies in its ledger, or else from an assumption."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """The pace of a judge.
+    """The throughput of a judge.
 
     Attributes:
         seconds: of a call.
@@ -123,7 +123,7 @@ class CallPlan:
             metrics that ask the same share a line.
         total: the requests of the run: a question of several metrics is asked once.
         questions: requests to send by kind of question, most first.
-        pace: the assumptions behind ``seconds``.
+        throughput: the assumptions behind ``seconds``.
         seconds: wall time of asking.
         n_samples, n_walked: how many samples the plan is for, and how many it was made from; the
             rest is extrapolated.
@@ -138,7 +138,7 @@ class CallPlan:
     metrics: Mapping[tuple[str, ...], Amount]
     total: Amount
     questions: Mapping[str, Range]
-    pace: Throughput
+    throughput: Throughput
     seconds: Range
     n_samples: int
     n_walked: int
@@ -155,16 +155,16 @@ class CallPlan:
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; an interval is ``{"low": ..., "high": ...}``."""
-        body, pace = _plain(self), self.pace
-        del body["pace"]
+        body, throughput = _plain(self), self.throughput
+        del body["throughput"]
         body["metrics"] = [
-            {"metrics": list(names), **_plain(amount), "seconds": _plain(pace.span(amount))}
+            {"metrics": list(names), **_plain(amount), "seconds": _plain(throughput.span(amount))}
             for names, amount in self.metrics.items()
         ]
         return body | {
-            "seconds_a_call": pace.seconds,
-            "seconds_measured": pace.measured,
-            "concurrency": pace.concurrency,
+            "seconds_a_call": throughput.seconds,
+            "seconds_measured": throughput.measured,
+            "concurrency": throughput.concurrency,
         }
 
 
@@ -211,8 +211,8 @@ _RECENT = 200
 
 
 def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Throughput:
-    """The pace of a judge: the median latency of each model's last answers; the slowest model of a
-    panel counts.
+    """The throughput of a judge: the median latency of each model's last answers; the slowest model
+    of a panel counts.
 
     Args:
         judge: of the run.

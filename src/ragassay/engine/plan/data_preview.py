@@ -216,8 +216,8 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     stack.callback(job.session.close)
     judge, ledger = job.session.judge, job.session.ledger
     price = None if job.config.price is None else Price.parse(job.config.price)
-    pace, fresh = throughput_of(judge, job.config, ledger), is_fresh(judge, ledger)
-    planner = Planner(job.plan.metrics, judge, pace=pace, price=price, fresh=fresh)
+    throughput, fresh = throughput_of(judge, job.config, ledger), is_fresh(judge, ledger)
+    planner = Planner(job.plan.metrics, judge, throughput=throughput, price=price, fresh=fresh)
     stack.enter_context(planner)
     pooled = job.config.nuggets == POOLED
     if pooled and not planner.asks:  # offline, making the bank would read all of the data

@@ -38,7 +38,7 @@ class Planner:
     Args:
         metrics: by the names that they are shown under.
         judge: that the run would ask.
-        pace: its pace.
+        throughput: of the judge.
         price: of each of its models, in place of their own (`Judge.price`).
         fresh: whether the ledger holds nothing of the judge's models.
     """
@@ -48,13 +48,13 @@ class Planner:
         metrics: Mapping[str, Metric],
         judge: Judge,
         *,
-        pace: Throughput | None = None,
+        throughput: Throughput | None = None,
         price: Price | None = None,
         fresh: bool = False,
     ) -> None:
         self._judge = judge
         self.asks = bool(judge.leaves())
-        self._pace = pace or Throughput()
+        self._throughput = throughput or Throughput()
         self._listed_prices = price is None
         self._known = PlanningJudge(judge, price, fresh=fresh)
         self.asker = PlanningAsker(self._known)
@@ -113,8 +113,8 @@ class Planner:
             metrics={tuple(names): amount for amount, names in alike.items()},
             total=total,
             questions=dict(sorted(calls.items(), key=lambda item: (-item[1].high, item[0]))),
-            pace=self._pace,
-            seconds=self._pace.span(total),
+            throughput=self._throughput,
+            seconds=self._throughput.span(total),
             n_samples=n,
             n_walked=self._n_walked,
             budget=None if budget is None else fit(total, budget),

@@ -68,7 +68,7 @@ def call_cells(
             held,
             *(_span(size, _short, plain) for size in sizes),
             "unknown" if amount.cost is None else _span(amount.cost, _dollars, plain),
-            _span(plan.pace.span(amount), _duration, plain),
+            _span(plan.throughput.span(amount), _duration, plain),
         ]
 
     rows = [row(_listed(names), amount) for names, amount in plan.metrics.items()]
@@ -134,14 +134,14 @@ def _lines(plan: CallPlan, plain: bool) -> Iterator[tuple[str, str]]:
 
 
 def _time_sentence(plan: CallPlan, plain: bool) -> str:
-    pace = plan.pace
-    each = f"{pace.seconds:.2g} s a call"
-    basis = f"{each} as in the ledger's last answers" if pace.measured else f"assuming {each}"
-    limits = [f"{pace.concurrency:,} at once", basis]
-    if pace.rpm is not None:
-        limits.append(f"{pace.rpm:g} requests a minute")
-    if pace.tpm is not None:
-        limits.append(f"{pace.tpm:g} tokens a minute")
+    throughput = plan.throughput
+    each = f"{throughput.seconds:.2g} s a call"
+    basis = f"{each} as in the ledger's last answers" if throughput.measured else f"assuming {each}"
+    limits = [f"{throughput.concurrency:,} at once", basis]
+    if throughput.rpm is not None:
+        limits.append(f"{throughput.rpm:g} requests a minute")
+    if throughput.tpm is not None:
+        limits.append(f"{throughput.tpm:g} tokens a minute")
     return f"about {_span(plan.seconds, _duration, plain)} ({', '.join(limits)})"
 
 
