@@ -25,6 +25,7 @@ GROUND = {
         "yaml_files",
         "printable",
         "counts",
+        "notes",
     ),
     "yaml_positions",
 }

@@ -20,5 +20,6 @@ from .preview_text import (
     preview_table as preview_table,
 )
 from .responsive_table import fit_table as fit_table, responsive as responsive
+from .said import all_said as all_said, said as said
 from .terminal import comparison_table as comparison_table, notes_below as notes_below
 from .verdict_text import AnswerPiece as AnswerPiece, answer_pieces as answer_pieces
