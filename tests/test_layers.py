@@ -25,7 +25,7 @@ GROUND = {
         "yaml_files",
         "printable",
         "counts",
-        "notes",
+        "note",
     ),
     "yaml_positions",
 }

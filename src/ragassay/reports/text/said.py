@@ -9,7 +9,7 @@ from typing import Any
 
 from ragassay import discovery
 from ragassay.counts import either, few, plural
-from ragassay.notes import Note
+from ragassay.note import Note
 from ragassay.reports.text import wording
 
 

@@ -1,7 +1,7 @@
 """Facts that a result has to say beside its numbers, without the words for them.
 
-What computes a result emits notes; the words are in ``reports/text/note_words.yaml``, one sentence a
-kind, and `ragassay.reports.text.said` fills them in.
+What computes a result emits notes. The words are in ``reports/text/note_words.yaml``, one sentence
+a kind, and `ragassay.reports.text.said` fills them in.
 """
 
 from __future__ import annotations
