@@ -66,7 +66,7 @@ def test_eight_metrics_without_a_difference_are_rarely_called_different() -> Non
         d = rng.normal(0, 0.2, (8, 30)) * np.array([1, 1, 1, 1, 100, 100, 100, 100])[:, None]
         false += any(
             result.p_adjusted <= 0.05
-            for result in compare_pairs(d, np.zeros(d.shape), n_resamples=400)
+            for result in compare_pairs(d, np.zeros(d.shape), n_resamples=400, power=None)
         )
     assert false / 400 < 0.085  # 0.05 and three standard errors of 400 comparisons
 
@@ -77,6 +77,8 @@ def test_near_twins_are_found_more_often_than_with_holm() -> None:
     for _ in range(150):
         d = rng.normal(0.09, 0.2, 40) + rng.normal(0, 0.03, (6, 40))
         for correction in found:
-            results = compare_pairs(d, np.zeros(d.shape), correction=correction, n_resamples=400)
+            results = compare_pairs(
+                d, np.zeros(d.shape), correction=correction, n_resamples=400, power=None
+            )
             found[correction] += sum(result.p_adjusted <= 0.05 for result in results)
     assert found["maxt"] > 1.1 * found["holm"]

@@ -35,18 +35,18 @@ def compare(
     junit: Path | None = None,
     badge: Path | None = None,
     github: Switch = False,
+    full: Switch = False,
     json: Switch = False,
 ) -> int:
     """Compare run folders, query by query: NEW first, OLD (the baseline) last.
 
-    Prints for each metric the means of A (new) and B (old), their difference with its interval, the
-    p-value of a two-sided paired sign-flip test, the p-value corrected for the number of metrics,
-    and the smallest difference that so many queries could have shown. The notes below tell the
-    level of each interval, which the correction makes stricter. With more than two runs, each
-    is compared with the last. One folder that holds several systems compares those systems.
+    Prints for each metric both means, their difference with its interval, and a verdict, which is
+    corrected for the number of metrics. --full adds p-values and how they were computed. With more
+    than two runs, each is compared with the last. One folder that holds several systems compares
+    those systems.
 
-    A metric judged offline has a verdict only where these judgments are known to agree with people;
-    one that the runs did not compute alike has none.
+    A verdict is "indicative", a hint, where few queries differ, or where the offline judge is not
+    known to agree with people.
 
     ```sh
     ragassay compare runs/new runs/old
@@ -68,14 +68,13 @@ def compare(
         level: Confidence level of the intervals before correction; the rest to 1 is the level of
             the tests together.
         correction: For several metrics: step-down max-T, Holm, Benjamini-Hochberg, or none.
-        interval: Kind of interval of the difference: the test inverted (auto), Student's t, or a
-            bootstrap.
+        interval: Accepted for older scripts: the interval of a difference is that of its test.
         output: File to write: .html (everything, query by query), .md (for a pull request), .json,
             .svg or .png. With more than two runs: one file each, numbered.
         fail_if_worse: Exit with 1 when any tested metric is significantly worse after correction;
-            with 3 when only one without a verdict, because it was judged offline, may be worse,
-            when scores that the new run should have, or queries of the old one, are missing and may
-            hide it, or when no metric has a verdict.
+            with 3 when a metric is worse by a verdict that is indicative only, when scores that the
+            new run should have, or queries of the old one, are missing and may hide it, or when no
+            metric has a verdict.
         fail_if_drop: METRIC>SIZE: exit with 1 when a drop by more than SIZE is shown, with 0 when
             it is excluded (also with the worst values for queries that only the old run has), else
             with 3. Other metrics do not weaken it. Repeatable.
@@ -86,6 +85,7 @@ def compare(
         badge: SVG file to write: the difference of the first metric that a gate is on, coloured by
             the gates. With more than two runs: one file each, numbered.
         github: Print GitHub's annotations, and add the table to $GITHUB_STEP_SUMMARY.
+        full: Print all columns and notes: p-values, detectable differences, the method.
         json: Print the comparison as JSON.
     """
     from ragassay.engine.comparison import GatedComparison, compare as carry_out
@@ -115,7 +115,8 @@ def compare(
     else:
         out = show.console()
         for comparison in comparisons:
-            out.print(terminal.comparison_table(comparison))
+            shown = terminal.full_comparison if full else terminal.comparison_table
+            out.print(shown(comparison))
     gated = [GatedComparison.of(one, fail_if_worse=fail_if_worse) for one in comparisons]
     written: list[tuple[str, Path]] = []
     for at, (one, (new, old)) in enumerate(zip(gated, pairs, strict=True), start=1):

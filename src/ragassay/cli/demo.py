@@ -30,7 +30,7 @@ def demo(
     from ragassay.examples import HEADLINE, METRICS, SYSTEMS, copy_to, path_of
     from ragassay.reports import write_reports
     from ragassay.reports.html import pages
-    from ragassay.reports.text import footnotes, headline, terminal
+    from ragassay.reports.text import headline, terminal
 
     if data is not None:
         show.lines(*(f"  {path}" for path in copy_to(data)))
@@ -50,12 +50,8 @@ def demo(
         show.json(comparison.to_json())
         return
     out.print(terminal.summary_table(headline.without(new.summary, set(METRICS) - set(HEADLINE))))
-    out.print(terminal.verdict_table(headline.only(comparison, HEADLINE)))
-    out.print(footnotes.verdict_line(comparison), style="bold", markup=False)
-    out.print(
-        "Means run over the queries that both have a score for; each verdict is by a paired test, "
-        "corrected for all metrics together. The pages have every metric, interval and query:"
-    )
+    out.print(terminal.comparison_table(headline.only(comparison, HEADLINE)))
+    out.print("The pages have every metric, sample and query:")
     paths = (page, *(output / name / "report.html" for name in SYSTEMS))
     runs = shlex.join(str(output / name) for name in SYSTEMS)
     by_hand = f"The same by hand:  ragassay compare {runs}"

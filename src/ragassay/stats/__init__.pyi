@@ -28,6 +28,7 @@ from .intervals import (
     Span as Span,
     alpha_of as alpha_of,
     check_one_sided as check_one_sided,
+    check_options as check_options,
     mean_interval as mean_interval,
     one_sided as one_sided,
 )

@@ -120,7 +120,7 @@ def compare_pairs(
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
-    power: float = 0.8,
+    power: float | None = 0.8,
 ) -> list[PairedResult]:
     """Compares two systems metric by metric.
 
@@ -140,7 +140,8 @@ def compare_pairs(
         seed: of the sign patterns.
         level: confidence level of the intervals before correction; 1 - level is the level of the
             family of tests.
-        power: power of the test, at the raw level, for which ``detectable`` is computed.
+        power: power of the test, at the raw level, for which ``detectable`` is computed; ``None``
+            leaves it out.
 
     Returns:
         One result for each metric.
@@ -153,7 +154,7 @@ def compare_pairs(
     alpha = alpha_of(level)
     if correction not in CORRECTIONS:
         raise UsageError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}.")
-    if not 0.0 < power < 1.0:
+    if power is not None and not 0.0 < power < 1.0:
         raise UsageError(f"The power must lie between 0 and 1, not at {power}.")
     first, second, scored = _matrices(a, b, mask)
     n_rows = len(first)
@@ -205,7 +206,9 @@ def compare_pairs(
                 halves=halves,
                 t_p_value=min(1.0, 2.0 * t_sf(abs(diff) / se, df)) if se else None,
                 cohens_d=diff / sd if sd else None,
-                detectable=detectable(units, halves=halves, alpha=alpha, power=power, seed=seed),
+                detectable=None
+                if power is None
+                else detectable(units, halves=halves, alpha=alpha, power=power, seed=seed),
                 wins=int((of_row > 0).sum()),
                 losses=int((of_row < 0).sum()),
                 ties=int((of_row == 0).sum()),
@@ -216,6 +219,8 @@ def compare_pairs(
 
 def _doubt(units: Units, halves: bool) -> Doubt:
     """Why a finding by these differences would be doubtful."""
+    if not units.n_units:
+        return ""
     if not halves and np.count_nonzero(units.sums) < FEW_DIFFER:
         return "few differ"
     return "skewed" if -skewness(units) * math.copysign(1.0, units.mean) > SKEWED else ""

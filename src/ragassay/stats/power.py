@@ -18,9 +18,9 @@ import numpy as np
 from ragassay.stats.distributions import normal_cdf, normal_ppf
 from ragassay.stats.units import FloatArray, Units
 
-_DRAWS = 300
-_STEPS = 10
-_EXACT = 9
+_DRAWS = 250
+_STEPS = 8
+_EXACT = 8
 """With so many clusters that differ all patterns of signs are counted; with more, as many random
 ones."""
 
@@ -55,14 +55,19 @@ def detectable(
         return None
 
     chance = _Chance(sums, alpha, halves, seed)
-    low, high = 0.0, most
+
+    def found(difference: float) -> bool:
+        return chance.of_finding(_tilted(sums - difference * counts)) >= power
+
+    # Six standard errors are found nearly always, whatever the difference.
+    error = math.sqrt(float((sums**2).sum())) / units.n_values
+    low, high = 0.0, min(6.0 * error, most)
+    if not found(high * (1.0 - 1e-9)):
+        return None
     for _ in range(_STEPS):
         middle = (low + high) / 2.0
-        if chance.of_finding(_tilted(sums - middle * counts)) >= power:
-            high = middle
-        else:
-            low = middle
-    return None if high == most else high
+        low, high = (low, middle) if found(middle) else (middle, high)
+    return high
 
 
 def _tilted(residuals: FloatArray) -> FloatArray:

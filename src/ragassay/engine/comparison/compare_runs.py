@@ -34,7 +34,8 @@ from ragassay.engine.results import (
 )
 from ragassay.errors import UsageError
 from ragassay.judges.offline import NOT_MEASURED
-from ragassay.stats import Bounds, check_one_sided, compare_pairs
+from ragassay.note import Note
+from ragassay.stats import Bounds, check_one_sided, check_options, compare_pairs
 
 
 def compare(
@@ -82,7 +83,8 @@ def compare(
             the tests together.
         correction: ``maxt`` (step-down max-T), ``holm``, ``bh`` (Benjamini-Hochberg) or ``none``
             across the metrics that are tested.
-        interval: ``auto`` (the sign-flip test inverted), ``t``, ``percentile`` or ``bca``.
+        interval: accepted for older scripts. The interval of a difference is always that of its
+            test; a note says so where another one is asked for.
         trust_offline: give verdicts on metrics judged offline, whatever the judge's agreement with
             people.
         force: compare although the metrics were not computed alike, or common queries differ in
@@ -93,6 +95,7 @@ def compare(
             unknown correction, or a run that holds several systems
             (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
+    check_options(interval, level, n_resamples)
     a, b = _one_system(new), _one_system(old)
     b = aligned(b, a)
     names = _common_metrics(a, b, metrics)
@@ -127,7 +130,6 @@ def compare(
         higher_is_better=[summaries[name].higher_is_better for name in means],
         spans=[summaries[name].bounds for name in means],
         correction=correction,
-        interval=interval,
         standings=[standing_of(name, not tested or name in tested) for name in means],
         warnings=[*reasons_against, *warnings_of(a, b, means, matched.queries, mask_a, mask_b)],
         clustered_by=clustered_by,
@@ -148,7 +150,7 @@ def compare(
             # A gate asks of its metric by itself: whether it is a primary one changes nothing.
             standing, why = standing_of(margin.metric, True)
             difference = replace(difference, standing=standing, why=why)
-        gates.append(_drop_gate(margin, difference, matched, {**draws, "interval": interval}))
+        gates.append(_drop_gate(margin, difference, matched, draws))
     return replace(
         comparison,
         differences=tuple(differences[name] for name in names),
@@ -158,6 +160,7 @@ def compare(
         metrics_only_a=_only(a, b) if metrics is None else (),
         metrics_only_b=_only(b, a) if metrics is None else (),
         primary=tested,
+        notes=() if interval == "auto" else (Note("interval_ignored"),),
         gates=tuple(gates),
         runs=(a, b),
     )
@@ -207,7 +210,7 @@ def _drop_gate(
             spans=[metric.bounds],
             **options | {"clusters": runs.clusters[0]},
         )
-        return test.least, test.most
+        return drops.ends(test, metric.higher_is_better is False)
 
     n_owed = sum(int(matched.owed(run, margin.metric).sum()) for run in (matched.a, matched.b))
     return drops.decide(

@@ -16,7 +16,8 @@ RAW_ALPHA = 0.05
 
 _TESTED = (
     *("a_mean", "b_mean", "diff", "low", "high", "p_value", "p_adjusted", "t_p_value", "cohens_d"),
-    *("n", "wins", "losses", "ties", "interval", "least", "most", "too_few"),
+    *("n", "n_differ", "wins", "losses", "ties", "least", "most", "safe_least", "safe_most"),
+    *("too_few", "doubt"),
 )
 """What a `Difference` has of its test."""
 
@@ -37,7 +38,6 @@ def compare_arrays(
     seed: int = 0,
     level: float = 0.95,
     correction: str = "maxt",
-    interval: str = "auto",
     warnings: Sequence[str] = (),
     clustered_by: str | None = None,
 ) -> Comparison:
@@ -54,7 +54,7 @@ def compare_arrays(
         spans: lowest and highest value of each metric. A difference that is larger than they allow
             is not ``detectable``.
         standings: what may be concluded from each metric, and why; all are tested when left out.
-        n_resamples, seed, level, correction, interval: see `compare`.
+        n_resamples, seed, level, correction: see `compare`.
         warnings: sentences for the reader.
         clustered_by: name of the clusters.
     """
@@ -72,7 +72,6 @@ def compare_arrays(
         n_resamples=n_resamples,
         seed=seed,
         level=level,
-        interval=interval,
     )
     alpha = alpha_of(level)
     differences = tuple(
@@ -102,28 +101,11 @@ def compare_arrays(
         seed=seed,
         level=level,
         correction=correction,
-        interval=interval,
-        warnings=(*warnings, *_without_interval(differences, interval)),
+        n_tested=sum(test.p_adjusted is not None for test in tests),
+        warnings=tuple(warnings),
         clustered_by=None if clusters is None else clustered_by,
         n_clusters=None if clusters is None else len(np.unique(clusters)),
     )
-
-
-def _without_interval(differences: Sequence[Difference], interval: str) -> list[str]:
-    """A warning that names the metrics whose difference has no interval of the kind asked for."""
-    without = [d for d in differences if d.n and d.low is None]
-    spread = [d for d in without if d.n > 1 and not (interval == "auto" and d.too_few)]
-    equal = [d.name for d in spread if d.cohens_d is None]
-    few = [d.name for d in without if d.name not in equal]
-    reasons = {
-        "so few queries (or clusters) cannot reach the level of the test": few,
-        "all differences are equal: they show no spread": equal,
-    }
-    return [
-        f"{', '.join(names)}: no interval, because {why}."
-        for why, names in reasons.items()
-        if names
-    ]
 
 
 def _possible(difference: float | None, low: float | None, high: float | None) -> float | None:

@@ -11,7 +11,7 @@ from ragassay.counts import either, plural
 from ragassay.engine.comparison.gates import NUMBER, Estimate, Gate, outermost, settled
 from ragassay.engine.results import Difference, GateResult, MetricSummary
 from ragassay.errors import UsageError
-from ragassay.stats import Bounds
+from ragassay.stats import Bounds, PairedResult
 
 _GATE = "no drop "
 _FORM = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")
@@ -123,6 +123,17 @@ def missing(n_owed: int, what: str, n_lacking: int) -> tuple[str, str]:
     return " and ".join(facts), f". {_ON_THE_SAME_QUERIES}" if n_lacking else ""
 
 
+def ends(test: Difference | PairedResult, falls: bool) -> Bounds:
+    """The one-sided bounds that decide a gate on a drop: on its side those that hold although
+    queries that differ were not among the common ones.
+
+    Args:
+        test: of the metric.
+        falls: whether lower is better, so that a rise is the drop.
+    """
+    return (test.least, test.safe_most) if falls else (test.safe_least, test.most)
+
+
 def decide(
     margin: Margin,
     metric: MetricSummary,
@@ -149,7 +160,7 @@ def decide(
         level: confidence level of the bounds.
     """
     falls = metric.higher_is_better is False
-    least, most = difference.least, difference.most
+    least, most = ends(difference, falls)
     gate = (
         Gate(margin.metric, "high", "<=", margin.size)
         if falls
@@ -184,4 +195,10 @@ def decide(
         # Queries that A lacks do not save it from a drop that is shown without them.
         every = [*both, *([bounds_with(*worst, True)] if n_lacking else [])]
         possible = [*([] if n_owed else [observed]), *(Estimate(None, *bounds) for bounds in every)]
-    return result(*settled(gate, observed, possible, f"{why}{advice}" if why else ""))
+    passed, unsettled = settled(gate, observed, possible, f"{why}{advice}" if why else "")
+    seen = difference.most if falls else difference.least
+    if passed is None and not why and seen is not None and gate.holds(seen):
+        n = plural(difference.n_differ, "query")
+        differs = either(difference.n_differ, "differs", "differ")
+        unsettled = f"only {n} {differs}, too few to exclude such a drop"
+    return result(passed, unsettled)

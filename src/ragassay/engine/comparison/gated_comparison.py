@@ -85,21 +85,23 @@ def _not_worse(comparison: Comparison) -> tuple[GateResult, list[Difference]]:
     shown, or may be hidden by scores or queries that are missing.
     """
     differences = comparison.differences
-    passed, why, unscored = None, "none of these metrics is tested", 0
+    passed, why, unscored = None, "none of these metrics has a verdict", 0
     if metrics := [d for d in differences if d.verdict == "worse"]:
         passed, why = False, f"worse: {_names(metrics)}"
+    elif metrics := [d for d in differences if d.doubtful and d.suspected]:
+        why = f"A seems worse, but too few queries differ to be sure: {_names(metrics)}"
     elif metrics := [
         d for d in differences if d.p_adjusted is not None and d.too_few and d.seems_worse
     ]:
         why = f"n is too small to tell whether A is worse: {_names(metrics)}"
     elif hidden := _hidden(comparison):
         metrics, why, unscored = hidden
-    elif metrics := [d for d in differences if d.standing == "indicative" and d.suspected]:
+    elif metrics := [d for d in differences if d.suspected]:
         why = (
             f"A may be worse, by offline judgments that are only indicative and an uncorrected "
             f"test: {_names(metrics)}; --trust-offline tests them with the others"
         )
-    elif any(d.p_adjusted is not None for d in differences):
+    elif any(d.p_adjusted is not None and not d.doubtful for d in differences):
         passed, why = True, ""
     return GateResult(NOT_WORSE, None, passed, unscored, why), metrics
 
@@ -156,7 +158,7 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
         at
         for at, d in enumerate(at_worst)
         if missing[at].any()
-        and (at in without_worst or d.verdict == "worse" or (d.too_few and d.seems_worse))
+        and (at in without_worst or d.found_worse or (d.too_few and d.seems_worse))
     ]
     if not could_be:
         return None

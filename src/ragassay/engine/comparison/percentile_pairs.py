@@ -69,7 +69,6 @@ def compare_percentile(
         ties=int((signs == 0).sum()),
         higher_is_better=metric.higher_is_better,
         level=level,
-        interval="percentile",
         standing="exploratory",
         why=WHY,
     )

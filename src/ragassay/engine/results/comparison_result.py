@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import ragassay
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.summary import Displayed
+from ragassay.note import Note
+from ragassay.stats import Doubt
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
@@ -38,12 +40,15 @@ class Difference:
     ``p_adjusted`` and ``significant_adjusted`` are after the correction across the tested metrics.
     ``low`` and ``high`` bound the difference at ``level``, the one that the correction leaves this
     metric, so that they exclude 0 exactly where the difference is significant after it; ``least``
-    and ``most`` are one-sided bounds at the comparison's own level, uncorrected.
+    and ``most`` are one-sided bounds at the comparison's own level, uncorrected; ``safe_least`` and
+    ``safe_most`` lie at least as far out as queries that differ, but are not among these, may move
+    the mean where few differ.
     ``too_few`` says that so few queries (or clusters) cannot reach the level of the test, whatever
-    their differences.
-    ``detectable`` is the smallest true difference that a t-test of ``n`` queries with this spread
-    would have found with 80 % power at the comparison's own level (5 % where that is 95 %),
-    uncorrected. What could not be computed is ``None``.
+    their differences. ``n_differ`` counts queries (or clusters) whose difference is not 0.
+    ``doubt`` says why a finding would be doubtful (``few differ``, ``skewed``): such a finding is
+    indicative. ``detectable`` is the smallest true difference, in the direction of ``diff``, that
+    the test by itself finds in so many queries with 80 % power. What could not be computed is
+    ``None``.
 
     ``standing`` says whether the verdict counts: ``tested``, or ``exploratory`` (not among the
     primary metrics), ``indicative`` (judged offline, without known agreement with people) or ``not
@@ -70,9 +75,12 @@ class Difference:
     ties: int
     higher_is_better: bool | None = True
     level: float = 0.95
-    interval: str = ""
+    n_differ: int = 0
     least: float | None = None
     most: float | None = None
+    safe_least: float | None = None
+    safe_most: float | None = None
+    doubt: Doubt = ""
     too_few: bool = False
     standing: Standing = "tested"
     why: str = ""
@@ -88,6 +96,19 @@ class Difference:
             return "unknown"
         if not self.significant_adjusted:
             return "no difference shown"
+        return "indicative" if self.doubt else self._direction
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether its corrected test finds a difference that is doubtful."""
+        tested = self.standing == "tested" and self.significant_adjusted
+        return bool(tested and self.doubt)
+
+    @property
+    def hint(self) -> Verdict | None:
+        """Of an indicative verdict: its direction, where the test finds one; else ``None``."""
+        if self.verdict != "indicative" or not (self.doubtful or self.significant):
+            return None
         return self._direction
 
     @property
@@ -96,9 +117,14 @@ class Difference:
         return bool(self.diff) and self._direction == "worse"
 
     @property
+    def found_worse(self) -> bool:
+        """Whether the corrected test says that A is worse, doubtful or not."""
+        return bool(self.significant_adjusted) and self.seems_worse
+
+    @property
     def suspected(self) -> bool:
-        """Whether its own uncorrected test says that A is worse, whatever its standing."""
-        return bool(self.significant) and self.seems_worse
+        """Whether its verdict is indicative, and the test says that A is worse."""
+        return self.hint == "worse"
 
     @property
     def _direction(self) -> Verdict:
@@ -116,9 +142,10 @@ class Comparison(Displayed):
     ``n_clusters`` says how many of them there are; both are ``None`` when queries stand alone.
     ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
     ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
-    asked for by name. ``primary`` are the metrics that were named as the ones to test, ``gates``
-    what was found of the largest drops allowed. ``1 - level`` is the level of the tests together.
-    ``runs`` are both results, for plots.
+    asked for by name. ``n_tested`` metrics were tested together, at the level ``1 - level``.
+    ``notes`` are facts beside the numbers. ``primary`` are the metrics that were named as the ones
+    to test, ``gates`` what was found of the largest drops allowed. ``runs`` are both results, for
+    plots.
     """
 
     a: str
@@ -131,7 +158,7 @@ class Comparison(Displayed):
     seed: int
     level: float
     correction: str
-    interval: str
+    n_tested: int
     warnings: tuple[str, ...] = ()
     clustered_by: str | None = None
     n_clusters: int | None = None
@@ -139,6 +166,7 @@ class Comparison(Displayed):
     metrics_only_a: tuple[str, ...] = ()
     metrics_only_b: tuple[str, ...] = ()
     primary: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     gates: tuple[GateResult, ...] = ()
     runs: tuple[Result, Result] | None = field(default=None, compare=False)
 

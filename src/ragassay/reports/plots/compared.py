@@ -157,15 +157,11 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     notes = [
         f"{wording.plural(comparison.n_common, 'query')} in common, compared query by query. "
         f"{_test(comparison)}",
-        f"Intervals: {wording.interval_name(comparison.interval)}, "
-        f"{footnotes.interval_levels(comparison)}.",
-        *footnotes.cluster_notes(comparison),
-        *footnotes.standing_notes(comparison),
+        *footnotes.comparison_lines(comparison).warnings,
+        *footnotes.comparison_lines(comparison).notes,
     ]
     if any(line.difference.standing in UNSETTLED for line in lines):
         notes.append(DASHED)
-    if comparison.judged_by:
-        notes.append(f"Judged by {comparison.judged_by}.")
     most = max(line.n_all for line in lines)
     if most > MAX_BARS:
         notes.append(f"{MAX_BARS:,} of up to {most:,} queries drawn, evenly spaced by rank.")
@@ -174,14 +170,9 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
 
 def _test(comparison: Comparison) -> str:
     """The test, correction and level that the verdicts rest on."""
-    n_tested = sum(d.p_adjusted is not None for d in comparison.differences)
-    if not n_tested:
+    if not comparison.n_tested:
         return "No metric is tested."
-    how = f"{wording.correction_name(comparison.correction)} across the metrics tested, "
-    return (
-        f"Verdicts: paired sign-flip test, {how if n_tested > 1 else ''}"
-        f"{wording.percent(1 - comparison.level)} level."
-    )
+    return f"Verdicts: paired sign-flip test, {wording.percent(1 - comparison.level)} level."
 
 
 def _forest(line: _Line, width: float, height: float, *, first: bool, last: bool) -> Spec:
@@ -243,7 +234,7 @@ def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
     bold["color"] = VERDICT_COLORS.get(d.verdict, MUTED)
     middle = height / 2
     texts: list[tuple[str, float, dict[str, Any]]] = [
-        (f"{_signed(d.diff or 0.0)} · {d.verdict}", middle - 16, right | bold),
+        (f"{_signed(d.diff or 0.0)} · {wording.verdict(d)}", middle - 16, right | bold),
         (" · ".join(filter(None, (spread, tested))), middle + 1, right | {"color": INK}),
         (f"A higher on {d.wins:,}, lower on {d.losses:,}{equal}", middle + 17, right),
     ]

@@ -21,5 +21,9 @@ from .preview_text import (
 )
 from .responsive_table import fit_table as fit_table, responsive as responsive
 from .said import all_said as all_said, said as said
-from .terminal import comparison_table as comparison_table, notes_below as notes_below
+from .terminal import (
+    comparison_table as comparison_table,
+    full_comparison as full_comparison,
+    notes_below as notes_below,
+)
 from .verdict_text import AnswerPiece as AnswerPiece, answer_pieces as answer_pieces

@@ -49,12 +49,11 @@ def comparison(compared: Comparison) -> str:
     lines = [f"**{escape(footnotes.verdict_line(compared))}**", ""]
     if rows := compared.with_scores:
         heads = ["metric", *wording.compared(rows[0])]
-        heads[heads.index("corrected p")] = wording.corrected_p(compared)
-        lines += table(heads, "lrrrrrlrrlrr", map(_difference_cells, rows))
-    for line in footnotes.empty_rows(compared):
-        lines += ["", escape(line)]
-    notes = [*footnotes.comparison_notes(compared), *footnotes.gate_notes(compared)]
-    return _finish(lines, notes, compared.warnings)
+        lines += table(heads, "lrrrrrrrlrr", map(_difference_cells, rows))
+    for gate in footnotes.gate_notes(compared):
+        lines += ["", escape(gate)]
+    warnings, notes = footnotes.every_line(compared)
+    return _finish(lines, notes, warnings)
 
 
 def escape(text: str) -> str:
@@ -79,8 +78,8 @@ def _metric_cells(metric: MetricSummary, judged: bool) -> list[str]:
 def _difference_cells(d: Difference) -> list[str]:
     mark = {"better": "✅ ", "worse": "❌ ", "different": "⚠ "}.get(d.verdict, "")
     cells = wording.compared(d)
-    cells |= {head: escape(cells[head]) for head in ("p_value", "t-test p", "corrected p")}
-    cells["verdict"] = mark + d.verdict
+    cells |= {head: escape(cells[head]) for head in ("p", "t-test p", "corrected p")}
+    cells["verdict"] = mark + cells["verdict"]
     return [_name(d.name, d.higher_is_better), *cells.values()]
 
 

@@ -47,6 +47,8 @@ class _Words(string.Formatter):
             return plural(n, format_spec)
         if _is_list(value):
             return few(value)
+        if isinstance(value, int):
+            return f"{value:,}"
         return value if isinstance(value, str) else wording.number(value)
 
 

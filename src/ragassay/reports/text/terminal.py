@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
@@ -18,29 +18,31 @@ from ragassay.engine.results import (
     missing_by_accident,
 )
 from ragassay.reports.text import footnotes, grouping, wording
+from ragassay.reports.text.footnotes import Lines
 from ragassay.reports.text.responsive_table import Name, responsive, ruled, table_width
 
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
 _BAR_WIDTH = 12
 _WIDE_SUMMARY, _BAR_SUMMARY = 110, 80
 
-_MEANS, _TESTS = ("A_mean (new)", "B_mean (old)"), ("t-test p", "corrected p")
+_MEANS = ("new", "old")
 _COMPARED = {
-    156: (*_MEANS, "Diff(A-B)", "interval", "p_value", "significant", *_TESTS, "verdict", "n",
+    96: (*_MEANS, "difference", "interval", "verdict"),
+    60: (*_MEANS, "difference", "verdict"),
+    0: ("/".join(_MEANS), "difference/verdict"),
+}
+_EVERYTHING = {
+    134: (*_MEANS, "difference", "interval", "p", "t-test p", "corrected p", "verdict", "n",
           "detectable"),
-    118: (*_MEANS, "Diff(A-B)/interval", "p_value/significant", "/".join(_TESTS),
-          "verdict/n, detectable"),
-    80: ("/".join(_MEANS), "Diff(A-B)/interval",
-         "p_value, significant/t-test p, corrected p/verdict"),
-    0: ("/".join(_MEANS), "Diff(A-B)/interval/p_value, significant/t-test p, corrected p/verdict"),
+    100: (*_MEANS, "difference/interval", "p/corrected p", "t-test p", "verdict/n, detectable"),
+    0: ("/".join(_MEANS), "difference/interval", "p, t-test p, corrected p/verdict/n, detectable"),
 }  # fmt: skip
 """The columns of a comparison by the least width that they need: the lines of a cell stand between
 slashes."""
 
 _COMPARED_STYLES = {
-    "Diff(A-B)": "bold",
+    "difference": "bold",
     "interval": "dim",
-    "significant": "dim",
     "n, detectable": "dim",
     "detectable": "dim",
 }
@@ -110,22 +112,37 @@ def slices_table(summary: Summary, width: int, plain: bool) -> Iterator[Renderab
 
 @responsive
 def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
-    """The differences between two runs, with their tests."""
+    """The differences between two runs: means, difference, interval and verdict, and what must be
+    known to read them."""
+    lines = footnotes.comparison_lines(comparison)
+    yield from _comparison(comparison, _COMPARED, lines, width, plain)
+
+
+@responsive
+def full_comparison(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
+    """The differences between two runs with their tests, and how they were made."""
+    lines = footnotes.every_line(comparison)
+    yield from _comparison(comparison, _EVERYTHING, lines, width, plain)
+
+
+def _comparison(
+    comparison: Comparison,
+    layouts: Mapping[int, Sequence[str]],
+    lines: Lines,
+    width: int,
+    plain: bool,
+) -> Iterator[RenderableType]:
     yield _heading(wording.against(comparison))
-    corrected = wording.corrected_p(comparison)
-    if width < max(_COMPARED):
-        corrected = corrected.replace("Benjamini-Hochberg", "BH")
-    layouts = [columns for least, columns in _COMPARED.items() if width >= least]
     rows = comparison.with_scores
     names = [_name(d.name, d.higher_is_better, "", plain) for d in rows]
     least_name = max((name.least for name in names), default=0)
-    for shown in layouts:
+    for shown in (columns for least, columns in layouts.items() if width >= least):
         columns = [column.split("/") for column in shown]
         cells = [
             [Text("\n").join(_compared(d, line, plain) for line in lines) for lines in columns]
             for d in rows
         ]
-        heads = ["\n".join(lines).replace("corrected p", corrected) for lines in columns]
+        heads = ["\n".join(one) for one in columns]
         sizes = [
             max(
                 cell_len(line)
@@ -136,40 +153,18 @@ def comparison_table(comparison: Comparison, width: int, plain: bool) -> Iterato
         ]
         if least_name + table_width(sizes) < width:
             break
-    height = max(map(len, columns))
     table = ruled()
-    table.add_column("\n" * (height > 1) + "metric", overflow="fold")
-    for lines, head in zip(columns, heads, strict=True):
-        words = "verdict" in lines[:2]
-        table.add_column(head, justify="left" if words else "right", no_wrap=True)
+    table.add_column("\n" * (max(map(len, columns)) > 1) + "metric", overflow="fold")
+    for at, head in enumerate(heads):
+        table.add_column(
+            head, justify="left" if "verdict" in columns[at][0] else "right", no_wrap=True
+        )
     for name, row in zip(names, cells, strict=True):
         table.add_row(name, *row)
     if rows:
         yield Padding(table, (0, 0, 0, 1))
-    for line in footnotes.empty_rows(comparison):
-        yield Padding(Text(wording.one_line(line)), (0, 1))
     yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
-    notes = footnotes.comparison_notes(comparison)
-    if rows and len(shown) <= 4:
-        ns = [f"{d.name} {d.n:,}" for d in rows]
-        notes.append(
-            f"n: {', '.join(ns)}." if len({d.n for d in rows}) > 1 else f"n = {rows[0].n:,}."
-        )
-        detectable = [f"{d.name} {wording.number(d.detectable)}" for d in rows]
-        notes.append(f"Detectable: {', '.join(detectable)}.")
-    yield notes_below(notes, comparison.warnings, plain)
-
-
-@responsive
-def verdict_table(comparison: Comparison, width: int, plain: bool) -> Iterator[RenderableType]:
-    """The verdict on each difference between two runs, a line each: what one looks at first."""
-    yield _heading(wording.against(comparison))
-    table = ruled("metric", "new", "old", "difference")
-    table.add_column("verdict", no_wrap=True)
-    for d in comparison.differences:
-        cells = (_compared(d, head, plain) for head in (*_MEANS, "Diff(A-B)", "verdict"))
-        table.add_row(_name(d.name, d.higher_is_better, "", plain), *cells)
-    yield Padding(table, (0, 0, 0, 1))
+    yield notes_below(lines.notes, lines.warnings, plain)
 
 
 def _compared(d: Difference, line: str, plain: bool) -> Text:

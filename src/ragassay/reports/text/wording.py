@@ -23,7 +23,6 @@ NOTHING = "–"
 _INTERVALS = {
     "effective-n": "beta bounds by the effective n",
     "skew-t": "Student's t, widened for skewness",
-    "auto": "the sign-flip test inverted",
     "t": "Student's t",
     "percentile": "percentile bootstrap",
     "bca": "BCa bootstrap",
@@ -223,27 +222,19 @@ def _short(label: str) -> str:
 def compared(d: Difference) -> dict[str, str]:
     """The cells of a metric in tables of a comparison, by the heads of their columns."""
     return {
-        "A_mean (new)": number(d.a_mean),
-        "B_mean (old)": number(d.b_mean),
-        "Diff(A-B)": number(d.diff, sign=True),
+        "new": number(d.a_mean),
+        "old": number(d.b_mean),
+        "difference": number(d.diff, sign=True),
         "interval": bounds(d.low, d.high, sign=True),
-        "p_value": p_value(d.p_value),
-        "significant": significant(d),
+        "p": p_value(d.p_value),
         "t-test p": p_value(d.t_p_value),
         "corrected p": p_value(d.p_adjusted),
-        "verdict": d.verdict,
+        "verdict": verdict(d),
         "n": f"{d.n:,}",
         "detectable": number(d.detectable),
     }
 
 
-def corrected_p(comparison: Comparison) -> str:
-    """The head over the corrected p: ``p (Holm)``."""
-    return f"p ({correction_name(comparison.correction)})"
-
-
-def significant(difference: Difference) -> str:
-    """Whether the raw p-value is below 0.05, in a word."""
-    if difference.significant is None:
-        return NOTHING
-    return "yes" if difference.significant else "no"
+def verdict(d: Difference) -> str:
+    """The verdict on a metric; of an indicative one its direction, where the test finds one."""
+    return f"{d.verdict}: {d.hint}" if d.hint else d.verdict

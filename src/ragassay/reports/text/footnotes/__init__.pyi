@@ -1,10 +1,9 @@
 from .comparison_footnotes import (
-    cluster_notes as cluster_notes,
-    comparison_notes as comparison_notes,
-    empty_rows as empty_rows,
+    Lines as Lines,
+    comparison_lines as comparison_lines,
+    every_line as every_line,
     gate_notes as gate_notes,
-    interval_levels as interval_levels,
-    standing_notes as standing_notes,
+    method_lines as method_lines,
     verdict_line as verdict_line,
 )
 from .summary_footnotes import (
