@@ -146,7 +146,7 @@ def skewness(units: Units) -> float:
 
 def _skewed(units: Units, level: float) -> tuple[float, float]:
     """Student's t interval of skewed differences, moved outwards on the side of the longer tail."""
-    wide = skewed_bounds(units, level, shortfall=_SHORTFALL / units.n_units)
+    wide = skewed_bounds(units, level)
     return (-math.inf, math.inf) if wide is None else wide
 
 
