@@ -286,7 +286,7 @@ class Accumulator:
                 "name another column with --cluster-by, or none (--cluster-by none)."
             )
         if largest := largest_of_uneven(self.columns):
-            cluster = self.clustered_by or "query"
+            cluster = (self.clustered_by or "query").removesuffix("_id")
             yield (
                 f"{largest:,} of {n:,} samples belong to one {cluster}. "
                 "The intervals are wide for that reason."
