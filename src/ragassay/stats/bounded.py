@@ -56,11 +56,13 @@ def range_bounds(units: Units, low: float, high: float, level: float) -> tuple[f
     """
     mean = min(max((units.mean - low) / (high - low), 0.0), 1.0)
     z = normal_ppf((1.0 + level) / 2.0)
-    k = _distant(units, low, high)
-    t = t_ppf((1.0 + level) / 2.0, min(k + 1.0, units.n_units - 1.0))
-    effect = min(_design_effect(units, k) * (t / z) ** 2, _average_size(units))
-    variance = min(_variance(units, low, high, k) * (t / z) ** 2, 1.0)
-    trials = units.n_values / (variance * effect)
+    trials = units.n_values / _average_size(units)
+    if units.within or _between(units):
+        k = _distant(units, low, high)
+        t = t_ppf((1.0 + level) / 2.0, min(k + 1.0, units.n_units - 1.0))
+        effect = min(_design_effect(units, k) * (t / z) ** 2, _average_size(units))
+        variance = min(_variance(units, low, high, k) * (t / z) ** 2, 1.0)
+        trials = units.n_values / (variance * effect)
     if trials * min(mean, 1.0 - mean) > _NORMAL_FROM:
         reach = z * math.sqrt(mean * (1.0 - mean) / trials)
         bounds = max(mean - reach, 0.0), min(mean + reach, 1.0)
@@ -74,24 +76,25 @@ def range_bounds(units: Units, low: float, high: float, level: float) -> tuple[f
 
 def is_crowded(units: Units, low: float, high: float) -> bool:
     """Whether nearly all values lie so close to one end of the range that the bounds may be too
-    near: they rest on fewer than three clusters that are no further away than the others.
+    close: the distances from that end are those of fewer than three clusters, and of less than half
+    of them, and the variance is small.
 
     Args:
         units: two units or more.
         low, high: the range of single values, low < high; all values lie in it.
     """
     k = _distant(units, low, high)
-    return 0.0 < k < _FEW and _variance(units, low, high, k) < _CROWDED
+    return 0.0 < k < min(_FEW, units.n_units / 2.0) and _variance(units, low, high, k) < _CROWDED
 
 
 def _distant(units: Units, low: float, high: float) -> float:
-    """The k of the formula above; 0 where all values lie at one end."""
+    """The k of the formula above."""
     from_ends = (units.sums - low * units.counts, high * units.counts - units.sums)
     return min(_equal_parts(np.maximum(distances, 0.0)) for distances in from_ends)
 
 
 def _variance(units: Units, low: float, high: float, k: float) -> float:
-    """The v of the formula above: 1 where all values are equal."""
+    """The v of the formula above, for values that differ."""
     mean, width, n = (units.mean - low) / (high - low), high - low, units.n_values
     squares = (units.within + _between(units)) / width**2 + _LEAST_SPREAD**2
     # Squared distances are from the mean of these values, which is nearer to them than the truth.
