@@ -1,26 +1,27 @@
 """Bounds of a mean of scores, at any number of samples.
 
 Of n independent scores that are 0 or 1 the bounds are Clopper and Pearson's (beta quantiles), which
-hold the true mean at least as often as they say. All other scores in a range are as good as another
-number of such trials, ``n* = n / (v d)``, with the range taken as 0 to 1 and m for the mean:
+hold the true mean at least as often as they say. Other scores in a range count as ``n / (v d)`` of
+these. With m for the mean, and the range taken as 0 to 1,
 
-- v is the variance of a score over m(1 - m), that of scores which are 0 or 1: at most 1;
-- d is the design effect ``1 + icc (K - 1)``, by how much clusters enlarge the variance of the mean:
-  at most K, the size of the cluster that the average score lies in. The correlation inside clusters
-  (icc) is estimated from the variances between and within them (analysis of variance).
+- v is the variance of a score as a share of m(1 - m), that of 0/1 scores: at most 1;
+- d is the design effect, by which clusters enlarge the variance of the mean: ``1 + icc (K - 1)``,
+  with the correlation inside clusters (icc, from an analysis of variance) and the sum K of the
+  squared sizes over n: at most K.
 
-Both are estimated, so both are enlarged by (t / z)^2 as far as they can be. The degrees of freedom
-of t are k + 1, at most one less than there are clusters: k clusters of equal distance from the end
-of the range make up as large a part of all distances as these do, ``k = sum(D)^2 / sum(D^2)`` for
-the sums D of distances by cluster, whichever end has the smaller k. The 1 is what is believed
-beforehand: it counts as one cluster with an icc of 0.1. A score is not taken for less spread than
-one that lies half a percent of the range away from all others.
+Both are estimated, so both are enlarged by (t / z)^2, up to the most that they can be. The degrees
+of freedom of t are k + 1, and at most one less than there are clusters. k says how many clusters
+the spread rests on: with D for a cluster's distances from the end of the range, added up, it is
+``sum(D)^2 / sum(D^2)``, which is k where k clusters have the same D and the others none. (The end
+with the smaller k counts.) The 1 is one more cluster, believed beforehand, with an icc of 0.1. A
+variance is taken to be no smaller than if one more score lay half a percent of the range away.
 
-So equal scores count as one trial a cluster, and a few that differ do not decide alone.
+Where all scores are equal, v is 1 and d is K.
 
 Sources: C. Clopper and E. Pearson, Biometrika 26 (1934); E. Korn and B. Graubard, "Confidence
 intervals for proportions with small expected number of positive counts estimated from survey data",
-Survey Methodology 24 (1998), for n* and (t / z)^2; L. Kish, "Survey Sampling" (1965), for d and K.
+Survey Methodology 24 (1998), for the effective n and (t / z)^2; L. Kish, "Survey Sampling" (1965),
+for d and K.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ragassay.stats.distributions import beta_ppf, normal_ppf, t_ppf
 from ragassay.stats.units import FloatArray, Units
 
 _BELIEVED_ICC = 0.1
-"""Correlation inside the one cluster that counts beforehand."""
+"""Correlation inside the one cluster that is believed beforehand."""
 
 _LEAST_SPREAD = 0.005
 """How far from all others one more score may lie, as a share of the range."""
