@@ -34,6 +34,8 @@ from .intervals import (
 )
 from .overlap import jaccard as jaccard, rank_biased_overlap as rank_biased_overlap
 from .paired import (
+    FEW_DIFFER as FEW_DIFFER,
+    Doubt as Doubt,
     PairedResult as PairedResult,
     compare_pairs as compare_pairs,
     rounded_differences as rounded_differences,
@@ -43,7 +45,6 @@ from .percentiles import (
     percentile_difference as percentile_difference,
     percentile_interval as percentile_interval,
 )
-from .power import detectable_difference as detectable_difference
 from .sign_flip import EXACT_UP_TO as EXACT_UP_TO, SignFlips as SignFlips, sign_flips as sign_flips
 from .step_down import max_t as max_t
 from .units import ROUNDING as ROUNDING, is_close as is_close

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.errors import UsageError
+from ragassay.stats.bounded import beta_bounds
 from ragassay.stats.corrections import Correction, benjamini_hochberg, decision_levels, holm
 from ragassay.stats.distributions import t_sf
-from ragassay.stats.intervals import Bounds, Span, alpha_of, bounds, check_options, one_sided
-from ragassay.stats.power import check_power, noncentrality
+from ragassay.stats.intervals import Bounds, Span, alpha_of, check_options, one_sided
+from ragassay.stats.power import detectable
 from ragassay.stats.sign_flip import SignFlips, sign_flips
 from ragassay.stats.step_down import max_t
 from ragassay.stats.units import ROUNDING, FloatArray, IntArray, Units, cluster_codes
-from ragassay.stats.widening import Widening, interval_of_test, widened_p_value, widenings
 
 CORRECTIONS = ("maxt", "holm", "bh", "none")
 """Ways to correct for several metrics: step-down max-T, Holm, Benjamini-Hochberg, none at all."""
 
 BoolArray = NDArray[np.bool_]
+
+FEW_DIFFER = 10
+"""With fewer clusters that differ, one that was not drawn may turn a verdict on graded scores."""
+
+SKEWED = 1.0
+"""Skewness of the differences from which a finding on the side of their shorter tail is doubtful:
+rare differences on the longer one may have been missed. Of 20 normal ones 4 in 100 have it."""
+
+Doubt = Literal["", "few differ", "skewed"]
+"""Why the test's assumption, differences symmetrical about their mean, is doubtful."""
 
 _SAME_LEVEL = 1e-9
 """Levels of tests closer than this are equal."""
@@ -34,46 +44,54 @@ class PairedResult:
     """One metric of two systems, over the queries that both have a score for.
 
     Values that could not be computed are ``None``: all of them without pairs; those that need a
-    spread with fewer than two independent units; ``t_p_value``, ``cohens_d`` and ``detectable``
+    spread with fewer than two independent units; ``t_p_value``, ``cohens_d`` and the interval
     where all differences are equal.
 
     Attributes:
         n: pairs.
         n_clusters: clusters among them, where clusters were given.
+        n_differ: clusters (pairs, where none were given) with a difference other than 0.
         a_mean, b_mean: means of the two systems over these pairs.
         diff: mean of a - b.
-        low, high: confidence interval of ``diff``; with ``auto`` all differences that the test does
-            not reject at ``level_used``.
+        low, high: confidence interval of ``diff``: all differences that the test does not reject
+            at ``level_used``.
         level_used: confidence level of that interval: the family's, made stricter as the correction
             asks for this metric, so that it excludes 0 exactly where the difference is a discovery.
-        interval: how it was made: ``sign flips``, ``sign flips and ties``, ``sign flips and
-            skewness``, ``t``, ``percentile`` or ``bca``.
         least, most: one-sided bounds of the true difference at the family's level, uncorrected.
-        p_value: two-sided paired sign-flip test, in (0, 1], before any correction.
+        safe_least, safe_most: the same; where fewer than `FEW_DIFFER` clusters differ, at least as
+            far out as those that were not drawn may move the mean: the upper bound of the share of
+            clusters on that side (Clopper and Pearson) times the largest possible difference.
+        p_value: two-sided paired sign-flip test, in (0, 1], before any correction, as published.
         p_exact: whether that test enumerated all sign patterns.
-        p_adjusted: after the correction, and not smaller than what ties or skewness allow;
-            ``None`` for a metric that is not tested.
+        p_adjusted: after the correction, by mid-p where ties count half; ``None`` for a metric that
+            is not tested.
+        doubt: why a finding of this test would be doubtful; empty where it would not be.
+        halves: whether ties count half, as they do for scores that are all 0 or 1.
         t_p_value: two-sided paired t-test (cluster-robust where clusters were given).
         cohens_d: mean of the differences over their standard deviation (the paired d, d_z).
-        detectable: the smallest true difference that this many pairs with this spread would have
-            shown with the given power.
+        detectable: the smallest true difference in the direction of ``diff`` that the test by
+            itself finds with the given power (see `ragassay.stats.power`).
         wins, losses, ties: pairs where a is higher, lower, or equal up to rounding.
     """
 
     n: int
     n_clusters: int | None
+    n_differ: int
     a_mean: float | None
     b_mean: float | None
     diff: float | None
     low: float | None
     high: float | None
     level_used: float
-    interval: str
     least: float | None
     most: float | None
+    safe_least: float | None
+    safe_most: float | None
     p_value: float | None
     p_exact: bool | None
     p_adjusted: float | None
+    doubt: Doubt
+    halves: bool
     t_p_value: float | None
     cohens_d: float | None
     detectable: float | None
@@ -86,7 +104,8 @@ class PairedResult:
         """Whether there are too few clusters (or pairs) to reach the level of the test: even where
         all differences have one sign, it finds nothing."""
         n_signs = self.n if self.n_clusters is None else self.n_clusters
-        return n_signs < 1 or 0.5 ** (n_signs - 1) > 1.0 - self.level_used + _SAME_LEVEL
+        n_halvings = n_signs - (not self.halves)
+        return n_signs < 1 or 0.5**n_halvings > 1.0 - self.level_used + _SAME_LEVEL
 
 
 def compare_pairs(
@@ -101,7 +120,6 @@ def compare_pairs(
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
-    interval: str = "auto",
     power: float = 0.8,
 ) -> list[PairedResult]:
     """Compares two systems metric by metric.
@@ -111,20 +129,17 @@ def compare_pairs(
         b: scores of the second (old) system on the same queries in the same order.
         mask: true where both systems have a score, same shape; everywhere when left out. Where it
             is false, the values are not read.
-        clusters: a label for each query. Signs are flipped and bootstrap samples are drawn by
-            cluster, standard errors are cluster-robust.
-        spans: lowest and highest value of each metric, where there are such. They bound how far the
-            mean may be from the observed one where most differences are equal; without them the
-            largest possible difference is taken as twice the largest observed one.
+        clusters: a label for each query. Signs are flipped by cluster, standard errors are
+            cluster-robust.
+        spans: lowest and highest value of each metric, where there are such: the largest possible
+            difference, for ``safe_least`` and ``safe_most``.
         tested: which metrics form the family that is corrected; all when left out. The others have
             no ``p_adjusted`` and do not weaken the correction.
         correction: ``maxt`` (step-down max-T), ``holm``, ``bh`` or ``none``.
-        n_resamples: sign patterns where there are more than 16 clusters (all of them otherwise),
-            and draws of a bootstrap interval.
-        seed: seed of both.
+        n_resamples: sign patterns where there are more than 16 clusters (all of them otherwise).
+        seed: of the sign patterns.
         level: confidence level of the intervals before correction; 1 - level is the level of the
             family of tests.
-        interval: ``auto`` (the sign-flip test inverted), ``t``, ``percentile`` or ``bca``.
         power: power of the test, at the raw level, for which ``detectable`` is computed.
 
     Returns:
@@ -134,12 +149,12 @@ def compare_pairs(
         UsageError: an option out of range.
         ValueError: shapes that do not match, or a score that is not finite.
     """
-    check_options(interval, level, n_resamples)
+    check_options("auto", level, n_resamples)
     alpha = alpha_of(level)
-    if alpha < power:
-        check_power(alpha, power)
     if correction not in CORRECTIONS:
         raise UsageError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}.")
+    if not 0.0 < power < 1.0:
+        raise UsageError(f"The power must lie between 0 and 1, not at {power}.")
     first, second, scored = _matrices(a, b, mask)
     n_rows = len(first)
     for name, entries in (("spans", spans), ("tested", tested)):
@@ -150,46 +165,47 @@ def compare_pairs(
     differences = rounded_differences(first, second)
     flips = _flipped(first, second, differences, scored, codes, n_resamples, seed)
     family = [row for row in range(n_rows) if scored[row].any() and (tested is None or tested[row])]
-    wider = widenings(differences, scored, codes, spans or [(None, None)] * n_rows)
     p_values = flips.p_values
-    limited = p_values.copy()
-    for row, one in wider.items():
-        limited[row] = widened_p_value(one, float(p_values[row]))
-    adjusted, tails = _corrected(flips, limited, family, correction, alpha)
+    adjusted, tails = _corrected(flips, family, correction, alpha)
     results = []
     for row in range(n_rows):
         columns = np.flatnonzero(scored[row])
         of_row = differences[row, columns]
         units = Units.of(of_row, None if codes is None else codes[columns], float(scale[row]))
-        widening = wider.get(row)
-        interval_at = _interval(units, flips, row, widening, interval, n_resamples, seed)
-        made_by = f"sign flips and {widening.cause}" if widening else "sign flips"
         n, df = of_row.size, units.n_units - 1
         diff = float(of_row.sum()) / max(n, 1)
         se = units.standard_error if df > 0 else 0.0
         alone = Units.of(of_row, None, units.scale)
         sd = alone.standard_error * math.sqrt(n) if n > 1 else 0.0
-        low, high = interval_at(tails[row])
-        least, most = interval_at(1.0 - one_sided(level)) if level > 0.5 else (None, None)
+        low, high = flips.interval(row, tails[row]) if df > 0 else (None, None)
+        one_tail = 1.0 - one_sided(level) if level > 0.5 else 0.0
+        least, most = flips.interval(row, one_tail) if df > 0 and one_tail else (None, None)
+        span = (None, None) if spans is None else spans[row]
+        safe_least, safe_most = _safe(units, least, most, span, one_tail)
+        halves = bool(flips.halves[row])
         results.append(
             PairedResult(
                 n=n,
                 n_clusters=None if codes is None else units.n_units,
+                n_differ=int(np.count_nonzero(units.sums)),
                 a_mean=float(first[row, columns].mean()) if n else None,
                 b_mean=float(second[row, columns].mean()) if n else None,
                 diff=diff if n else None,
                 low=low,
                 high=high,
                 level_used=1.0 - tails[row],
-                interval=made_by if interval == "auto" else interval,
                 least=least,
                 most=most,
+                safe_least=safe_least,
+                safe_most=safe_most,
                 p_value=float(p_values[row]) if n else None,
                 p_exact=flips.exact if n else None,
                 p_adjusted=adjusted.get(row),
+                doubt=_doubt(units, halves),
+                halves=halves,
                 t_p_value=min(1.0, 2.0 * t_sf(abs(diff) / se, df)) if se else None,
                 cohens_d=diff / sd if sd else None,
-                detectable=noncentrality(df, alpha, power) * se if se and alpha < power else None,
+                detectable=detectable(units, halves=halves, alpha=alpha, power=power, seed=seed),
                 wins=int((of_row > 0).sum()),
                 losses=int((of_row < 0).sum()),
                 ties=int((of_row == 0).sum()),
@@ -198,50 +214,50 @@ def compare_pairs(
     return results
 
 
-def _interval(
-    units: Units,
-    flips: SignFlips,
-    row: int,
-    widening: Widening | None,
-    kind: str,
-    n_resamples: int,
-    seed: int,
-) -> Callable[[float], Bounds]:
-    """The interval of one row's mean difference, by the level of its test (1 - confidence level).
-    There is none with fewer than two units.
+def _doubt(units: Units, halves: bool) -> Doubt:
+    """Why a finding by these differences would be doubtful."""
+    if not halves and np.count_nonzero(units.sums) < FEW_DIFFER:
+        return "few differ"
+    return "skewed" if -skewness(units) * math.copysign(1.0, units.mean) > SKEWED else ""
 
-    Args:
-        units: the row's differences by cluster.
-        flips: all rows under the same sign patterns.
-        row: which of them.
-        widening: the interval that it has to hold, where it is widened.
-        kind, n_resamples, seed: see `compare_pairs`.
-    """
 
-    def interval_at(tail: float) -> Bounds:
-        if units.n_units < 2 or not 0.0 < tail < 1.0:
-            return None, None
-        if kind != "auto":
-            return bounds(units, kind, 1.0 - tail, n_resamples, seed)
-        low, high = flips.interval(row, tail)
-        if low is None or high is None or widening is None:
-            return low, high
-        wide = interval_of_test(widening, tail)
-        low, high = min(low, wide[0]), max(high, wide[1])
-        return (low, high) if low < high else (None, None)
+def skewness(units: Units) -> float:
+    """Skewness of the units' residuals, 0 where they are equal."""
+    residuals = units.residuals
+    largest = float(np.abs(residuals).max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    scaled = residuals / largest
+    return float((scaled**3).mean() / (scaled**2).mean() ** 1.5)
 
-    return interval_at
+
+def _safe(units: Units, least: float | None, most: float | None, span: Span, tail: float) -> Bounds:
+    """One-sided bounds that hold although clusters that differ were not drawn."""
+    n_up, n_down = (int((sign * units.sums > 0.0).sum()) for sign in (1.0, -1.0))
+    if n_up + n_down >= FEW_DIFFER:
+        return least, most
+    low, high = span
+    if low is None or high is None or not tail:
+        return None, None
+    # Clusters of unequal size count as fewer (Kish).
+    n = units.n_values**2 / float((units.counts**2).sum()) if units.n_units else 0.0
+    if n < 2:
+        return None, None
+    up, down = (
+        (high - low) * beta_bounds(share * n, (1.0 - share) * n, 1.0 - tail)[1]
+        for share in (n_up / units.n_units, n_down / units.n_units)
+    )
+    mean = units.mean
+    return min(-down, mean if least is None else least), max(up, mean if most is None else most)
 
 
 def _corrected(
-    flips: SignFlips, p_values: FloatArray, family: list[int], correction: str, alpha: float
+    flips: SignFlips, family: list[int], correction: str, alpha: float
 ) -> tuple[dict[int, float], list[float]]:
     """Adjusted p-values of the rows of the family, and the level at which each row is decided.
 
     Args:
         flips: all rows under the same sign patterns.
-        p_values: raw p-values of all rows, at least those of ``flips``: larger where the interval
-            is widened.
         family: the rows that are tested.
         correction: one of `CORRECTIONS`.
         alpha: level of the family.
@@ -249,19 +265,10 @@ def _corrected(
     tails = [alpha] * flips.sums.shape[1]
     if not family:
         return {}, tails
-    raw: list[float | None] = [float(p_values[row]) for row in family]
     if correction == "maxt":
         corrected, levels = max_t(flips, family, alpha)
-        flipped = flips.p_values
-        for at, row in enumerate(family):
-            plain, limited = float(flipped[row]), float(p_values[row])
-            if limited > plain:
-                scaled = min(1.0, max(corrected[at], limited * corrected[at] / plain))
-                if corrected[at] <= alpha and limited <= levels[at]:
-                    corrected[at] = min(scaled, alpha)
-                else:  # no discovery where the interval at this level holds 0
-                    corrected[at] = max(scaled, math.nextafter(alpha, 1.0))
     else:
+        raw: list[float | None] = [float(p) for p in flips.deciding[family]]
         ways: dict[str, Correction] = {"holm": holm, "bh": benjamini_hochberg, "none": list}
         adjusted = ways[correction](raw)
         levels = decision_levels(raw, adjusted, alpha, correction)
@@ -328,7 +335,13 @@ def _flipped(
     sums = np.where(np.abs(sums) <= ROUNDING * total, 0.0, sums)
     # Scores such as n/3 are rounded, and so is their sum: equal means equal up to that error.
     slack = np.maximum(ROUNDING, 4 * np.finfo(float).eps * first.shape[1]) * magnitude.sum(axis=1)
-    return sign_flips(sums, sizes, tolerance=slack, n_resamples=n_resamples, seed=seed)
+    binary = [
+        bool(np.isin(np.concatenate([x[at], y[at]]), (0.0, 1.0)).all())
+        for x, y, at in zip(first, second, scored, strict=True)
+    ]
+    return sign_flips(
+        sums, sizes, tolerance=slack, halves=binary, n_resamples=n_resamples, seed=seed
+    )
 
 
 def _cluster_sums(rows: FloatArray, codes: IntArray | None) -> FloatArray:

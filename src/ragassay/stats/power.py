@@ -1,113 +1,120 @@
-"""The power of a paired t-test, and the smallest true difference that it finds with a given
-power."""
+"""The smallest true difference that a comparison of this size finds with a given power.
+
+What the same queries would have shown, had the true difference been another one, is simulated: the
+clusters are drawn anew with weights that make their mean that difference (exponential tilting,
+which shifts a normal distribution, and changes the rate of losses among scores of 0 and 1), and the
+sign-flip test is applied to each draw.
+
+Source: B. Efron, "Nonparametric standard errors and confidence intervals", Canadian Journal of
+Statistics 9 (1981), on tilting; the test is that of `ragassay.stats.sign_flip`.
+"""
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
-from ragassay.errors import UsageError
-from ragassay.stats.distributions import normal_cdf, t_ppf
+from ragassay.stats.distributions import normal_cdf, normal_ppf
+from ragassay.stats.units import FloatArray, Units
 
-_GRID = 1000
-_POWER_TOLERANCE = 1e-12
-_MAX_STEPS = 200
+_DRAWS = 300
+_STEPS = 10
+_EXACT = 9
+"""With so many clusters that differ all patterns of signs are counted; with more, as many random
+ones."""
+
+_MOST_DRAWN = 40
+"""Where more clusters differ in a draw, sums are taken for normally distributed."""
+
+_STEEPEST = 500.0
+"""Largest exponent of a weight: all of it lies on one cluster then."""
 
 
-def detectable_difference(
-    sd: float, n: int, *, alpha: float = 0.05, power: float = 0.8
+def detectable(
+    units: Units, *, halves: bool, alpha: float = 0.05, power: float = 0.8, seed: int = 0
 ) -> float | None:
-    """The smallest true mean difference that ``n`` queries would have shown.
-
-    With differences of standard deviation ``sd`` the two-sided paired t-test at level ``alpha``
-    rejects with probability ``power``, by the noncentral t distribution.
+    """The smallest true mean difference, in the direction of the observed one, that the two-sided
+    sign-flip test finds with a given power in so many clusters.
 
     Args:
-        sd: standard deviation of the differences, at least 0.
-        n: number of queries.
-        alpha: level of the test.
-        power: chance that the test rejects.
+        units: the differences by cluster.
+        halves: whether ties count half (see `ragassay.stats.sign_flip`).
+        alpha: level of the test, in (0, 1).
+        power: chance that the test finds it, in (0, 1).
+        seed: of the simulation.
 
     Returns:
-        A difference in the unit of ``sd``; ``None`` where ``n`` is below 2 or ``sd`` is 0, because
-        such a sample shows no spread.
-
-    Raises:
-        UsageError: alpha or power out of range (0 < alpha < power <= 0.9999).
-        ValueError: a negative sd.
+        A difference above 0; ``None`` with fewer than two clusters, where none differs, or where
+        no mean that these clusters can have is found with that power.
     """
-    if sd < 0 or not math.isfinite(sd):
-        raise ValueError(f"a standard deviation is at least 0, not {sd}")
-    check_power(alpha, power)
-    if n < 2 or sd == 0.0:
+    sign = -1.0 if units.sums.sum() < 0.0 else 1.0
+    sums, counts = sign * units.sums, units.counts
+    most = float((sums / counts).max(initial=0.0))
+    if units.n_units < 2 or most <= 0.0:
         return None
-    return noncentrality(n - 1, alpha, power) * sd / math.sqrt(n)
 
-
-def check_power(alpha: float, power: float) -> None:
-    """Refuses a level and a power that do not fit together.
-
-    Args:
-        alpha: level of the test.
-        power: chance that the test rejects.
-
-    Raises:
-        UsageError: alpha or power out of range (0 < alpha < power <= 0.9999).
-    """
-    if not 0.0 < alpha < power <= 0.9999:
-        raise UsageError(
-            f"It must be 0 < alpha < power <= 0.9999, not alpha {alpha} and power {power}."
-        )
-
-
-@lru_cache(maxsize=1024)
-def noncentrality(df: int, alpha: float, power: float) -> float:
-    """The true difference, in standard errors, at which a two-sided t-test has a given power.
-
-    Args:
-        df: degrees of freedom, at least 1.
-        alpha: level of the test, in (0, 1).
-        power: chance that the test rejects, above ``alpha`` and at most 0.9999.
-    """
-    x, high = 0.0, 1.0
-    while t_test_power(high, df, alpha) < power:
-        x, high = high, 2.0 * high
-    # False position with the Illinois weight: the root stays between x and other.
-    other, gap_other = high, t_test_power(high, df, alpha) - power
-    gap = t_test_power(x, df, alpha) - power
-    for _ in range(_MAX_STEPS):
-        if abs(gap) <= _POWER_TOLERANCE:
-            break
-        following = x - gap * (x - other) / (gap - gap_other)
-        gap_following = t_test_power(following, df, alpha) - power
-        if gap_following * gap < 0:
-            other, gap_other = x, gap
+    chance = _Chance(sums, alpha, halves, seed)
+    low, high = 0.0, most
+    for _ in range(_STEPS):
+        middle = (low + high) / 2.0
+        if chance.of_finding(_tilted(sums - middle * counts)) >= power:
+            high = middle
         else:
-            gap_other /= 2.0
-        x, gap = following, gap_following
-    return x
+            low = middle
+    return None if high == most else high
 
 
-def t_test_power(difference: float, df: int, alpha: float) -> float:
-    """The chance that a two-sided t-test rejects.
+def _tilted(residuals: FloatArray) -> FloatArray:
+    """Weights of the clusters, ``exp(c * residual)`` up to a factor, whose mean residual is 0."""
+    scaled = residuals / np.abs(residuals).max()
+    low, high = -_STEEPEST, _STEEPEST
+    for _ in range(50):
+        slope = (low + high) / 2.0
+        exponents = slope * scaled
+        weights = np.exp(exponents - exponents.max())
+        low, high = (low, slope) if float(weights @ scaled) > 0.0 else (slope, high)
+    return np.asarray(weights / weights.sum())
 
-    T = (Z + difference) / S for a normal Z and an independent S with df * S^2 chi-square: the
-    normal tail beyond ``critical * S`` is averaged over the density of log S by the trapezoid rule,
-    which converges exponentially for a smooth integrand that vanishes at both ends. The error is
-    below 1e-9 for four pairs or more at alpha >= 0.001, and 0.01 in the worst case (two pairs at a
-    tiny alpha).
+
+class _Chance:
+    """How often the test finds a difference in draws of as many clusters.
 
     Args:
-        difference: the true difference, in standard errors.
-        df: degrees of freedom, at least 1.
-        alpha: level of the test, in (0, 1).
+        sums: sum of the differences of each cluster, shape ``(n_clusters,)``.
+        alpha, halves, seed: see `detectable`.
     """
-    critical = -t_ppf(alpha / 2.0, df)
-    left = 40.0 / df + 0.5 if df < 240 else 8.0 / math.sqrt(df)
-    log_s = np.linspace(-left, 6.5 / math.sqrt(df), _GRID)
-    weight = np.exp(df * (log_s - np.expm1(2.0 * log_s) / 2.0))
-    reach = critical * np.exp(log_s)
-    tails = [normal_cdf(difference - r) + normal_cdf(-difference - r) for r in reach.tolist()]
-    return float(weight @ np.array(tails) / weight.sum())
+
+    def __init__(self, sums: FloatArray, alpha: float, halves: bool, seed: int) -> None:
+        self._sums, self._differ = sums, sums != 0.0
+        self._alpha, self._halves, self._seed = alpha, halves, seed
+        most = min(sums.size, 2 * _MOST_DRAWN)
+        rng = np.random.default_rng(seed)
+        self._drawn = rng.random((_DRAWS, most))
+        patterns = np.arange(2**_EXACT)
+        signs = [1.0 - 2.0 * (patterns >> bit & 1) for bit in range(min(most, _EXACT))]
+        signs += list(rng.choice((-1.0, 1.0), size=(max(most - _EXACT, 0), patterns.size)))
+        self._signs = np.array(signs)
+
+    def of_finding(self, weights: FloatArray) -> float:
+        """The share of draws in which the test finds a difference, where cluster i is drawn with
+        the chance ``weights[i]``."""
+        n, sums = self._sums.size, self._sums
+        values, shares = sums[self._differ], weights[self._differ]
+        share = min(float(shares.sum()), 1.0)
+        if n * share > _MOST_DRAWN:
+            mean, square = float(weights @ sums), float(weights @ sums**2)
+            beyond = n * mean + normal_ppf(self._alpha / 2.0) * math.sqrt(n * square)
+            return normal_cdf(beyond / math.sqrt(n * max(square - mean * mean, 1e-300)))
+        numbers = np.random.default_rng(self._seed).binomial(n, share, size=_DRAWS)
+        most = max(int(numbers.max()), 1)
+        at = np.searchsorted(np.cumsum(shares / share), self._drawn[:, :most])
+        draws = values[at.clip(max=values.size - 1)]
+        draws[np.arange(most) >= numbers[:, None]] = 0.0  # the other clusters do not differ
+        observed = np.abs(draws.sum(axis=1, keepdims=True))
+        flipped = np.abs(draws @ self._signs[:most])
+        slack = 1e-9 * np.abs(draws).sum(axis=1, keepdims=True)
+        p = (flipped >= observed - slack).mean(axis=1)
+        if self._halves:
+            p = (p + (flipped > observed + slack).mean(axis=1)) / 2.0
+        return float((p <= self._alpha).mean())

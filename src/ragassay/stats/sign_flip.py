@@ -2,10 +2,12 @@
 
 If two systems are equally good, each cluster's difference could as well have had the other sign.
 The p-value is the share of all sign patterns whose mean difference is at least as far from zero as
-the one observed (two-sided). The same test asks whether the true difference is some other value
-theta, when theta is first taken from each pair: with cluster sums D and sizes s, a pattern e has
-``A - theta B`` for ``A = sum(e D)`` and ``B = sum(e s)``. So each pattern says for which theta it
-would count, and the interval of all theta that the test does not reject costs nothing more.
+the one observed (two-sided). For scores that are 0 or 1, whose differences often tie, the test that
+decides counts half of the patterns exactly as far from zero as the observed one (mid-p). The same
+test asks whether the true difference is some other value theta, when theta is first taken from each
+pair: with cluster sums D and sizes s, a pattern e has ``A - theta B`` for ``A = sum(e D)`` and
+``B = sum(e s)``. So each pattern says for which theta it would count, and the interval of all theta
+that the test does not reject costs nothing more.
 
 All rows (metrics) share each pattern, zero differences included, so that tests of several rows can
 be corrected by their joint distribution (`ragassay.stats.step_down`).
@@ -14,7 +16,9 @@ Sources: R. A. Fisher, "The Design of Experiments" (1935), section 21; M. Smucke
 B. Carterette, "A comparison of statistical significance tests for information retrieval
 evaluation", CIKM 2007; B. Phipson and G. Smyth, "Permutation p-values should never be zero",
 Statistical Applications in Genetics and Molecular Biology 9 (2010); P. Garthwaite, "Confidence
-intervals from randomization tests", Biometrics 52 (1996).
+intervals from randomization tests", Biometrics 52 (1996); M. Fagerland, S. Lydersen and P. Laake,
+"The McNemar test for binary matched-pairs data: mid-p and asymptotic are better than exact
+conditional", BMC Medical Research Methodology 13 (2013).
 """
 
 from __future__ import annotations
@@ -47,6 +51,8 @@ class SignFlips:
         size_columns: the column of ``sizes`` that belongs to each row, shape ``(n_rows,)``.
         spread: root of the sum of squared differences of each row, shape ``(n_rows,)``.
         slack: sums of a row that are closer than this are equal, shape ``(n_rows,)``.
+        halves: rows of scores that are 0 or 1: a tie with the observation counts half in the test
+            that decides, shape ``(n_rows,)``.
         exact: whether the patterns are all there are (up to the mirror images), not a sample.
     """
 
@@ -55,6 +61,7 @@ class SignFlips:
     size_columns: IntArray
     spread: FloatArray
     slack: FloatArray
+    halves: NDArray[np.bool_]
     exact: bool
 
     @property
@@ -64,12 +71,19 @@ class SignFlips:
 
     @property
     def p_values(self) -> FloatArray:
-        """Two-sided p-value of each row, in (0, 1], shape ``(n_rows,)``."""
+        """Two-sided p-value of each row as published, in (0, 1], shape ``(n_rows,)``."""
         distances = np.abs(self.sums)
         return np.asarray((distances >= distances[0] - self.slack).mean(axis=0))
 
+    @property
+    def deciding(self) -> FloatArray:
+        """The p-values that decide: mid-p where ties count half, else as published."""
+        distances = np.abs(self.sums)
+        beyond = np.asarray((distances > distances[0] + self.slack).mean(axis=0))
+        return np.where(self.halves, (self.p_values + beyond) / 2.0, self.p_values)
+
     def interval(self, row: int, tail: float) -> tuple[float | None, float | None]:
-        """All mean differences that the test does not reject: those with a p-value above ``tail``.
+        """All mean differences that the test that decides does not reject at a level.
 
         Args:
             row: whose.
@@ -77,12 +91,11 @@ class SignFlips:
 
         Returns:
             The smallest and the largest of them; ``None`` for both where there are too few clusters
-            for any difference to be rejected at that level.
+            for any difference to be rejected at that level, or all differences are equal.
         """
         sums, sizes = self.sums[:, row], self.sizes[:, self.size_columns[row]]
         observed, n = sums[0], sizes[0]
-        reached = int(np.floor(tail * self.n_patterns + 1e-9))
-        if n == 0 or reached >= self.n_patterns:
+        if n == 0:
             return None, None
         # Where no pair or each pair is flipped, theta cancels: the pattern counts for all of them.
         for_all = np.abs(sizes) > n - 0.5
@@ -91,16 +104,23 @@ class SignFlips:
         low, high = ends.min(axis=0), ends.max(axis=0)
         # A pattern counts at zero where the p-value counts it, whatever the rounding.
         counts = np.abs(sums) >= abs(observed) - self.slack[row]
-        low, high = (
-            np.where(counts, np.minimum(low, 0), low),
-            np.where(counts, np.maximum(high, 0), high),
-        )
-        low, high = np.where(for_all, -np.inf, low), np.where(for_all, np.inf, high)
-        ends_at = (
-            float(np.partition(low, reached)[reached]),
-            float(-np.partition(-high, reached)[reached]),
-        )
-        return ends_at if np.isfinite(ends_at).all() else (None, None)
+        low = np.where(for_all, -np.inf, np.where(counts, np.minimum(low, 0.0), low))
+        high = np.where(for_all, np.inf, np.where(counts, np.maximum(high, 0.0), high))
+        first, last = (self._end(one, row, tail) for one in (low, -high))
+        bounds = first, -last
+        wide = bounds[1] - bounds[0] > self.slack[row] / n
+        return bounds if np.isfinite(bounds).all() and wide else (None, None)
+
+    def _end(self, ends: FloatArray, row: int, tail: float) -> float:
+        """The first of the patterns' lower ends that the share ``tail`` of them does not reach."""
+        values, counts = np.unique(ends, return_counts=True)
+        reached = np.cumsum(counts).astype(np.float64)
+        if self.halves[row]:
+            reached -= counts / 2.0
+            if np.isinf(values[0]):  # these tie with the observation for every difference
+                reached[1:] -= counts[0] / 2.0
+        at = int(np.searchsorted(reached, tail * self.n_patterns + 1e-9, side="right"))
+        return float(values[at]) if at < len(values) else np.inf
 
 
 def sign_flips(
@@ -108,6 +128,7 @@ def sign_flips(
     sizes: ArrayLike | None = None,
     *,
     tolerance: ArrayLike | None = None,
+    halves: ArrayLike | None = None,
     n_resamples: int = 10_000,
     seed: int = 0,
 ) -> SignFlips:
@@ -119,6 +140,8 @@ def sign_flips(
         sizes: how many pairs each cluster has in each row, same shape; 1 when left out.
         tolerance: sums closer than this count as equal, shape ``(n_rows,)``; by default 1e-12 of
             the sum of the absolute differences.
+        halves: the rows in which ties count half (see `SignFlips`), shape ``(n_rows,)``; none when
+            left out.
         n_resamples: random patterns where there are more than 16 clusters.
         seed: seed of the random patterns. They depend on the number of clusters only, so a row's
             result does not depend on the other rows.
@@ -149,6 +172,7 @@ def sign_flips(
         size_columns=size_columns,
         spread=np.sqrt((rows**2).sum(axis=1)),
         slack=slack,
+        halves=np.zeros(n_rows, bool) if halves is None else np.asarray(halves, dtype=np.bool_),
         exact=exact,
     )
 

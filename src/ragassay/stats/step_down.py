@@ -15,6 +15,7 @@ Journal of the American Statistical Association 100 (2005).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,10 +41,14 @@ def max_t(
     chosen = list(rows)
     spread = np.where(flips.spread > 0, flips.spread, 1.0)[chosen]
     statistic = np.abs(flips.sums[:, chosen]) / spread
-    # A pattern with this statistic or more counts as one like the observation, despite rounding.
-    observed = statistic[0] - flips.slack[chosen] / spread
+    # Statistics this close to the observed one are equal to it, despite rounding.
+    slack = flips.slack[chosen] / spread
+    like = [
+        _Like(float(seen - off), float(seen + off), bool(half))
+        for seen, off, half in zip(statistic[0], slack, flips.halves[chosen], strict=True)
+    ]
     order = np.argsort(-statistic[0], kind="stable")
-    p_values, thresholds = _steps(statistic, observed, order, alpha)
+    p_values, thresholds = _steps(statistic, like, order, alpha)
     n = flips.n_patterns
     adjusted, levels = [1.0] * len(chosen), [alpha] * len(chosen)
     largest_p, threshold, n_left = 0.0, np.inf, len(chosen)
@@ -55,11 +60,11 @@ def max_t(
         adjusted[at] = largest_p
         # Where a statistic takes few values, its threshold says little: Bonferroni's level is safe.
         n_beyond = max(float((statistic[:, at] > threshold).sum()), alpha * n / n_left)
-        n_like_observed = int((statistic[:, at] >= observed[at]).sum())
+        n_like_observed = like[at].share(statistic[:, at]) * n
         if largest_p <= alpha:
             levels[at] = max(n_beyond, n_like_observed) / n
         else:
-            levels[at] = min(n_beyond, n_like_observed - 1) / n
+            levels[at] = min(n_beyond, n_like_observed - 0.5) / n
     for at, following in zip(order[-2::-1], order[:0:-1], strict=True):
         # Rows with the same statistic are decided in one step, whichever of them comes first.
         tied = statistic[0, at] - statistic[0, following] <= 1e-9 * statistic[0, at]
@@ -68,8 +73,22 @@ def max_t(
     return adjusted, levels
 
 
+class _Like(NamedTuple):
+    """The statistics that count as the observed one: those in ``[low, high]``, half where ties
+    do."""
+
+    low: float
+    high: float
+    half: bool
+
+    def share(self, statistic: FloatArray) -> float:
+        """The share of patterns at least as far from zero as the observation."""
+        reached = float((statistic >= self.low).mean())
+        return (reached + float((statistic > self.high).mean())) / 2.0 if self.half else reached
+
+
 def _steps(
-    statistic: FloatArray, observed: FloatArray, order: IntArray, alpha: float
+    statistic: FloatArray, like: Sequence[_Like], order: IntArray, alpha: float
 ) -> tuple[list[float], list[float]]:
     """The p-value and the threshold of each step, in ``order``.
 
@@ -79,7 +98,7 @@ def _steps(
 
     Args:
         statistic: of each pattern and row, shape ``(n_patterns, n_rows)``, at least 0.
-        observed: from which value on a statistic counts as the observed one, shape ``(n_rows,)``.
+        like: which statistics count as the observed one, for each row.
         order: the rows, that with the largest observed statistic first.
         alpha: level of the family, in (0, 1).
     """
@@ -89,7 +108,7 @@ def _steps(
     p_values, thresholds = [], []
     for at in order[::-1]:
         largest = np.maximum(largest, statistic[:, at])
-        p_values.append(float((largest >= observed[at]).mean()))
+        p_values.append(like[at].share(largest))
         beyond = np.partition(-largest, n_allowed)[n_allowed] if n_allowed < n else 1.0
         thresholds.append(-float(beyond))
     return p_values[::-1], thresholds[::-1]
