@@ -1,14 +1,16 @@
 """How often the intervals hold the truth: of a mean, of its one-sided bounds, of a difference.
 
-``python -m benchmarks.coverage [--quick] [--worst]``: each row is a shape of scores, each cell how
-often the nominal 95 % interval of simulated samples held the true mean, and how wide it was beside
-Student's t (``--quick``: a tenth of the samples; ``--worst``: only the summary by group).
+``python -m benchmarks.coverage [means] [differences] [--quick] [--worst]``: each row is a shape of
+scores, each cell how often the nominal 95 % interval of simulated samples held the true mean, and
+how wide it was beside Student's t (both parts where none is named; ``--quick``: a tenth of the
+samples; ``--worst``: only the summary by group).
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,10 +45,24 @@ def zero_one(p: float) -> Shape:
     return Shape("0/1", f"0/1, mean {p:g}", lambda g, n: (g.random((n, 1)) < p) * 1.0, p)
 
 
-def beta(total: float, mean: float) -> Shape:
+def two_values(share: float, other: float) -> Shape:
+    """Full marks for a share, one value a little lower for the rest."""
+    return Shape(
+        "close to one end",
+        f"{share:g} at 1, rest {other:g}",
+        lambda g, n: np.where(g.random((n, 1)) < share, 1.0, other),
+        share + (1 - share) * other,
+        sizes=(20, 50),
+    )
+
+
+def beta(
+    total: float, mean: float, group: str = "beta", sizes: tuple[int, ...] = (5, 10, 20, 50)
+) -> Shape:
     """Beta-distributed scores with shapes that add up to ``total``."""
     name = f"beta, a+b {total:g}, mean {mean:g}"
-    return Shape("beta", name, lambda g, n: g.beta(total * mean, total * (1 - mean), (n, 1)), mean)
+    draw: Draw = lambda g, n: g.beta(total * mean, total * (1 - mean), (n, 1))  # noqa: E731
+    return Shape(group, name, draw, mean, sizes=sizes)
 
 
 def mass_at_one(share: float) -> Shape:
@@ -55,7 +71,13 @@ def mass_at_one(share: float) -> Shape:
     def draw(g: np.random.Generator, n: int) -> Floats:
         return np.where(g.random((n, 1)) < share, 1.0, g.random((n, 1)))
 
-    return Shape("mass at 1", f"{share:g} at 1, rest uniform", draw, share + (1 - share) / 2)
+    return Shape(
+        "mass at 1",
+        f"{share:g} at 1, rest uniform",
+        draw,
+        share + (1 - share) / 2,
+        sizes=(5, 10, 20, 50),
+    )
 
 
 def in_clusters(g: np.random.Generator, n: int, size: int, icc: float, mean: float) -> Floats:
@@ -76,40 +98,55 @@ def clustered(size: int, icc: float, mean: float, sizes: tuple[int, ...]) -> Sha
     )
 
 
-def unequal(icc: float, mean: float) -> Shape:
-    """0/1 scores in clusters of which a fifth holds 25 scores each, the others 2."""
+def unequal(
+    group: str, icc: float, mean: float, large: int | None, sizes: tuple[int, ...]
+) -> Shape:
+    """0/1 scores in clusters of unequal size: a fifth holds 25 scores, the others 2; or one holds
+    ``large`` scores, the others 5."""
+    most, few = (25, 2) if large is None else (large, 5)
 
     def draw(g: np.random.Generator, n: int) -> Floats:
-        found = in_clusters(g, n, 25, icc, mean)
-        found[n // 5 :, 2:] = np.nan  # no score
+        found = in_clusters(g, n, most, icc, mean)
+        found[n // 5 if large is None else 1 :, few:] = np.nan  # no score
         return found
 
-    name = f"clusters of 25 and 2, icc {icc:g}, mean {mean:g}"
-    return Shape("unequal clusters", name, draw, mean, UNIT, CLUSTERS)
+    name = f"clusters of {most} and {few}, icc {icc:g}, mean {mean:g}"
+    return Shape(group, name, draw, mean, UNIT, sizes)
 
 
 CLUSTERS = (10, 20, 50)
 """How many."""
 
-FREE: Span = (None, None)
+
+def free(name: str, draw: Draw, mean: float) -> Shape:
+    """Scores without a range."""
+    return Shape(f"{name}, no range", f"{name}, no range", draw, mean, (None, None), (10, 20, 50))
+
+
 SHAPES = (
-    *(zero_one(p) for p in (0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99)),
-    *(beta(total, mean) for total in (2, 5, 20) for mean in (0.2, 0.5, 0.8)),
-    *(mass_at_one(share) for share in (0.5, 0.7, 0.9, 0.95, 0.97)),
+    *(zero_one(p) for p in (0.05, 0.1, 0.3, 0.5, 0.99)),
+    *(beta(total, 0.2) for total in (2, 5, 20)),
+    beta(2, 0.5),
+    *(mass_at_one(share) for share in (0.5, 0.9, 0.97)),
+    beta(2, 0.95, "skewed", (10, 20, 50)),
+    two_values(0.9, 0.98),
     *(
         clustered(size, icc, mean, CLUSTERS)
         for size in (5, 20)
         for icc in (0, 0.3, 0.7)
-        for mean in (0.5, 0.8, 0.95)
+        for mean in (0.5, 0.95)
     ),
-    *(unequal(icc, mean) for icc in (0, 0.3, 0.7) for mean in (0.5, 0.8, 0.95)),
     *(clustered(40, icc, 0.95, CLUSTERS) for icc in (0.3, 0.7)),
     *(clustered(5, icc, mean, (5,)) for icc in (0.3, 0.7) for mean in (0.5, 0.95)),
-    Shape("other", "lognormal, no range", lambda g, n: g.lognormal(size=(n, 1)), np.exp(0.5), FREE),
-    Shape("other", "exponential, no range", lambda g, n: g.exponential(size=(n, 1)), 1.0, FREE),
-    Shape("other", "normal, no range", lambda g, n: g.normal(size=(n, 1)), 0.0, FREE),
-    Shape("other", "beta, a+b 2, mean 0.02", lambda g, n: g.beta(0.04, 1.96, (n, 1)), 0.02),
-    Shape("other", "0/1, mean 0.01", lambda g, n: (g.random((n, 1)) < 0.01) * 1.0, 0.01),
+    *(
+        unequal("unequal clusters", icc, mean, None, CLUSTERS)
+        for icc in (0, 0.3, 0.7)
+        for mean in (0.5, 0.9, 0.95)
+    ),
+    *(unequal("one large cluster", icc, 0.9, 45, (10,)) for icc in (0, 0.3, 0.7)),
+    free("lognormal", lambda g, n: g.lognormal(size=(n, 1)), np.exp(0.5)),
+    free("exponential", lambda g, n: g.exponential(size=(n, 1)), 1.0),
+    free("normal", lambda g, n: g.normal(size=(n, 1)), 0.0),
 )
 
 
@@ -125,86 +162,112 @@ def open_ends(low: float | None, high: float | None) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """What one shape and size came to: shares of samples, and widths as shares of t's."""
+class Found:
+    """The intervals of one sample: Student's t, ours, and ours at the level of one-sided bounds."""
 
-    shape: Shape
+    t: tuple[float, float]
+    auto: tuple[float, float]
+    single: tuple[float, float]
+    crowded: bool
+
+
+def intervals_of(values: Floats, span: Span) -> Found:
+    """The intervals of a sample."""
+    scored, clusters = ~np.isnan(values.ravel()), labels_of(values)
+    options: dict[str, Any] = {"clusters": None if clusters is None else clusters[scored]}
+    t, auto, single = (
+        mean_interval(values.ravel()[scored], span=span, method=method, level=level, **options)
+        for method, level in (("t", LEVEL), ("auto", LEVEL), ("auto", one_sided(LEVEL)))
+    )
+    # Of equal values t has no interval, and its formula the mean alone.
+    point = (t.mean, t.mean) if t.low is None else (t.low, t.high)
+    bounds = (open_ends(*point), open_ends(auto.low, auto.high), open_ends(single.low, single.high))
+    return Found(*bounds, crowded=auto.crowded)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one shape and size came to: shares of samples, the mean width, the same as a share of
+    t's, and how many intervals were points."""
+
+    group: str
+    name: str
     n: int
     t: float
     auto: float
-    least: float
-    most: float
+    one_sided: float
     width: float
+    beside_t: float
+    crowded: float
     points: int
 
 
-def measure(shape: Shape, n: int, samples: int) -> Cell:
-    """Draws samples and counts how often each interval held the mean."""
+def measure(at: int, n: int, samples: int) -> Cell:
+    """Draws samples of a shape, named by its place, and counts how often each interval held the
+    mean."""
+    shape = SHAPES[at]
     generator = np.random.default_rng([n, len(shape.name), *shape.name.encode()])
-    held = {"t": 0, "auto": 0, "least": 0, "most": 0}
-    widths, points = np.zeros(2), 0
+    seen: dict[bytes, Found] = {}  # samples of 0/1 scores repeat
+    all_found = []
     for _ in range(samples):
-        values = shape.draw(generator, n)
-        clusters = labels_of(values)
-        scored = ~np.isnan(values.ravel())
-        flat = values.ravel()[scored]
-        clusters = None if clusters is None else clusters[scored]
+        values = np.sort(shape.draw(generator, n), axis=1)
+        values = values[np.lexsort(values.T)]
+        if (key := values.tobytes()) not in seen:
+            seen[key] = intervals_of(values, shape.span)
+        all_found.append(seen[key])
+    t, auto, single = (
+        np.array([getattr(found, name) for found in all_found]) for name in ("t", "auto", "single")
+    )
+    bounded = np.isfinite(auto[:, 0])
+    widths = np.array([(each[bounded, 1] - each[bounded, 0]).mean() for each in (t, auto)])
 
-        def bounds(
-            method: str,
-            level: float = LEVEL,
-            flat: Floats = flat,
-            clusters: NDArray[np.int64] | None = clusters,
-        ) -> tuple[float, float]:
-            found = mean_interval(
-                flat, span=shape.span, method=method, level=level, clusters=clusters
-            )
-            low, high = found.low, found.high
-            if method == "t" and low is None:  # equal values: the formula's point
-                low = high = found.mean
-            return open_ends(low, high)
+    def held(bounds: Floats) -> Any:
+        return (bounds[:, 0] <= shape.mean) & (shape.mean <= bounds[:, 1])
 
-        t, auto, single = bounds("t"), bounds("auto"), bounds("auto", one_sided(LEVEL))
-        truth = shape.mean
-        held["t"] += t[0] <= truth <= t[1]
-        held["auto"] += auto[0] <= truth <= auto[1]
-        held["least"] += single[0] <= truth
-        held["most"] += truth <= single[1]
-        points += auto[0] == auto[1]
-        if np.isfinite(auto[0]):
-            widths += (t[1] - t[0], auto[1] - auto[0])
-    share = {name: count / samples for name, count in held.items()}
-    return Cell(shape, n, **share, width=float(widths[1] / widths[0]), points=points)
+    return Cell(
+        shape.group,
+        shape.name,
+        n,
+        t=held(t).mean(),
+        auto=held(auto).mean(),
+        one_sided=min((single[:, 0] <= shape.mean).mean(), (shape.mean <= single[:, 1]).mean()),
+        width=widths[1],
+        beside_t=widths[1] / widths[0],
+        crowded=float(np.mean([found.crowded for found in all_found])),
+        points=int((auto[:, 0] == auto[:, 1]).sum()),
+    )
 
 
 def means(samples: int, *, worst_only: bool) -> None:
     """The table of one mean's interval."""
-    cells = [measure(shape, n, samples) for shape in SHAPES for n in shape.sizes]
+    tasks = [(at, n, samples) for at, shape in enumerate(SHAPES) for n in shape.sizes]
+    with ProcessPoolExecutor() as pool:
+        cells = list(pool.map(measure, *zip(*tasks, strict=True)))
+    columns = "t | auto | one-sided bound | mean width | beside t | sentence"
     if not worst_only:
-        print("| scores | n | t | auto | low bound | high bound | width beside t |")
-        print("|---|---|---|---|---|---|---|")
+        print(f"| scores | n | {columns} |\n|---|---|---|---|---|---|---|---|")
         for cell in cells:
-            print(
-                f"| {cell.shape.name} | {cell.n} | {cell.t:.3f} | {cell.auto:.3f} | "
-                f"{cell.least:.3f} | {cell.most:.3f} | {cell.width:.2f} |"
-            )
-        print()
-    print(
-        "| scores | n | lowest, t | lowest, auto | lowest bound | width beside t, where t covers |"
-    )
-    print("|---|---|---|---|---|---|")
-    for group in dict.fromkeys(cell.shape.group for cell in cells):
-        for n in sorted({cell.n for cell in cells if cell.shape.group == group}):
-            row = [cell for cell in cells if cell.shape.group == group and cell.n == n]
-            wide = [cell.width for cell in row if cell.t >= LEVEL - 0.005]
-            width = f"{np.mean(wide):.2f}, at most {max(wide):.2f}" if wide else "t never covers"
-            print(
-                f"| {group} | {n} | {min(c.t for c in row):.3f} | {min(c.auto for c in row):.3f} | "
-                f"{min(min(c.least, c.most) for c in row):.3f} | {width} |"
-            )
+            print(_row(cell.name, [cell], f"{cell.beside_t:.2f}"))
+        print("\nlowest coverage of each group, mean width, widths where t covers\n")
+    print(f"| scores | n | {columns} |\n|---|---|---|---|---|---|---|---|")
+    for group in dict.fromkeys(cell.group for cell in cells):
+        for n in sorted({cell.n for cell in cells if cell.group == group}):
+            row = [cell for cell in cells if cell.group == group and cell.n == n]
+            covered = [cell.beside_t for cell in row if cell.t >= LEVEL - 0.005]
+            print(_row(group, row, f"{np.mean(covered):.2f}" if covered else "–"))
     below = sum(cell.auto < cell.t - 0.005 for cell in cells)
     print(f"\ncells in which auto covers less than t: {below} of {len(cells)}; intervals of width ")
     print(f"zero: {sum(cell.points for cell in cells)} of {samples * len(cells):,}")
+
+
+def _row(name: str, cells: Sequence[Cell], beside_t: str) -> str:
+    t, auto, bound = (
+        f"{min(getattr(cell, one) for cell in cells):.3f}".lstrip("0")
+        for one in ("t", "auto", "one_sided")
+    )
+    width = f"{np.mean([cell.width for cell in cells]):.3f}".lstrip("0")
+    crowded = f"{max(cell.crowded for cell in cells):.0%}"
+    return f"| {name} | {cells[0].n} | {t} | {auto} | {bound} | {width} | {beside_t} | {crowded} |"
 
 
 def discordant(share: float, balance: float) -> Shape:
@@ -314,14 +377,15 @@ def differences(samples: int) -> None:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Prints both tables."""
-    share = 10 if "--quick" in arguments else 1
-    print(
-        f"Nominal level {LEVEL}, {SAMPLES // share:,} samples a cell: how often the mean was held\n"
-    )
-    means(SAMPLES // share, worst_only="--worst" in arguments)
-    print(f"\nDifferences of two systems, {SAMPLES // share // 2:,} samples a cell\n")
-    differences(SAMPLES // share // 2)
+    """Prints the tables that are named, or both."""
+    samples = SAMPLES // (10 if "--quick" in arguments else 1)
+    both = not {"means", "differences"} & set(arguments)
+    if both or "means" in arguments:
+        print(f"Means, nominal level {LEVEL}, {samples // 2:,} samples a cell\n")
+        means(samples // 2, worst_only="--worst" in arguments)
+    if both or "differences" in arguments:
+        print(f"\nDifferences of two systems, {samples // 2:,} samples a cell\n")
+        differences(samples // 2)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from ragassay.stats import beta_ppf, mean_interval
+from ragassay.stats import beta_ppf, mean_interval, one_sided
 
 UNIT = (0.0, 1.0)
 SHAPES = [0.3, 1.0, 2.5, 10.0, 100.0, 1e4, 1e6]
@@ -37,8 +37,49 @@ def test_equal_scores_have_clopper_and_pearsons_interval(n: int, value: float) -
     assert found.method == "effective-n"
 
 
+@pytest.mark.parametrize("n", range(2, 21))
+def test_right_and_wrong_answers_have_clopper_and_pearsons_bounds(n: int) -> None:
+    for right in range(n + 1):
+        values = [1.0] * right + [0.0] * (n - right)
+        truth = stats.binomtest(right, n).proportion_ci(0.95, method="exact")
+        found = mean_interval(values, span=UNIT)
+        assert (found.low, found.high) == pytest.approx((truth.low, truth.high), rel=1e-9)
+        single = mean_interval(values, span=UNIT, level=one_sided(0.95))
+        least = stats.binomtest(right, n, alternative="greater").proportion_ci(0.95, "exact")
+        most = stats.binomtest(right, n, alternative="less").proportion_ci(0.95, "exact")
+        assert (single.low, single.high) == pytest.approx((least.low, most.high), rel=1e-9)
+        assert not found.crowded
+
+
+def test_scores_close_to_one_end_have_an_interval_at_most_three_times_students() -> None:
+    values = [1.0] * 18 + [0.98] * 2
+    auto, t = (mean_interval(values, span=UNIT, method=method) for method in ("auto", "t"))
+    assert auto.high - auto.low <= 3 * (t.high - t.low)
+    assert auto.crowded and not t.crowded
+
+
+@pytest.mark.parametrize(("n", "least"), [(10, 0.95), (20, 0.93)])
+def test_a_skewed_score_is_covered_or_said_to_be_crowded(n: int, least: float) -> None:
+    generator = np.random.default_rng(3)
+    found = [mean_interval(generator.beta(1.9, 0.1, n), span=UNIT) for _ in range(1_500)]
+    covered = [each.low <= 0.95 <= each.high for each in found]
+    crowded = [each.crowded for each in found]
+    assert np.mean(covered) < 0.96  # else nothing would have to be said
+    assert np.logical_or(covered, crowded).mean() >= least
+    assert np.mean(crowded) < 0.5
+
+
+def test_ordinary_scores_are_not_crowded() -> None:
+    generator = np.random.default_rng(4)
+    for n in (10, 20, 50):
+        samples = (generator.random(n), generator.beta(1, 4, n), generator.beta(16, 4, n))
+        assert not any(mean_interval(values, span=UNIT).crowded for values in samples)
+    assert not mean_interval([1.0] * 20, span=UNIT).crowded
+    assert not mean_interval([0.1, 0.3, 0.2, 9.0]).crowded  # without a range
+
+
 @pytest.mark.parametrize("n", [5, 17, 100])
-@pytest.mark.parametrize("less", [1e-9, 1e-6, 1e-3, 0.01])
+@pytest.mark.parametrize("less", [1e-9, 1e-6, 1e-4])
 def test_a_score_that_differs_by_a_trifle_changes_the_interval_little(n: int, less: float) -> None:
     """A worse sample must not pass a gate for its lower bound that a perfect one does not."""
     perfect = mean_interval([1.0] * n, span=UNIT)
@@ -85,7 +126,7 @@ def test_another_scale_gives_the_same_interval(values: list[float]) -> None:
 def test_many_samples_give_students_interval() -> None:
     values = np.random.default_rng(0).random(200_000)
     auto, t = (mean_interval(values, span=UNIT, method=method) for method in ("auto", "t"))
-    assert (auto.low, auto.high) == pytest.approx((t.low, t.high), abs=1e-9)
+    assert (auto.low, auto.high) == pytest.approx((t.low, t.high), abs=1e-8)
     fewer = values[:8_000]
     auto, t = (mean_interval(fewer, span=UNIT, method=method) for method in ("auto", "t"))
     assert (auto.high - auto.low) == pytest.approx(t.high - t.low, rel=0.01)
@@ -106,29 +147,56 @@ def test_equal_scores_without_a_range_have_no_interval() -> None:
     assert (found.mean, found.low, found.high) == (3.0, None, None)
 
 
-UNEQUAL = np.where(np.arange(20) < 4, 25, 2)
-"""A fifth of the clusters holds most of the values."""
+def of_sizes(generator: np.random.Generator, sizes: np.ndarray, icc: float, mean: float):
+    """0/1 scores of clusters of these sizes."""
+    total = 1 / icc - 1 if icc else 0.0
+    chance = (
+        generator.beta(total * mean, total * (1 - mean), sizes.size)
+        if icc
+        else np.full(sizes.size, mean)
+    )
+    return (generator.random(sizes.sum()) < np.repeat(chance, sizes)) * 1.0
 
 
-def unequal(generator: np.random.Generator, icc: float, mean: float) -> np.ndarray:
-    """0/1 scores of clusters of unequal size."""
-    total = 1 / icc - 1
-    chance = generator.beta(total * mean, total * (1 - mean), UNEQUAL.size)
-    return (generator.random(UNEQUAL.sum()) < np.repeat(chance, UNEQUAL)) * 1.0
-
-
-@pytest.mark.parametrize(("icc", "mean"), [(0.3, 0.8), (0.7, 0.5), (0.7, 0.8)])
-def test_clusters_of_unequal_size_are_covered(icc: float, mean: float) -> None:
+@pytest.mark.parametrize(
+    ("n_large", "n_small", "icc", "mean", "widest"),
+    [
+        (2, 8, 0.0, 0.9, 0.4),
+        (2, 8, 0.3, 0.9, 0.62),
+        (4, 16, 0.3, 0.8, 0.45),
+        (4, 16, 0.7, 0.5, 0.7),
+        (4, 16, 0.7, 0.8, 0.6),
+    ],
+)
+def test_clusters_of_unequal_size_are_covered(
+    n_large: int, n_small: int, icc: float, mean: float, widest: float
+) -> None:
+    sizes = np.repeat([25, 2], [n_large, n_small])
+    clusters = np.repeat(np.arange(sizes.size), sizes)
     generator = np.random.default_rng(5)
-    clusters = np.repeat(np.arange(UNEQUAL.size), UNEQUAL)
-    held = {"auto": 0, "t": 0}
+    held, widths = {"auto": 0, "t": 0}, []
     for _ in range(1_000):
-        values = unequal(generator, icc, mean)
+        values = of_sizes(generator, sizes, icc, mean)
         for method in held:
             found = mean_interval(values, span=UNIT, clusters=clusters, method=method)
             held[method] += found.low is not None and found.low <= mean <= found.high
-    assert held["auto"] / 1_000 > 0.94 - 0.015
-    assert held["t"] / 1_000 < 0.9
+            if method == "auto":
+                widths.append(found.high - found.low)
+    assert held["auto"] / 1_000 > 0.96
+    assert held["t"] / 1_000 < 0.91
+    assert np.mean(widths) < widest
+
+
+def test_clusters_are_as_independent_as_their_scores_show() -> None:
+    """Scores that differ inside clusters as much as between them tell more than their number."""
+    clusters = np.repeat(np.arange(20), 5)
+    alike = mean_interval(np.repeat([1.0, 0.0], 50), span=UNIT, clusters=clusters)
+    mixed = mean_interval(np.tile([1.0, 0.0], 50), span=UNIT, clusters=clusters)
+    one_each = stats.binomtest(10, 20).proportion_ci(0.95, method="exact")
+    assert (alike.low, alike.high) == pytest.approx((one_each.low, one_each.high), rel=1e-9)
+    independent = mean_interval(np.tile([1.0, 0.0], 50), span=UNIT)
+    width = independent.high - independent.low
+    assert width < mixed.high - mixed.low < 1.1 * width
 
 
 def test_a_mean_lies_within_its_bounds_however_small() -> None:

@@ -23,6 +23,7 @@ from .distributions import (
     t_sf as t_sf,
 )
 from .intervals import (
+    EFFECTIVE_N as EFFECTIVE_N,
     Bounds as Bounds,
     Interval as Interval,
     Span as Span,

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.errors import UsageError
-from ragassay.stats.bounded import range_bounds, skewed_bounds
+from ragassay.stats.bounded import is_crowded, range_bounds, skewed_bounds
 from ragassay.stats.distributions import t_ppf
 from ragassay.stats.resampling import bca_bounds, percentile_bounds, resampled_means
 from ragassay.stats.units import ROUNDING, FloatArray, Units, cluster_codes, finite_row
@@ -39,6 +39,8 @@ class Interval:
         method: ``effective-n`` or ``skew-t`` (what ``auto`` chose), ``t``, ``percentile``, ``bca``.
         n: number of values.
         n_clusters: number of clusters, where clusters were given.
+        crowded: whether nearly all scores lie so close to one end of the range that the interval
+            may be too narrow; with ``effective-n`` only.
     """
 
     mean: float | None
@@ -48,6 +50,7 @@ class Interval:
     method: str
     n: int
     n_clusters: int | None = None
+    crowded: bool = False
 
 
 def mean_interval(
@@ -88,7 +91,8 @@ def mean_interval(
     units = Units.of(row, codes)
     n_clusters = None if codes is None else units.n_units
     low, high = bounds(units, kind, level, n_resamples, seed, span)
-    return Interval(units.mean, low, high, level, kind, row.size, n_clusters)
+    crowded = kind == EFFECTIVE_N and low is not None and is_crowded(units, *_ends(span))
+    return Interval(units.mean, low, high, level, kind, row.size, n_clusters, crowded)
 
 
 def resolved_method(method: str, values: FloatArray, span: Span) -> str:
@@ -135,9 +139,7 @@ def bounds(
     if units.n_units < 2:
         return None, None
     if method == EFFECTIVE_N:
-        low, high = span
-        assert low is not None and high is not None
-        return range_bounds(units, low, high, level)
+        return range_bounds(units, *_ends(span), level)
     if method == SKEW_T:
         return skewed_bounds(units, level) or (None, None)
     mean, error = units.mean, units.standard_error
@@ -150,6 +152,12 @@ def bounds(
     if method == "percentile":
         return percentile_bounds(resampled, level)
     return bca_bounds(resampled, mean, units.leave_one_out, level)
+
+
+def _ends(span: Span) -> tuple[float, float]:
+    low, high = span
+    assert low is not None and high is not None
+    return low, high
 
 
 def alpha_of(level: float) -> float:

@@ -35,11 +35,13 @@ class Units:
         sums: sum of the values of each unit, shape ``(n_units,)``.
         counts: how many values each unit holds, same shape, at least 1 each.
         scale: the largest number that the values were computed from.
+        within: sum of the squared distances of the values from the mean of their unit.
     """
 
     sums: FloatArray
     counts: FloatArray
     scale: float
+    within: float = 0.0
 
     @classmethod
     def of(cls, values: FloatArray, clusters: IntArray | None, scale: float | None = None) -> Units:
@@ -57,7 +59,9 @@ class Units:
             return cls(values, np.ones(values.size), scale)
         _, codes, counts = np.unique(clusters, return_inverse=True, return_counts=True)
         sums = np.asarray(np.bincount(codes, weights=values), dtype=np.float64)
-        return cls(sums, counts.astype(np.float64), scale)
+        distances = values - (sums / counts)[codes]
+        distances[np.abs(distances) <= ROUNDING * scale] = 0.0
+        return cls(sums, counts.astype(np.float64), scale, float((distances**2).sum()))
 
     @property
     def n_units(self) -> int:

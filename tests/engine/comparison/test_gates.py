@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from scipy import stats
 
 import ragassay
 from ragassay.cli.output.show import exit_code
@@ -228,6 +229,32 @@ def test_a_bound_that_asks_for_nothing_is_refused(text: str) -> None:
 def test_a_value_outside_the_range_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is no value of f1, which runs from 0 to 1"):
         gates.resolve([text], COMPUTED, ["qa"], {"f1": (0.0, 1.0)})
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "instead"),
+    [
+        ("low(f1)>=1", (0.0, 1.0), ["'f1>=1'", "'low(f1)>=0.95'"]),
+        ("high(f1)<=0", (0.0, 1.0), ["'f1<=0'", "'high(f1)<=0.05'"]),
+        ("low(f1)>=5", (1.0, 5.0), ["'f1>=5'", "'low(f1)>=4.8'"]),
+        ("high(f1)<0", (0.0, None), ["'f1<0'", "'high(f1)<0.05'"]),
+    ],
+)
+def test_a_gate_that_no_number_of_samples_can_pass_is_refused(text, span, instead) -> None:
+    with pytest.raises(UsageError, match="no number of samples can pass this gate") as refused:
+        gates.resolve([text], COMPUTED, ["qa"], {"f1": span})
+    for other in instead:
+        assert other in str(refused.value)
+    gates.resolve([text.replace("low(f1)", "f1").replace("high(f1)", "f1")], COMPUTED, ["qa"])
+
+
+def test_a_gate_on_a_lower_bound_passes_as_often_as_clopper_and_pearsons() -> None:
+    """Eight right answers of eight show .6; seven show less."""
+    for right, passes in ((8, True), (7, None)):
+        exact = stats.binomtest(right, 8, alternative="greater").proportion_ci(0.95).low
+        found = decided("low(f1)>=0.6", [1.0] * right + [0.0] * (8 - right))
+        assert found.value == pytest.approx(exact, rel=1e-9)
+        assert found.passed is passes and (exact >= 0.6) is (passes is True)
 
 
 def test_incomplete_runs_exit_with_three_unless_a_gate_failed() -> None:

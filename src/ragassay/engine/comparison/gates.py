@@ -121,8 +121,8 @@ def resolve(
         spans: shown name -> range of each metric.
 
     Raises:
-        UsageError: no condition, a metric that the run does not compute, or a value outside the
-            metric's range.
+        UsageError: no condition, a metric that the run does not compute, a value outside the
+            metric's range, or a bound that has to reach the end of the range.
     """
     gates = []
     for text in texts:
@@ -137,8 +137,22 @@ def resolve(
                     f"--fail-under {text!r}: {_number(gate.threshold)} is no value of {name}, "
                     f"which runs from {_end(low)} to {_end(high)}."
                 )
+            if gate.which != "mean" and gate.threshold == (high if gate.at_least else low):
+                raise UsageError(_unreachable(text, replace(gate, metric=name), low, high))
             gates.append(replace(gate, metric=name))
     return gates
+
+
+def _unreachable(text: str, gate: Gate, low: float | None, high: float | None) -> str:
+    """Says that no number of samples decides a gate on a bound, and what to write instead."""
+    stays = "below" if gate.at_least else "above"
+    width = 1.0 if low is None or high is None else high - low
+    inside = round(gate.threshold + (-0.05 if gate.at_least else 0.05) * width, 9)
+    return (
+        f"--fail-under {text!r}: no number of samples can pass this gate, because the bound always "
+        f"stays {stays} {_number(gate.threshold)}. Write '{replace(gate, which='mean')}' for the "
+        f"mean of the samples, or a value inside the range: '{replace(gate, threshold=inside)}'."
+    )
 
 
 def summaries_of(result: Result) -> dict[str, MetricSummary]:

@@ -18,7 +18,14 @@ from ragassay.engine.results.slicing import labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import Metric, naming
 from ragassay.scores import Reason
-from ragassay.stats import Bounds, Interval, Span, mean_interval, percentile_interval
+from ragassay.stats import (
+    EFFECTIVE_N,
+    Bounds,
+    Interval,
+    Span,
+    mean_interval,
+    percentile_interval,
+)
 from ragassay.suites import Suite
 
 GEOMETRIC_FLOOR = 1e-5
@@ -161,6 +168,34 @@ def sample_clusters(columns: ScoreColumns) -> NDArray[np.int64] | None:
     if len(codes) == len(keys):
         return None
     return np.fromiter((codes[key] for key in keys), dtype=np.int64, count=len(keys))
+
+
+def crowded(columns: ScoreColumns, metrics: Iterable[MetricSummary]) -> list[str]:
+    """The names of the metrics with nearly all scores so close to one end of the range that their
+    intervals may be too narrow."""
+    clusters = sample_clusters(columns)
+    found = []
+    for metric in metrics:
+        if metric.aggregate == "mean" and metric.interval == EFFECTIVE_N:
+            chosen = columns.scored(metric.name)
+            interval = mean_interval(
+                columns.values(metric.name)[chosen],
+                span=metric.bounds,
+                clusters=None if clusters is None else clusters[chosen],
+            )
+            found += [metric.name] * interval.crowded
+    return found
+
+
+def largest_of_uneven(columns: ScoreColumns) -> int:
+    """How many samples the largest cluster has, where it has at least a third of them and clusters
+    are so uneven that they count as less than half of their number (Kish); else 0."""
+    clusters = sample_clusters(columns)
+    if clusters is None:
+        return 0
+    sizes = np.bincount(clusters)
+    n, largest = int(sizes.sum()), int(sizes.max())
+    return largest if 3 * largest >= n and 2 * n**2 < sizes.size * int((sizes**2).sum()) else 0
 
 
 def count_incomplete(columns: ScoreColumns) -> int:

@@ -25,9 +25,11 @@ from ragassay.engine.results import (
     cluster_of,
     conversations_of_ids,
     count_incomplete,
+    crowded,
     describe,
     fingerprint,
     given_of,
+    largest_of_uneven,
     mixed,
     named_conversation,
     slice_summaries,
@@ -282,6 +284,17 @@ class Accumulator:
             yield (
                 f"All {n} samples belong to one {self.clustered_by}, so there are no intervals; "
                 "name another column with --cluster-by, or none (--cluster-by none)."
+            )
+        if largest := largest_of_uneven(self.columns):
+            cluster = (self.clustered_by or "query").removesuffix("_id")
+            yield (
+                f"{largest:,} of {n:,} samples belong to one {cluster}. "
+                "The intervals are wide for that reason."
+            )
+        if names := crowded(self.columns, metrics.values()):
+            yield (
+                f"Nearly all scores of {', '.join(names)} lie close to one end of the range. "
+                f"{either(len(names), 'The interval', 'Their intervals')} may be too narrow."
             )
         # A metric that gives a published value where a part is missing leaves nothing unscored.
         empty = Sample(id="none")
