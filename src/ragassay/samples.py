@@ -148,6 +148,8 @@ class Sample:
         repeat: 0, 1, 2 ... where the same query was run several times.
         history: earlier turns, oldest first.
         passages: what was retrieved, best first. ``None``: not recorded; ``()``: nothing found.
+        passages_prescribed: whether the data set gave the system these passages. Then it is not the
+            system's doing where there are none.
         answer: what was said (a plain text is taken as one). ``None``: not recorded, or the
             system failed (see ``failure``).
         references: accepted answers, any of which is right.
@@ -178,6 +180,7 @@ class Sample:
     repeat: int = 0
     history: tuple[Turn, ...] = ()
     passages: tuple[Passage, ...] | None = None
+    passages_prescribed: bool = False
     answer: Answer | None = None
     references: tuple[str, ...] = ()
     reference_groups: tuple[tuple[str, ...], ...] = ()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ragassay.counts import grouped
 from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.comparability import (
     SAME_NUGGETS,
@@ -34,6 +35,7 @@ from ragassay.engine.results import (
 )
 from ragassay.errors import UsageError
 from ragassay.judges.offline import NOT_MEASURED
+from ragassay.note import Note
 from ragassay.stats import Bounds, check_one_sided, compare_pairs
 
 
@@ -159,6 +161,7 @@ def compare(
         metrics_only_b=_only(b, a) if metrics is None else (),
         primary=tested,
         gates=tuple(gates),
+        notes=(*comparison.notes, *_inapplicable(matched, names)),
         runs=(a, b),
     )
 
@@ -186,6 +189,15 @@ def _refusals(
     reasons = dict.fromkeys(names, by_query[0]) if by_query else {}
     reasons |= dict.fromkeys(own_nuggets(a, b, names), "each run has nuggets of its own")
     return reasons | by_metric, reasons_against
+
+
+def _inapplicable(matched: MatchedRuns, names: Sequence[str]) -> Iterator[Note]:
+    """Notes on the queries for which both systems left a metric nothing to measure, one for all
+    metrics with equally many."""
+    by_count = grouped((int(matched.inapplicable(name).sum()), name) for name in names)
+    for n, alike in by_count.items():
+        if n:
+            yield Note("inapplicable_to_both", {"n": n}, tuple(alike))
 
 
 def _drop_gate(

@@ -184,4 +184,5 @@ def decide(
         # Queries that A lacks do not save it from a drop that is shown without them.
         every = [*both, *([bounds_with(*worst, True)] if n_lacking else [])]
         possible = [*([] if n_owed else [observed]), *(Estimate(None, *bounds) for bounds in every)]
-    return result(*settled(gate, observed, possible, f"{why}{advice}" if why else ""))
+    passed, undecided = settled(gate, observed, possible, f"{why}{advice}" if why else "")
+    return result(passed, undecided or why)

@@ -11,6 +11,7 @@ from ragassay.engine.results.summary import Displayed
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
+    from ragassay.note import Note
     from ragassay.reports import Chart
 
 Standing = Literal["tested", "exploratory", "indicative", "not comparable"]
@@ -117,7 +118,7 @@ class Comparison(Displayed):
     ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
     ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
     asked for by name. ``primary`` are the metrics that were named as the ones to test, ``gates``
-    what was found of the largest drops allowed. ``1 - level`` is the level of the tests together.
+    what was found of the largest drops allowed, ``notes`` what else a reader should know. ``1 - level`` is the level of the tests together.
     ``runs`` are both results, for plots.
     """
 
@@ -140,6 +141,7 @@ class Comparison(Displayed):
     metrics_only_b: tuple[str, ...] = ()
     primary: tuple[str, ...] = ()
     gates: tuple[GateResult, ...] = ()
+    notes: tuple[Note, ...] = ()
     runs: tuple[Result, Result] | None = field(default=None, compare=False)
 
     @property

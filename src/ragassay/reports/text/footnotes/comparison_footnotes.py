@@ -8,6 +8,7 @@ from ragassay.counts import either
 from ragassay.engine.results import Comparison
 from ragassay.reports.text import wording
 from ragassay.reports.text.grouping import grouped, sentences
+from ragassay.reports.text.said import all_said
 from ragassay.stats import EXACT_UP_TO
 
 MOST_NAMES = 6
@@ -62,6 +63,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     ]
     notes += cluster_notes(comparison)
     notes += standing_notes(comparison)
+    notes += all_said(comparison.notes)
     if comparison.judged_by:
         notes.append(f"Judged by {comparison.judged_by}.")
     only = ((comparison.metrics_only_a, "A"), (comparison.metrics_only_b, "B"))
