@@ -8,7 +8,7 @@ itself has its own (``rl_f``). Both are the same metric.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -25,7 +25,7 @@ from ragassay.engine.results import (
     fingerprint,
     summarise,
 )
-from ragassay.samples import Identity, Sample
+from ragassay.samples import Sample
 
 
 def by_system(result: Result) -> list[Result]:
@@ -37,7 +37,7 @@ def by_system(result: Result) -> list[Result]:
 
 
 def _of_system(result: Result, system: str) -> Result:
-    only = _only(result, lambda identity: identity[1] == system)
+    only = _only(result, _SYSTEM, frozenset([system]))
     title = system or result.summary.title
     return replace(only, summary=replace(only.summary, system=system, title=title))
 
@@ -49,17 +49,22 @@ def of_queries(result: Result, queries: Collection[str]) -> Result:
         result: of a run.
         queries: their ids.
     """
-    return _only(result, lambda identity: identity[0] in queries)
+    return _only(result, _QUERY, frozenset(queries))
 
 
-def _only(result: Result, is_member: Callable[[Identity], bool]) -> Result:
-    """The result of some of the samples, with their own means, intervals and counts."""
-    member = [is_member(identity) for identity in result.columns.identities]
+_QUERY, _SYSTEM = 0, 1
+"""Where an identity has the query's id and the system."""
+
+
+def _only(result: Result, at: int, names: frozenset[str]) -> Result:
+    """The result of the samples of some queries or systems, with their own means, intervals and
+    counts."""
+    member = [identity[at] in names for identity in result.columns.identities]
     columns = result.columns.take(np.flatnonzero(member))
     metrics = list(result.summary.metrics.values())
     config = result.config
     options = IntervalOptions.of(config)
-    samples = partial(_samples, result, is_member)
+    samples = partial(_samples, result, at, names)
     summary = replace(
         result.summary,
         n_samples=len(columns),
@@ -74,16 +79,16 @@ def _only(result: Result, is_member: Callable[[Identity], bool]) -> Result:
         warnings=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
-    rows = partial(_rows, result, is_member)
+    rows = partial(_rows, result, at, names)
     return Result(summary, columns, config, None, rows, samples, verdicts=result.verdicts)
 
 
-def _rows(result: Result, is_member: Callable[[Identity], bool]) -> Iterator[ScoreRow]:
-    return (row for row in result.scores if is_member(row.identity))
+def _rows(result: Result, at: int, names: frozenset[str]) -> Iterator[ScoreRow]:
+    return (row for row in result.scores if row.identity[at] in names)
 
 
-def _samples(result: Result, is_member: Callable[[Identity], bool]) -> Iterator[Sample]:
-    return (sample for sample in result.samples if is_member(sample.identity))
+def _samples(result: Result, at: int, names: frozenset[str]) -> Iterator[Sample]:
+    return (sample for sample in result.samples if sample.identity[at] in names)
 
 
 def aligned(run: Result, like: Result) -> Result:
