@@ -164,8 +164,8 @@ class Sample:
         metadata: anything else; its scalar values can be used as slices of a report.
         given: metric values that came with the record, by their published names (``BertscoreR``).
         given_by: who gave them, by the same names: a judge's label (``offline-lexical/1``).
-        given_unscored: why a value is null there, by the same names: ``undefined: the answer makes
-            no claim``.
+        given_unscored: why a value is null there, by the same names: ``nothing_claimed: the
+            answer makes no claim``.
         runs: where the sample stands for several runs of its query by one system, those, in order
             of ``repeat``: what the consistency metrics score.
 
