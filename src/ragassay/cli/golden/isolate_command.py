@@ -46,9 +46,9 @@ def isolate(
 
     result = isolated(open_run(full), open_run(alone), metric, threshold)
     if json:
-        show.json({"queries": result.queries, "unscored": result.unscored, "unknown": result.unknown,
-                   "notes": result.notes,
-                   "comparison": result.comparison.to_json()})  # fmt: skip
+        names = ("queries", "unscored", "unknown", "notes")
+        body = {name: getattr(result, name) for name in names}
+        show.json({**body, "comparison": result.comparison.to_json()})
         return
     n = sum(map(len, result.queries.values()))
     for kind, sentence in CLASSES.items():

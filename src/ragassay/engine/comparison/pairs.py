@@ -108,9 +108,7 @@ class MatchedRuns:
         """The queries for which both systems left a metric nothing to measure, for the same reason,
         shape ``(n_queries,)``."""
         reasons = [self._reasons(run, name) for run in (self.a, self.b)]
-        return np.array(
-            [bool(a) and a == b for a, b in zip(*reasons, strict=True)], dtype=np.bool_
-        )
+        return np.array([bool(a) and a == b for a, b in zip(*reasons, strict=True)], dtype=np.bool_)
 
     def _reasons(self, run: Result, name: str) -> list[frozenset[Reason]]:
         """Why each query has no score by the system's doing; empty where that is not so of all its

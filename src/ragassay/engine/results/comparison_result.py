@@ -118,8 +118,8 @@ class Comparison(Displayed):
     ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
     ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
     asked for by name. ``primary`` are the metrics that were named as the ones to test, ``gates``
-    what was found of the largest drops allowed, ``notes`` what else a reader should know. ``1 - level`` is the level of the tests together.
-    ``runs`` are both results, for plots.
+    what was found of the largest drops allowed, ``notes`` what else a reader should know. ``1 -
+    level`` is the level of the tests together. ``runs`` are both results, for plots.
     """
 
     a: str

@@ -68,7 +68,7 @@ def score_stream(
         window, asked = waiting.popleft()
         for one, judged_outcomes in ({} if asked is None else asked.result()).items():
             window.put(one, judged_outcomes)
-        outcomes = [
+        outcomes: list[Sequence[Outcome]] = [
             list(map(excused, window.samples, window.outcomes(metric))) for metric in metrics
         ]
         for metric in reached(metrics):

@@ -100,7 +100,9 @@ class Pairwise(Generic[V]):
         left_out = len(values) - len(known)
         notes = [self.note] if self.note else []
         if left_out:
-            notes.append(f"{left_out} of {len(values)} pairs cannot be compared: {undefined.detail}")
+            notes.append(
+                f"{left_out} of {len(values)} pairs cannot be compared: {undefined.detail}"
+            )
         return Score(sum(known) / len(known), parts, "; ".join(notes))
 
 

@@ -49,9 +49,7 @@ def no_contexts(sample: Sample) -> Unscored | None:
     if sample.passages:
         return None
     none = "the record has no contexts" if sample.passages is None else "nothing was retrieved"
-    return Unscored(
-        Reason.NOTHING_RETRIEVED, f"{none}, so there is no passage to compare with"
-    )
+    return Unscored(Reason.NOTHING_RETRIEVED, f"{none}, so there is no passage to compare with")
 
 
 @register

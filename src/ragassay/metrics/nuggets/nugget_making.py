@@ -65,9 +65,7 @@ async def make_nuggets(
         Unanswered: a question on the way has no answer.
     """
     if not texts:
-        return Unscored(
-            Reason.NOTHING_RETRIEVED, "nothing was retrieved, so there are no nuggets"
-        )
+        return Unscored(Reason.NOTHING_RETRIEVED, "nothing was retrieved, so there are no nuggets")
     by_text = await ask.once(grades, query, texts, options.shots, earlier)
     chosen = _relevant(by_text, options.min_grade) or (list(by_text) if always else [])
     if not chosen:
