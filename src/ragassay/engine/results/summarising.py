@@ -273,7 +273,8 @@ FACTS = frozenset(
     reason for reason in Reason if reason.excused in (Reason.NOT_APPLICABLE, Reason.UNDEFINED)
 )
 """Reasons that are facts of the sample or of what the system gave. A mean without such samples is
-still the metric's mean; one without samples that lack a score for another reason (a judge's failure, a missing model) is not."""
+still the metric's mean; one without samples that lack a score for another reason (a judge's
+failure, a missing model) is not."""
 
 
 def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[str, float]:

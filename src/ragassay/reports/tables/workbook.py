@@ -99,7 +99,7 @@ class _Workbook:
             for metric in metrics:
                 row += 1
                 _put(sheet, row, 0, metric.name)
-                mean = _or_nothing(metric.mean)
+                mean = _or_nothing(metric.mean) if metric.n_assumed else metric.mean
                 _put_row(sheet, row, (mean, metric.low, metric.high), self._number, first=1)
                 _put_row(sheet, row, (metric.n_scored, metric.n_total), first=4)
                 if metric.n_assumed:
