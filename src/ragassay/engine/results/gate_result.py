@@ -26,8 +26,8 @@ class GateResult:
     the new one lacks), ``why`` counts them, also where the gate is decided. ``which`` is ``mean``,
     or the bound: ``low`` or ``high``, at the confidence level ``level``. ``low`` and ``high`` are
     the ends between which the gate was decided: both one-sided bounds, and what they and the mean
-    are with the worst and the best values for missing scores. Of a gate on a drop, ``drop`` is the observed
-    one, above 0 for the worse, and ``limit`` the largest that is allowed.
+    are with the worst and the best values for missing scores. Of a gate on a drop, ``drop`` is the
+    observed one, above 0 for the worse, and ``limit`` the largest that is allowed.
     """
 
     gate: str
