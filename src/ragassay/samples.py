@@ -148,6 +148,8 @@ class Sample:
         repeat: 0, 1, 2 ... where the same query was run several times.
         history: earlier turns, oldest first.
         passages: what was retrieved, best first. ``None``: not recorded; ``()``: nothing found.
+        passages_prescribed: whether the data set gave the system these passages. Then it is not the
+            system's doing where there are none.
         answer: what was said (a plain text is taken as one). ``None``: not recorded, or the
             system failed (see ``failure``).
         references: accepted answers, any of which is right.
@@ -162,8 +164,8 @@ class Sample:
         metadata: anything else; its scalar values can be used as slices of a report.
         given: metric values that came with the record, by their published names (``BertscoreR``).
         given_by: who gave them, by the same names: a judge's label (``offline-lexical/1``).
-        given_unscored: why a value is null there, by the same names: ``undefined: the answer makes
-            no claim``.
+        given_unscored: why a value is null there, by the same names: ``nothing_claimed: the
+            answer makes no claim``.
         runs: where the sample stands for several runs of its query by one system, those, in order
             of ``repeat``: what the consistency metrics score.
 
@@ -178,6 +180,7 @@ class Sample:
     repeat: int = 0
     history: tuple[Turn, ...] = ()
     passages: tuple[Passage, ...] | None = None
+    passages_prescribed: bool = False
     answer: Answer | None = None
     references: tuple[str, ...] = ()
     reference_groups: tuple[tuple[str, ...], ...] = ()

@@ -27,7 +27,8 @@ class Reason(StrEnum):
     """Why a metric has no value for a sample.
 
     ``incomplete`` reasons are accidents: something that should have been scored was not (exit
-    code 3). The others state a fact about the sample or the installation.
+    code 3). ``by_system`` reasons are the system's doing: gates count such a sample at the worst
+    and at the best value. The others state a fact about the sample or the installation.
     """
 
     NOT_APPLICABLE = "not_applicable"
@@ -36,6 +37,14 @@ class Reason(StrEnum):
     """The sample lacks a part that the metric needs (for example its answer)."""
     UNDEFINED = "undefined"
     """The arithmetic has no result, as a reference that normalises to nothing."""
+    NOTHING_RETRIEVED = "nothing_retrieved"
+    """The system retrieved no passage, or none that holds what the metric looks at."""
+    NOTHING_CITED = "nothing_cited"
+    """The answer cites no passage."""
+    NOTHING_CLAIMED = "nothing_claimed"
+    """The answer makes no claim, as a refusal does."""
+    EMPTY_ANSWER = "empty_answer"
+    """The answer has no words."""
     NEEDS_EXTRA = "needs_extra"
     """An optional package, or a model, is not installed."""
     FAILED = "failed"
@@ -66,6 +75,17 @@ class Reason(StrEnum):
     """The system under test was not asked: the asking had ended before."""
 
     @property
+    def by_system(self) -> bool:
+        """Whether the system's own output leaves the metric nothing to measure."""
+        return self in _EXCUSED
+
+    @property
+    def excused(self) -> Reason:
+        """The reason where the system need not have given what is missing; itself for all that are
+        not ``by_system``."""
+        return _EXCUSED.get(self, self)
+
+    @property
     def incomplete(self) -> bool:
         """Whether a run with such a score counts as unfinished."""
         return self in _INCOMPLETE
@@ -76,6 +96,12 @@ class Reason(StrEnum):
         return self in _PASSING
 
 
+_EXCUSED = {
+    Reason.NOTHING_RETRIEVED: Reason.NOT_APPLICABLE,
+    Reason.NOTHING_CITED: Reason.UNDEFINED,
+    Reason.NOTHING_CLAIMED: Reason.UNDEFINED,
+    Reason.EMPTY_ANSWER: Reason.UNDEFINED,
+}
 _PASSING = frozenset(
     {
         Reason.TIMEOUT,

@@ -273,7 +273,7 @@ def test_no_contexts_give_explicit_nulls() -> None:
     empty = sample(passages=(), given={"BertscoreR": [0.5], "BertKPrec": 0.0})
     for field in ("BertKPrec", "Extractiveness_RougeL", "extractive_coverage"):
         outcome = score(field, empty)
-        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE
+        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOTHING_RETRIEVED
 
 
 def test_no_contexts_count_as_extractiveness_0() -> None:
@@ -291,7 +291,7 @@ def test_absent_contexts_count_as_none_retrieved_and_a_missing_model_does_not() 
     absent = sample(passages=None, given={"BertscoreR": [0.5]})
     for field in ("BertKPrec", "Extractiveness_RougeL", "extractive_coverage"):
         outcome = score(field, absent)
-        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE
+        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOTHING_RETRIEVED
         assert "the record has no contexts" in outcome.detail
     found = scored("RB_agg", absent)
     assert found.value == 0.0 and found.parts["extractiveness"] == 0.0
@@ -412,7 +412,7 @@ def test_passages_in_an_empty_list_are_nothing_retrieved() -> None:
     )
     assert scored("RB_agg", one).value == 0.0
     outcome = score("BertKPrec", one)
-    assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOTHING_RETRIEVED
 
 
 def test_a_negative_share_is_unscored() -> None:

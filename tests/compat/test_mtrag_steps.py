@@ -102,7 +102,7 @@ def test_without_contexts_two_fields_are_null(tmp_path: Path) -> None:
     stepped("algorithmic", source, tmp_path / "out.jsonl")
     (found,) = lines(tmp_path / "out.jsonl")
     assert found["metrics"]["BertKPrec"] is found["metrics"]["Extractiveness_RougeL"] is None
-    assert found["metrics_unscored"]["BertKPrec"].startswith("not_applicable: ")
+    assert found["metrics_unscored"]["BertKPrec"].startswith("nothing_retrieved: ")
     assert found["metrics"]["RB_agg"] == [0.0]
     assert found["metrics"]["RB_agg_zero_denominator"] == [False]
 
@@ -355,7 +355,7 @@ def test_a_null_that_the_file_explains_is_not_filled_by_another_judge(
     result = ragassay.evaluate(path, "mtrag", metrics="RL_F,RL_F_idk,RB_llm", judge=other)
     assert not other.questions
     found = result.summary.metrics["RL_F"]
-    assert (found.n_scored, found.unscored) == (4, {"undefined": 1})
+    assert (found.n_scored, found.unscored) == (4, {"nothing_claimed": 1})
     for metric in result.summary.metrics.values():
         assert metric.judge == "openai:gpt" and metric.n_given == metric.n_scored
         version = naming.parse(metric.metric).version
@@ -375,7 +375,7 @@ def test_a_step_asks_again_what_failed_and_keeps_what_was_answered(tmp_path: Pat
 
     stepped("ragas", path, path, Named("first", said))
     reasons = [one["metrics_unscored"]["RL_F"].partition(":")[0] for one in lines(path)]
-    assert reasons == ["timeout", "undefined"]
+    assert reasons == ["timeout", "nothing_claimed"]
     again = Named("second", SAID)
     stepped("ragas", path, path, again)
     one, two = lines(path)

@@ -310,7 +310,7 @@ def test_where_nothing_relevant_was_retrieved_the_tools_nuggets_have_a_score() -
     }
     metrics = ["nuggets.all", "nuggets_ore.all", "nuggets_ore.vital", "nuggets_ore.weighted"]
     found = ragassay.evaluate([sample("q1", "Iron.")], metrics, judge=Scripted(said)).summary
-    assert found.metrics["nuggets.all"].unscored == {"undefined": 1}
+    assert found.metrics["nuggets.all"].unscored == {"nothing_retrieved": 1}
     assert [found.metrics[name].mean for name in metrics[1:]] == [1.0, 0.0, 0.5 / 1.5]
 
 

@@ -113,3 +113,48 @@ def test_lists_of_queries_are_short_and_fit_80_columns(
     listed = capsys.readouterr().out.splitlines()[:6]
     assert max(map(len, listed)) <= 80
     assert "query-with-a-long-id-5 and 3 more)" in " ".join(" ".join(listed).split())
+
+
+def gold_run(answers: str, gold: str, given: str | None = None) -> ragassay.Result:
+    """A run of queries whose gold is known (k), unknown (u) or known to be none (n); ``given`` says
+    for each whether the system was given a passage (g) or none (-)."""
+    known = {"k": [{"id": "p", "text": "Nine."}], "n": [], "u": None}
+    records = [
+        {"id": f"q{at}", "query": "When?", "references": ["nine"], "gold": known[of],
+         "answer": "It is nine." if one == "r" else "It is ten.",
+         "passages": None if given is None else ["Nine."] * (given[at] == "g")}
+        for at, (one, of) in enumerate(zip(answers, gold, strict=True))
+    ]  # fmt: skip
+    return ragassay.evaluate(records, metrics=["contains_answer"])
+
+
+def test_a_query_whose_gold_is_unknown_is_not_blamed_on_generation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full, alone = gold_run("rwwww", "kkkuu"), gold_run("rrwww", "kkkuu", "ggg--")
+    found = isolated(full, alone, "contains_answer")
+    assert found.unknown == ("q3", "q4") and found.queries["generation"] == ("q2",)
+    assert sum(map(len, found.queries.values())) == 3 and found.unscored == 0
+    assert found.comparison.differences[0].n == found.comparison.n_common == 3
+    for name, run in (("full", full), ("alone", alone)):
+        run.save(tmp_path / name)
+    words = ["golden", "isolate", str(tmp_path / "full"), str(tmp_path / "alone")]
+    assert call(words) == 0
+    out = capsys.readouterr().out
+    assert "2       left out: the gold passages are not known  (q3, q4)" in out
+    assert call([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["unknown"] == ["q3", "q4"]
+
+
+def test_gold_is_known_by_the_records_or_by_what_the_system_was_given() -> None:
+    def unknown(gold: str, given: str | None) -> tuple[str, ...]:
+        runs = gold_run("ww", gold), gold_run("ww", gold, given)
+        return isolated(*runs, "contains_answer").unknown
+
+    assert unknown("ku", None) == ("q1",)
+    assert unknown("ku", "gg") == ()
+    assert unknown("nn", "--") == (), "none is relevant, and that is known"
+    assert unknown("kk", "g-") == ("q1",), "its gold has no text, so the system was given none"
+    assert unknown("uu", None) == (), "the runs say of no query what its gold is"
+    with pytest.raises(UsageError, match="gold passages of no query of the two runs are known"):
+        unknown("uu", "--")

@@ -354,8 +354,8 @@ def test_samples_with_and_without_given_values_stand_in_one_window(mnli: str) ->
 def test_passages_without_text_and_no_passages_are_told_apart(mnli: str) -> None:
     models = Models(ModelOptions({MNLI: mnli}))
     cases: list[tuple[Any, Reason]] = [
-        ((), Reason.NOT_APPLICABLE),
-        (None, Reason.NOT_APPLICABLE),  # as none retrieved
+        ((), Reason.NOTHING_RETRIEVED),
+        (None, Reason.NOTHING_RETRIEVED),  # as none retrieved
         ((Passage(text="a"), Passage(id="p")), Reason.MISSING_INPUT),
     ]
     for passages, reason in cases:

@@ -491,10 +491,10 @@ def test_a_missing_verdict_leaves_the_answer_unscored() -> None:
 
 
 def test_an_uncited_and_an_empty_answer() -> None:
-    assert values(THREE.format("citation"), "I do not know.") == [Reason.UNDEFINED, 0.0, 0.0]
+    assert values(THREE.format("citation"), "I do not know.") == [Reason.NOTHING_CITED, 0.0, 0.0]
     assert values(THREE.format("citation_ore"), "I do not know.") == [0.0, 0.0, 0.0]
     for form in ("citation", "citation_ore", "citation_trec", "citation_sentences"):
-        assert values(THREE.format(form), "") == [Reason.UNDEFINED] * 3
+        assert values(THREE.format(form), "") == [Reason.EMPTY_ANSWER] * 3
 
 
 def test_what_is_missing_is_said() -> None:

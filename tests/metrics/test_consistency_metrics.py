@@ -174,7 +174,7 @@ def test_answers_without_words_cannot_be_compared_with_each_other() -> None:
     assert found.parts["values"] == [None, 0.0, 0.0] and found.value == 0.0
     assert "1 of 3 pairs" in found.explanation
     nothing = said("runs_rougeL.f", group("", "?"))
-    assert isinstance(nothing, Unscored) and nothing.reason is Reason.UNDEFINED
+    assert isinstance(nothing, Unscored) and nothing.reason is Reason.EMPTY_ANSWER
 
 
 def test_answers_of_one_word_have_no_pairs_of_words_to_compare() -> None:
@@ -232,7 +232,7 @@ def test_ids_that_name_places_in_a_list_are_not_taken_for_passages() -> None:
 
 def test_nothing_retrieved_twice_cannot_be_compared() -> None:
     found = said("runs_overlap", retrieved([], []))
-    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+    assert isinstance(found, Unscored) and found.reason is Reason.NOTHING_RETRIEVED
     assert value("runs_overlap", retrieved([], by_id("a"))) == 0.0
     unknown = said("runs_rbo", retrieved(None, by_id("a")))
     assert isinstance(unknown, Unscored) and unknown.reason is Reason.MISSING_INPUT

@@ -120,7 +120,7 @@ def test_rl_f_is_the_share_of_supported_claims() -> None:
 def test_an_answer_without_claims_is_neither_0_nor_1(said: tuple[str, ...]) -> None:
     judge = claims(*said, supported=[])
     found = judged("RL_F", sample("Hello!"), judge)
-    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+    assert isinstance(found, Unscored) and found.reason is Reason.NOTHING_CLAIMED
     assert judge.asked == ["extract_claims"] and len(found.evidence) == 1
 
 
@@ -167,8 +167,8 @@ def test_rb_llm_lies_between_0_1_and_1(votes: list[int]) -> None:
 @pytest.mark.parametrize(
     ("name", "one", "reason"),
     [
-        ("RL_F", sample(passages=()), Reason.NOT_APPLICABLE),
-        ("RL_F", sample(passages=None), Reason.NOT_APPLICABLE),
+        ("RL_F", sample(passages=()), Reason.NOTHING_RETRIEVED),
+        ("RL_F", sample(passages=None), Reason.NOTHING_RETRIEVED),
         ("RL_F", sample(passages=("a", None)), Reason.MISSING_INPUT),
         ("RB_llm", sample(passages=("a", None)), Reason.MISSING_INPUT),
         ("RB_llm", Sample(id="q", query="a", answer="b", passages=()), Reason.NOT_APPLICABLE),

@@ -164,7 +164,7 @@ def test_nuggets_have_1_to_12_words_and_longer_ones_are_left_out_whole() -> None
         "Paris is the capital"
     ]
     found = outcome("nuggets.all", Nuggetizer([long]))
-    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+    assert isinstance(found, Unscored) and found.reason is Reason.NOTHING_RETRIEVED
     assert "longer than 12 words" in found.detail
     assert nuggets("nuggets(words=13).all", Nuggetizer([long])) == [long]
 
@@ -235,7 +235,7 @@ def test_the_labels_are_parts() -> None:
 )
 def test_bad_retrieval_and_a_refusal_is_never_a_perfect_score(one: Sample, grade: int) -> None:
     found = outcome("nuggets.vital", Nuggetizer(FACTS[:3], grade=grade), one)
-    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+    assert isinstance(found, Unscored) and found.reason is Reason.NOTHING_RETRIEVED
 
 
 @pytest.mark.parametrize(

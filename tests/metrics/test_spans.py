@@ -91,7 +91,7 @@ def test_evidence_density_looks_at_passages_that_hold_evidence(retrieved, gold) 
         assert outcome.value == len(characters(holding) & g) / len(characters(holding))
         assert outcome.parts["passages"] == len(holding)
     else:
-        assert outcome.reason == Reason.NOT_APPLICABLE
+        assert outcome.reason == Reason.NOTHING_RETRIEVED
 
 
 @given(spans(), spans(1))

@@ -119,7 +119,7 @@ def test_a_grade_below_the_cut_off_is_not_missed() -> None:
 def test_nothing_retrieved_has_no_mean_and_no_precision() -> None:
     found = scored("umbrela,umbrela_P@5,umbrela_AP@5,umbrela_MRR,umbrela_nDCG@5", sample())
     mean = found.pop("umbrela")
-    assert isinstance(mean, Unscored) and mean.reason is Reason.UNDEFINED
+    assert isinstance(mean, Unscored) and mean.reason is Reason.NOTHING_RETRIEVED
     assert [outcome.value for outcome in found.values()] == [0.0] * 4  # type: ignore[union-attr]
 
 

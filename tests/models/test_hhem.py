@@ -410,12 +410,12 @@ def test_a_value_in_the_record_comes_first_unless_it_is_not_wanted(
     ("lacking", "reason", "says"),
     [
         (sample(None), Reason.MISSING_INPUT, "no answer"),
-        (sample(""), Reason.UNDEFINED, "answer is empty"),
-        (sample("[1]"), Reason.UNDEFINED, "answer is empty"),
+        (sample(""), Reason.EMPTY_ANSWER, "answer is empty"),
+        (sample("[1]"), Reason.EMPTY_ANSWER, "answer is empty"),
         (sample(passages=None), Reason.MISSING_INPUT, "no retrieved passages"),
-        (sample(passages=()), Reason.NOT_APPLICABLE, "nothing was retrieved"),
+        (sample(passages=()), Reason.NOTHING_RETRIEVED, "nothing was retrieved"),
         (sample(passages=(Passage(id="x"),)), Reason.MISSING_INPUT, "passage 1 has no text"),
-        (sample(passages=(Passage(" "),)), Reason.UNDEFINED, "empty texts"),
+        (sample(passages=(Passage(" "),)), Reason.NOTHING_RETRIEVED, "empty texts"),
     ],
 )
 def test_what_cannot_be_scored_says_why_and_needs_no_model(

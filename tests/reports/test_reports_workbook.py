@@ -91,7 +91,7 @@ def test_a_mean_of_values_for_missing_parts_does_not_stand_alone(tmp_path: Path)
         assert beside == (metric.n_assumed or None, left)
     _, book = written(lacking[1:], tmp_path / "r.xlsx")
     (row,) = [row for row in cells(book["Summary"]) if row[0] == "relevance"]
-    assert row[1:2] + row[6:8] == (1, 1, "–")
+    assert row[1:2] + row[6:8] == ("–", 1, "–")
 
 
 def test_whole_numbers_on_a_small_scale_have_a_bar_each(tmp_path: Path) -> None:

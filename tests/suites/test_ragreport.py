@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from hypothesis import given, strategies as st
 
@@ -277,6 +278,48 @@ def test_means_are_shown_with_and_without_the_lowest_values() -> None:
     assert satisfaction.mean_measured == 4
     assert result.summary.metrics["relevance"].n_assumed == 0
     assert result.summary.incomplete == 0
+
+
+def test_a_mean_of_nothing_but_missing_parts_is_shown_as_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    samples = [dataclasses.replace(SAMPLE, id=f"{n}", passages=None) for n in range(3)]
+    save = tmp_path / "run"
+    result = ragassay.evaluate(samples, "ragreport", judge=EVERYTHING, save=save)
+    faithfulness = result.summary.metrics["faithfulness"]
+    assert (faithfulness.mean, faithfulness.low, faithfulness.minimum) == (None, None, None)
+    assert (faithfulness.n_scored, faithfulness.n_assumed, faithfulness.n_total) == (3, 3, 3)
+    assert result.summary.metrics["satisfaction"].mean == 4.0
+    # Each sample keeps its published value.
+    rows = [row for row in result.scores if row.metric == "faithfulness"]
+    assert [(row.value, row.status) for row in rows] == [(1.0, "assumed")] * 3
+    written = json.loads((save / "summary.json").read_bytes())
+    assert written["metrics"]["faithfulness"]["mean"] is None
+    assert call(["report", str(save), "--format", "xlsx,markdown"]) == 0
+    book = openpyxl.load_workbook(save / "report.xlsx")
+    shown = {row[0]: row for row in book["Summary"].iter_rows(values_only=True)}
+    assert shown["faithfulness"][1:7] == ("–", None, None, 3, 3, 3)
+    markdown = (save / "report.md").read_text()
+    for text in (capsys.readouterr().out, markdown):
+        assert "1.0000" not in text
+    note = "faithfulness: 3 of 3 values for a missing part, as published; there is no mean"
+    assert note in " ".join(markdown.split())
+
+
+def test_a_gate_on_nothing_but_missing_parts_is_undecided_and_a_comparison_with_it(
+    tmp_path: Path,
+) -> None:
+    bare = [dataclasses.replace(SAMPLE, id=f"{n}", passages=None) for n in range(3)]
+    full = [dataclasses.replace(SAMPLE, id=f"{n}") for n in range(3)]
+    new, old = (
+        ragassay.evaluate(samples, "ragreport", judge=EVERYTHING, fail_under=["faithfulness>=3"])
+        for samples in (bare, full)
+    )
+    assert [gate.passed for gate in (*new.gates, *old.gates)] == [None, True]
+    assert (new.gates[0].value, new.gates[0].why) == (None, "nothing was measured")
+    compared = ragassay.compare(new, old, fail_if_drop="faithfulness>2", force=True)
+    difference = next(d for d in compared.differences if d.name == "faithfulness")
+    assert difference.a_mean is None and compared.gates[0].passed is None
 
 
 def test_no_warning_calls_assumed_values_unscored() -> None:

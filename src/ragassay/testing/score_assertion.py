@@ -93,7 +93,7 @@ def _failure(result: Result, unfulfilled: list[GateResult]) -> str:
             lines.append(f"{text} cannot be decided: {problem}")
             continue
         value = row.value if isinstance(row.value, str | list) else gate.rounded(row.value)
-        if gate.why:
+        if gate.passed is None:
             lines.append(f"{text} cannot be decided: {metric} is {value}; {gate.why}")
         else:
             lines.append(f"{text} is not fulfilled: {metric} is {value}")

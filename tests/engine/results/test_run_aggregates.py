@@ -9,7 +9,7 @@ from ragassay.engine.results.summary import MetricSummary
 from ragassay.scores import Reason
 from ragassay.suites import Suite, Total
 
-FACTS = {Reason.NOT_APPLICABLE, Reason.UNDEFINED}
+FACTS = {Reason.NOT_APPLICABLE, Reason.UNDEFINED, *(one for one in Reason if one.by_system)}
 SUITE = Suite(
     "s", "", "", ("f1", "em"), totals={"sum": Total("", {"x": "f1", "y": "em"}, lambda x, y: x + y)}
 )

@@ -185,7 +185,7 @@ def test_a_rubric_that_sees_passages_needs_all_their_texts() -> None:
     judge = Grader(2)
     none = outcome(metric, judge, Sample(id="s", passages=()))
     gap = outcome(metric, judge, Sample(id="s", passages=(Passage("a"), Passage(id="p"))))
-    assert isinstance(none, Unscored) and none.reason is Reason.NOT_APPLICABLE
+    assert isinstance(none, Unscored) and none.reason is Reason.NOTHING_RETRIEVED
     assert isinstance(gap, Unscored) and gap.detail == "passage 2 has no text"
     assert not judge.asked
 

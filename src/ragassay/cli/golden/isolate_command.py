@@ -46,8 +46,9 @@ def isolate(
 
     result = isolated(open_run(full), open_run(alone), metric, threshold)
     if json:
-        show.json({"queries": result.queries, "unscored": result.unscored, "notes": result.notes,
-                   "comparison": result.comparison.to_json()})  # fmt: skip
+        names = ("queries", "unscored", "unknown", "notes")
+        body = {name: getattr(result, name) for name in names}
+        show.json({**body, "comparison": result.comparison.to_json()})
         return
     n = sum(map(len, result.queries.values()))
     for kind, sentence in CLASSES.items():
@@ -57,5 +58,9 @@ def isolate(
         show.wrapped(f"{head}{sentence}{listed}", " " * len(head))
     if result.unscored:
         show.lines(f"{result.unscored:>5}       unscored in one of the runs or in both")
+    if result.unknown:
+        head = f"{len(result.unknown):>5}       "
+        left_out = f"left out: the gold passages are not known  ({few(result.unknown)})"
+        show.wrapped(f"{head}{left_out}", " " * len(head))
     show.warn(result.notes)
     show.console().print(terminal.comparison_table(result.comparison))

@@ -50,7 +50,7 @@ class GivenValues:
 
 
 def _is_answer(why: str) -> bool:
-    return Unscored.of_words(why).reason is Reason.UNDEFINED
+    return Unscored.of_words(why).reason.excused is Reason.UNDEFINED
 
 
 def _published(metric: Metric) -> tuple[str, ...]:

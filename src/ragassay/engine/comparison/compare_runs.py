@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ragassay.counts import grouped
 from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.comparability import (
     SAME_NUGGETS,
@@ -160,8 +161,11 @@ def compare(
         metrics_only_a=_only(a, b) if metrics is None else (),
         metrics_only_b=_only(b, a) if metrics is None else (),
         primary=tested,
-        notes=() if interval == "auto" else (Note("interval_ignored"),),
         gates=tuple(gates),
+        notes=(
+            *(() if interval == "auto" else (Note("interval_ignored"),)),
+            *_inapplicable(matched, names),
+        ),
         runs=(a, b),
     )
 
@@ -189,6 +193,15 @@ def _refusals(
     reasons = dict.fromkeys(names, by_query[0]) if by_query else {}
     reasons |= dict.fromkeys(own_nuggets(a, b, names), "each run has nuggets of its own")
     return reasons | by_metric, reasons_against
+
+
+def _inapplicable(matched: MatchedRuns, names: Sequence[str]) -> Iterator[Note]:
+    """Notes on the queries for which both systems left a metric nothing to measure, one for all
+    metrics with equally many."""
+    by_count = grouped((int(matched.inapplicable(name).sum()), name) for name in names)
+    for n, alike in by_count.items():
+        if n:
+            yield Note("inapplicable_to_both", {"n": n}, tuple(alike))
 
 
 def _drop_gate(

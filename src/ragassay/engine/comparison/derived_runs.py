@@ -1,4 +1,5 @@
-"""Runs made of a run: of one of its systems, or with its metrics named as another run shows them.
+"""Runs made of a run: of one of its systems, of some of its queries, or with its metrics named as
+another run shows them.
 
 Suites show a metric under the name that they publish it by (``RL_F``), and a metric asked for by
 itself has its own (``rl_f``). Both are the same metric.
@@ -7,7 +8,7 @@ itself has its own (``rl_f``). Both are the same metric.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -32,20 +33,40 @@ def by_system(result: Result) -> list[Result]:
 
     Means, intervals and counts are each system's own; slices and warnings are left out.
     """
-    return [_only(result, system) for system in result.columns.systems]
+    return [_of_system(result, system) for system in result.columns.systems]
 
 
-def _only(result: Result, system: str) -> Result:
-    member = [identity[1] == system for identity in result.columns.identities]
+def _of_system(result: Result, system: str) -> Result:
+    only = _only(result, _SYSTEM, frozenset([system]))
+    title = system or result.summary.title
+    return replace(only, summary=replace(only.summary, system=system, title=title))
+
+
+def of_queries(result: Result, queries: Collection[str]) -> Result:
+    """The result of some of the queries alone. Slices and warnings are left out.
+
+    Args:
+        result: of a run.
+        queries: their ids.
+    """
+    return _only(result, _QUERY, frozenset(queries))
+
+
+_QUERY, _SYSTEM = 0, 1
+"""Where an identity has the query's id and the system."""
+
+
+def _only(result: Result, at: int, names: frozenset[str]) -> Result:
+    """The result of the samples of some queries or systems, with their own means, intervals and
+    counts."""
+    member = [identity[at] in names for identity in result.columns.identities]
     columns = result.columns.take(np.flatnonzero(member))
     metrics = list(result.summary.metrics.values())
     config = result.config
     options = IntervalOptions.of(config)
-    samples = partial(_samples, result, system)
+    samples = partial(_samples, result, at, names)
     summary = replace(
         result.summary,
-        system=system,
-        title=system or result.summary.title,
         n_samples=len(columns),
         n_queries=columns.n_queries,
         averaged_over=averaged_over(
@@ -58,16 +79,16 @@ def _only(result: Result, system: str) -> Result:
         warnings=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
-    rows = partial(_rows, result, system)
+    rows = partial(_rows, result, at, names)
     return Result(summary, columns, config, None, rows, samples, verdicts=result.verdicts)
 
 
-def _rows(result: Result, system: str) -> Iterator[ScoreRow]:
-    return (row for row in result.scores if row.system == system)
+def _rows(result: Result, at: int, names: frozenset[str]) -> Iterator[ScoreRow]:
+    return (row for row in result.scores if row.identity[at] in names)
 
 
-def _samples(result: Result, system: str) -> Iterator[Sample]:
-    return (sample for sample in result.samples if sample.system == system)
+def _samples(result: Result, at: int, names: frozenset[str]) -> Iterator[Sample]:
+    return (sample for sample in result.samples if sample.identity[at] in names)
 
 
 def aligned(run: Result, like: Result) -> Result:

@@ -201,4 +201,4 @@ def decide(
         n = plural(difference.n_differ, "query")
         differs = either(difference.n_differ, "differs", "differ")
         unsettled = f"only {n} {differs}, too few to exclude such a drop"
-    return result(passed, unsettled)
+    return result(passed, unsettled or why)

@@ -24,7 +24,6 @@ from ragassay.engine.results import (
     shown,
 )
 from ragassay.errors import UsageError
-from ragassay.scores import Reason
 from ragassay.stats import Bounds, Span, check_one_sided, is_close, one_sided
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
@@ -33,9 +32,6 @@ NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
 _FORM = re.compile(rf"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<threshold>[-+]?{NUMBER})$")
 _BOUND = re.compile(r"^(?P<which>mean|low|high)\((?P<name>.+)\)$")
-OWED = (Reason.MISSING_INPUT, *(reason for reason in Reason if reason.incomplete))
-"""Reasons for which a score is owed: the system or the judge failed to answer. Other reasons are
-facts about the query."""
 
 
 @dataclass(frozen=True)
@@ -263,14 +259,14 @@ def _decide(
     options: IntervalOptions,
     trust_offline: bool,
 ) -> GateResult:
-    n_owed = int(columns.unscored(metric.name, OWED).sum())
+    n_owed = int(columns.owed(metric.name).sum())
 
     def undecided(why: str) -> GateResult:
         return GateResult(str(gate), None, None, n_owed, why)
 
     observed = _estimate(gate, metric, columns, options)
     if observed.mean is None:
-        return undecided("nothing was scored")
+        return undecided("nothing was measured" if metric.n_scored else "nothing was scored")
     value = (
         observed.mean if gate.which == "mean" else observed.low if gate.at_least else observed.high
     )
@@ -283,22 +279,22 @@ def _decide(
         # Where a score may be anything, nothing is certain.
         closed = metric.aggregate == "mean" and len(ends) == 2
         possible = [_estimate(gate, metric, columns, options, end) for end in ends if closed]
-    were = either(n_owed, "was", "were")
-    why_not = _reasons(columns.reasons(metric.name))
-    owed = f"{plural(n_owed, 'sample')} that should have been scored {were} not ({why_not})"
-    passed, why = settled(gate, observed, possible, owed if n_owed else "")
+    owed = _owed(n_owed, columns.reasons(metric.name, columns.owed(metric.name)))
+    passed, why = settled(gate, observed, possible, owed)
     distrust = "" if trust_offline else offline_reason(metric)
     if distrust:
         passed, why = None, f"{distrust}; --trust-offline lets it decide"
     low, high = outermost(gate, possible) if gate.which != "mean" or n_owed else (None, None)
+    why = "; ".join(filter(None, dict.fromkeys((why, owed))))
     return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level, low, high)
 
 
-def _reasons(reasons: Mapping[str, int]) -> str:
-    """Those for which a score was owed, in words: ``3 missing input, 1 timeout``."""
-    return ", ".join(
-        f"{n:,} {reason.replace('_', ' ')}" for reason, n in reasons.items() if reason in OWED
-    )
+def _owed(n: int, reasons: Mapping[str, int]) -> str:
+    """The line that counts the samples whose score is owed; empty where none is."""
+    why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in reasons.items())
+    counts = either(n, "counts", "count")
+    sentence = f"{plural(n, 'sample')} without a score {counts} at the worst and the best value"
+    return f"{sentence} ({why})" if n else ""
 
 
 def _no_interval(metric: MetricSummary, columns: ScoreColumns, options: IntervalOptions) -> str:
@@ -330,11 +326,11 @@ def _estimate(
     """The values that a gate is decided by; ``owed`` takes the place of each score that is owed,
     where given.
     """
-    chosen = columns.scored(metric.name)
+    chosen = columns.averaged(metric.name)
     values = columns.values(metric.name)
     if owed is not None:
         values = np.where(chosen, values, owed)
-        chosen = chosen | columns.unscored(metric.name, OWED)
+        chosen = chosen | columns.owed(metric.name)
     clusters = sample_clusters(columns)
     level = options.level if gate.which == "mean" else one_sided(options.level)
     interval = interval_of(

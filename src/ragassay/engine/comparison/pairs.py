@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.counts import grouped
-from ragassay.engine.comparison.gates import OWED
 from ragassay.engine.results import Result, cluster_column
+from ragassay.scores import Reason
 from ragassay.stats import rounded_differences
 
 Matrix = NDArray[np.float64]
@@ -79,23 +79,50 @@ class MatchedRuns:
 
         Args:
             names: of the metrics.
-            owed: values of A and of B for scores that are missing by accident; ``None`` leaves them
-                out.
+            owed: values of A and of B for scores that are owed, but for those of `inapplicable`
+                queries; ``None`` leaves them out.
         """
-        return (
-            query_matrix(self.a, names, self.rows_a, self.queries, owed[0]),
-            query_matrix(self.b, names, self.rows_b, self.queries, owed[1]),
-        )
+        sides = (self.a, self.rows_a), (self.b, self.rows_b)
+        pairs = [
+            query_matrix(run, names, rows, self.queries, value, of_means=True)
+            for (run, rows), value in zip(sides, owed, strict=True)
+        ]
+        if owed != (None, None):
+            left_out = np.array([self.inapplicable(name) for name in names])
+            pairs = [(values, mask & ~left_out) for values, mask in pairs]
+        return pairs[0], pairs[1]
 
     def rows_of(self, run: Result) -> Mapping[str, list[int]]:
         """The row numbers of each query id in one of the two runs."""
         return self.rows_a if run is self.a else self.rows_b
 
     def owed(self, run: Result, name: str) -> NDArray[np.int64]:
-        """How many scores of a metric one of the two runs owes for each query."""
+        """How many scores of a metric one of the two runs owes for each query; 0 for those of
+        `inapplicable`."""
         rows = self.rows_of(run)
-        owed = run.columns.unscored(name, OWED)
-        return np.array([owed[rows.get(query, [])].sum() for query in self.queries], dtype=np.int64)
+        owed = run.columns.owed(name)
+        counts = [owed[rows.get(query, [])].sum() for query in self.queries]
+        return np.where(self.inapplicable(name), 0, np.array(counts, dtype=np.int64))
+
+    def inapplicable(self, name: str) -> Mask:
+        """The queries for which both systems left a metric nothing to measure, for the same reason,
+        shape ``(n_queries,)``."""
+        reasons = [self._reasons(run, name) for run in (self.a, self.b)]
+        return np.array([bool(a) and a == b for a, b in zip(*reasons, strict=True)], dtype=np.bool_)
+
+    def _reasons(self, run: Result, name: str) -> list[frozenset[Reason]]:
+        """Why each query has no score by the system's doing; empty where that is not so of all its
+        repeats."""
+        columns, rows = run.columns, self.rows_of(run)
+        by_system = columns.unscored(name, (reason for reason in Reason if reason.by_system))
+        if not by_system.any():
+            return [frozenset()] * len(self.queries)
+        return [
+            frozenset(filter(None, (columns.reason(name, row) for row in at)))
+            if by_system[at := rows.get(query, [])].all()
+            else frozenset()
+            for query in self.queries
+        ]
 
     @property
     def clusters(self) -> tuple[NDArray[np.int64] | None, str | None]:
@@ -137,6 +164,8 @@ def query_matrix(
     rows: Mapping[str, list[int]],
     queries: Sequence[str],
     owed: float | None = None,
+    *,
+    of_means: bool = False,
 ) -> Pairs:
     """Each metric's mean over the repeats of each query.
 
@@ -145,8 +174,9 @@ def query_matrix(
         names: of the metrics.
         rows: row numbers of each query id.
         queries: ids of the queries, in order; the run may lack some of them.
-        owed: takes the place of each score that is missing by accident, and of those of a query
-            that the run lacks; ``None`` leaves them out.
+        owed: takes the place of each score that is owed (`ScoreColumns.owed`), and of those of a
+            query that the run lacks; ``None`` leaves them out.
+        of_means: leave out the scores that no mean runs over (`ScoreColumns.averaged`).
 
     Returns:
         Two arrays of shape ``(n_metrics, n_queries)``: the means (0 where there is none), and where
@@ -158,10 +188,11 @@ def query_matrix(
     values = np.zeros((len(names), len(queries)))
     mask = np.zeros(values.shape, dtype=np.bool_)
     for at, name in enumerate(names):
-        scored = result.columns.scored(name)[index]
-        scores = np.where(scored, result.columns.values(name)[index], owed or 0.0)
+        columns = result.columns
+        scored = (columns.averaged(name) if of_means else columns.scored(name))[index]
+        scores = np.where(scored, columns.values(name)[index], owed or 0.0)
         if owed is not None:
-            scored = scored | result.columns.unscored(name, OWED)[index]
+            scored = scored | columns.owed(name)[index]
         total = np.bincount(query_at[scored], scores[scored], len(queries))
         count = np.bincount(query_at[scored], minlength=len(queries))
         mask[at] = count > 0

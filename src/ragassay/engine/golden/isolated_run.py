@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.counts import either, few, grouped, share
-from ragassay.engine.comparison import compare
+from ragassay.engine.comparison import compare, of_queries
 from ragassay.engine.results import Comparison, Result
 from ragassay.errors import UsageError, did_you_mean
 
@@ -41,6 +41,7 @@ class Isolated:
         threshold: value from which an answer is right.
         queries: ids of each class of `CLASSES`.
         unscored: queries that lack a score in one of the runs.
+        unknown: ids of the queries whose gold is unknown, which are left out.
         comparison: the isolated run (A) tested against the full one (B).
         notes: why the difference may have another reason than retrieval, in sentences.
     """
@@ -51,10 +52,16 @@ class Isolated:
     unscored: int
     comparison: Comparison
     notes: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -> Isolated:
     """Puts each query of two runs into its class.
+
+    A query whose gold is unknown is left out: with no gold passages to answer from, a wrong answer
+    says nothing about the generator. That is so where neither run holds gold of the query, or the
+    isolated run says that its system was given no passage although there are relevant ones. Where
+    the runs say of no query at all what its gold is, or what was given, none is left out.
 
     Args:
         full: the run with what was retrieved.
@@ -72,6 +79,12 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
     shared = [name for name in retrieved if name in gold]
     if not shared:
         raise UsageError("The two runs share no query.")
+    unknown = _unknown(full, alone, shared)
+    shared = [name for name in shared if name not in unknown]
+    if not shared:
+        raise UsageError("The gold passages of no query of the two runs are known.")
+    if unknown:
+        full, alone = (of_queries(run, frozenset(shared)) for run in (full, alone))
     scored = [
         (name, (value >= threshold, best >= threshold))
         for name in shared
@@ -84,7 +97,25 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
     comparison = compare(alone, full, metrics=[metric], force=True)
     notes = tuple(_notes(full, alone, *asked))
     unscored = len(shared) - len(scored)
-    return Isolated(metric, threshold, queries, unscored, comparison, notes)
+    return Isolated(metric, threshold, queries, unscored, comparison, notes, tuple(unknown))
+
+
+def _unknown(full: Result, alone: Result, shared: Sequence[str]) -> list[str]:
+    """The queries whose gold is unknown, as `isolated` says."""
+    gold = {
+        sample.id: any(one.grade > 0 for one in sample.gold)
+        for run in (full, alone)
+        for sample in run.samples
+        if sample.gold is not None
+    }
+    given = {one.id: bool(one.passages) for one in alone.samples if one.passages is not None}
+    if not gold and not given:
+        return []
+
+    def is_known(name: str) -> bool:
+        return given.get(name) or (name in gold and not (gold[name] and given.get(name) is False))
+
+    return [name for name in shared if not is_known(name)]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from ragassay.stats import Doubt
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
+    from ragassay.note import Note
     from ragassay.reports import Chart
 
 Standing = Literal["tested", "exploratory", "indicative", "not comparable"]

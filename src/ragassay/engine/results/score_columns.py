@@ -16,6 +16,13 @@ from ragassay.samples import Identity
 from ragassay.scores import Outcome, Reason, Unscored, label_of
 
 Mask = NDArray[np.bool_]
+OWED = frozenset(
+    reason
+    for reason in Reason
+    if reason is Reason.MISSING_INPUT or reason.incomplete or reason.by_system
+)
+"""Reasons for which a score is owed: the system or the judge gave nothing to measure. Other reasons
+are facts about the query."""
 
 
 class _Kind(NamedTuple):
@@ -108,6 +115,14 @@ class ScoreColumns:
         copied._codes = {names.get(name, name): column for name, column in self._codes.items()}
         return copied
 
+    def owed(self, metric: str) -> Mask:
+        """Which samples could have any value in the metric's range, because the system or the judge
+        gave nothing to measure, shape ``(n_samples,)``: those unscored for a reason that is
+        `OWED`, and those with a number where a mean would run over none (`averaged`).
+        """
+        without_mean = self.scored(metric) & ~self.averaged(metric)
+        return self.unscored(metric, OWED) | without_mean
+
     def unscored(self, metric: str, reasons: Iterable[Reason]) -> Mask:
         """Where a score is missing for one of these reasons, shape ``(n_samples,)``.
 
@@ -121,6 +136,17 @@ class ScoreColumns:
     def scored(self, metric: str) -> Mask:
         """Which samples have a number, shape ``(n_samples,)``."""
         return self._where(metric, lambda kind: kind.label is None and kind.reason is None)
+
+    def averaged(self, metric: str, mask: Mask | None = None) -> Mask:
+        """Which samples a mean runs over, shape ``(n_samples,)``: those with a number, none where
+        all of their numbers stand for missing parts.
+
+        Args:
+            metric: name of the column.
+            mask: the samples that count, shape ``(n_samples,)``; all when left out.
+        """
+        scored = self.scored(metric) if mask is None else self.scored(metric) & mask
+        return scored & bool((scored & ~self.assumed(metric)).any())
 
     def assumed(self, metric: str) -> Mask:
         """Which samples have a number that stands for a missing part, shape ``(n_samples,)``."""

@@ -212,7 +212,7 @@ def _over(
     options: IntervalOptions,
 ) -> MetricSummary:
     """A metric with its numbers over the samples of a mask."""
-    chosen = mask & columns.scored(metric.name)
+    chosen = columns.averaged(metric.name, mask)
     values = columns.values(metric.name)[chosen]
     interval = interval_of(metric, values, None if clusters is None else clusters[chosen], options)
     labels = columns.labels(metric.name, mask)
@@ -227,7 +227,7 @@ def _over(
         high=interval.high,
         level=options.level,
         interval=interval.method if interval.low is not None else "none",
-        n_scored=int(values.size) + sum(labels.values()),
+        n_scored=int((columns.scored(metric.name) & mask).sum()) + sum(labels.values()),
         n_total=int(mask.sum()),
         n_clusters=interval.n_clusters,
         std=float(values.std(ddof=1)) if values.size > 1 else None,
@@ -304,9 +304,12 @@ def cut(low: float | None, high: float | None, span: Span) -> Bounds:
     )
 
 
-FACTS = frozenset({Reason.NOT_APPLICABLE, Reason.UNDEFINED})
-"""Reasons that are facts of the sample. A mean without such samples is still the metric's mean; one
-without samples that lack a score for another reason (a judge's failure, a missing model) is not."""
+FACTS = frozenset(
+    reason for reason in Reason if reason.excused in (Reason.NOT_APPLICABLE, Reason.UNDEFINED)
+)
+"""Reasons that are facts of the sample or of what the system gave. A mean without such samples is
+still the metric's mean; one without samples that lack a score for another reason (a judge's
+failure, a missing model) is not."""
 
 
 def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[str, float]:

@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -18,8 +19,8 @@ from ragassay.errors import warn_user
 from ragassay.judges import Asker
 from ragassay.metrics.core import AllSamples, JudgedMetric, Metric, Window, reached
 from ragassay.models import Models
-from ragassay.samples import Sample
-from ragassay.scores import Outcome
+from ragassay.samples import Answerability, Sample
+from ragassay.scores import Outcome, Reason, Unscored
 
 T = TypeVar("T")
 
@@ -67,7 +68,9 @@ def score_stream(
         window, asked = waiting.popleft()
         for one, judged_outcomes in ({} if asked is None else asked.result()).items():
             window.put(one, judged_outcomes)
-        outcomes = [window.outcomes(metric) for metric in metrics]
+        outcomes: list[Sequence[Outcome]] = [
+            list(map(excused, window.samples, window.outcomes(metric))) for metric in metrics
+        ]
         for metric in reached(metrics):
             for remark in metric.remarks(window):
                 warn_user(remark)
@@ -80,6 +83,26 @@ def score_stream(
             yield scored()
     while waiting:
         yield scored()
+
+
+_ABSTAINING = (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
+"""Labels of queries for which a system may retrieve, claim and answer nothing."""
+
+
+def excused(sample: Sample, outcome: Outcome) -> Outcome:
+    """An outcome, not the system's doing where it need not have given what a metric looks at: the
+    query is labelled unanswerable or conversational, or the data set gave it no passages.
+
+    Args:
+        sample: a sample.
+        outcome: of a metric.
+    """
+    if not isinstance(outcome, Unscored) or not outcome.reason.by_system:
+        return outcome
+    is_prescribed = outcome.reason is Reason.NOTHING_RETRIEVED and sample.passages_prescribed
+    if sample.answerability in _ABSTAINING or is_prescribed:
+        return replace(outcome, reason=outcome.reason.excused)
+    return outcome
 
 
 def judged_among(metrics: Iterable[Metric]) -> list[JudgedMetric]:

@@ -70,6 +70,8 @@ def _record(evaluation: dict[str, Any], tasks: _Table, documents: _Table) -> dic
     contexts = task.get("contexts")
     if contexts is not None:
         record["contexts"] = [_context(item, documents) for item in contexts]
+    # They belong to the task, so that all models have the same.
+    record["passages_prescribed"] = True
     record["model_id"] = evaluation.get("model_id")
     record["model_response"] = evaluation.get("model_response")
     record["metrics"] = computed

@@ -19,6 +19,7 @@ _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "negative_references": lambda value, key: answer_values.references(value, key)[0],
     "timestamp": field_values.timestamp,
     "failure": field_values.failure,
+    "passages_prescribed": field_values.flag,
 }
 """How fields are read that need no other."""
 

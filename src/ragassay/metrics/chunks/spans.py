@@ -369,7 +369,7 @@ class EvidenceDensity(_SpanMetric):
         size, gold = covered(holding), covered(spans.gold)
         common = size + gold - covered([*holding, *spans.gold])
         if not common:
-            return Unscored(Reason.NOT_APPLICABLE, "no passage holds gold characters")
+            return Unscored(Reason.NOTHING_RETRIEVED, "no passage holds gold characters")
         return Score(common / size, {"characters": size, "passages": len(holding)})
 
 

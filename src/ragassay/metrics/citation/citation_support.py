@@ -145,8 +145,10 @@ class _Citation(JudgedMetric):
         scores = self.combine([[self._worth(link) for link in cited] for cited in links_of])
         value: float | None = getattr(scores, self.part)
         if value is None:
-            why = "cites nothing" if scores.recall is not None else "says nothing"
-            return Unscored(Reason.UNDEFINED, f"the answer {why}, so there is no {self.part}")
+            reason, why = Reason.NOTHING_CITED, "cites nothing"
+            if scores.recall is None:
+                reason, why = Reason.EMPTY_ANSWER, "says nothing"
+            return Unscored(reason, f"the answer {why}, so there is no {self.part}")
         return Score(value, self._parts(scores, statements, links_of))
 
     def _worth(self, link: Link) -> CitationWorth:

@@ -83,24 +83,26 @@ class Pairwise(Generic[V]):
     values: Sequence[V | None]
     note: str = ""
 
-    def outcome(self, undefined: str, part: str = "") -> Outcome:
+    def outcome(self, undefined: Unscored, part: str = "") -> Outcome:
         """The mean over the pairs that can be compared, with the values of all pairs as parts.
 
         Args:
-            undefined: says why there is no mean, where no pair can be compared.
+            undefined: what comes out where no pair can be compared.
             part: the field that counts, where each pair has several values.
         """
         number: Callable[[Any], float] = attrgetter(part) if part else lambda value: value
         values = [None if one is None else number(one) for one in self.values]
         known = [value for value in values if value is not None]
         if not known:
-            return Unscored(Reason.UNDEFINED, undefined)
+            return undefined
         parts: dict[str, Any] = {"pairs": [list(pair) for pair in self.pairs]}
         parts["values"] = values
         left_out = len(values) - len(known)
         notes = [self.note] if self.note else []
         if left_out:
-            notes.append(f"{left_out} of {len(values)} pairs cannot be compared: {undefined}")
+            notes.append(
+                f"{left_out} of {len(values)} pairs cannot be compared: {undefined.detail}"
+            )
         return Score(sum(known) / len(known), parts, "; ".join(notes))
 
 
@@ -108,10 +110,10 @@ class PairsMetric(RunsMetric):
     """A metric that is the mean over all pairs of a query's runs.
 
     Class attributes:
-        undefined: says why two runs cannot be compared.
+        undefined: what comes out where no two runs can be compared.
     """
 
-    undefined: ClassVar[str]
+    undefined: ClassVar[Unscored]
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """The mean over all pairs of runs, the values of each pair as parts. Where they are several

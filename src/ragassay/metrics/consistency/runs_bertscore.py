@@ -17,12 +17,12 @@ from ragassay.metrics.consistency.runs import (
 )
 from ragassay.metrics.core import Window, param, part, register
 from ragassay.models.encoders import TokenMatch
-from ragassay.scores import Outcome, Unscored
+from ragassay.scores import Outcome, Reason, Unscored
 
 DEFAULT = "xlm-roberta-large"
 """Open RAG Eval's model for comparing answers: it reads a hundred languages."""
 
-_EMPTY = "both answers are empty"
+_EMPTY = Unscored(Reason.EMPTY_ANSWER, "both answers are empty")
 _RAW_0 = "a raw BERTScore of 0, as bert-score has it"
 
 

@@ -63,7 +63,7 @@ def _plain(text: str | None) -> str | None:
 
 class _RunsRetrieval(PairsMetric):
     version = 2
-    undefined = "neither run retrieved a passage"
+    undefined = Unscored(Reason.NOTHING_RETRIEVED, "neither run retrieved a passage")
 
     def compared(self, window: Window) -> Sequence[Pairwise[float] | Unscored]:
         """How similar the lists of two runs are."""

@@ -19,7 +19,7 @@ from ragassay.metrics.consistency.runs import (
     in_pairs,
 )
 from ragassay.metrics.core import Window, param, part, register
-from ragassay.scores import Unscored
+from ragassay.scores import Reason, Unscored
 
 Tokens = Literal["unicode", "rouge"]
 
@@ -75,7 +75,7 @@ class _RunsRouge(AnswersMetric, PairsMetric):
     stem: bool = param(False, "compare Porter stems instead of words")
     tokens: Tokens = param("unicode", "unicode: words of any script; rouge: rouge-score's a-z0-9")
 
-    undefined = "neither answer holds a word"
+    undefined = Unscored(Reason.EMPTY_ANSWER, "neither answer holds a word")
     measure: ClassVar[Measure]
     parts_titles = PARTS_TITLES
     source = "Open RAG Eval, metrics page (consistency); Lin 2004"
@@ -105,7 +105,7 @@ class RunsRouge2(_RunsRouge):
 
     name = "runs_rouge2"
     measure = "rouge2"
-    undefined = "neither answer holds two words"
+    undefined = Unscored(Reason.UNDEFINED, "neither answer holds two words")
     title = "Word pairs that the answers of repeated runs share, over all pairs (ROUGE-2)"
     recommended_for = "whether the same phrases come back"
 

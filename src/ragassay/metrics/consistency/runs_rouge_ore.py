@@ -20,7 +20,7 @@ from ragassay.metrics.consistency.runs import (
     in_pairs,
 )
 from ragassay.metrics.core import Window, part, register
-from ragassay.scores import Unscored
+from ragassay.scores import Reason, Unscored
 
 _TINY = 1e-8
 """What keeps the package's F from a division by 0; it makes F of equal texts a little below 1."""
@@ -118,7 +118,7 @@ class RunsRougeOre(AnswersMetric, PairsMetric):
     title = "Words in the same order in the answers of repeated runs, as Open RAG Eval computes it"
     source = "Open RAG Eval 0.3.0, consistency (ROUGE-L of the package rouge 1.0.1)"
     version = 1
-    undefined = "an answer has no words"
+    undefined = Unscored(Reason.EMPTY_ANSWER, "an answer has no words")
     parts_titles: ClassVar[Mapping[str, str]] = {
         "p": "precision, mean of both directions",
         "r": "recall, mean of both directions",

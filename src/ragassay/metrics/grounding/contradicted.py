@@ -6,7 +6,7 @@ from typing import Any
 
 from ragassay.judges.offline import contradicted
 from ragassay.metrics.citation import sentences
-from ragassay.metrics.core import SampleMetric, missing, not_applicable, register
+from ragassay.metrics.core import SampleMetric, missing, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -34,7 +34,9 @@ class Contradicted(SampleMetric):
         """Also unscored where there is no text to hold the answer against."""
         lacking = missing(sample, self.needs)
         if lacking is None and not any(_texts(sample).values()):
-            return not_applicable("there is no text of a passage or a reference")
+            given = sample.passages is not None
+            reason = Reason.NOTHING_RETRIEVED if given else Reason.NOT_APPLICABLE
+            return Unscored(reason, "there is no text of a passage or a reference")
         return lacking
 
     def score_sample(self, sample: Sample) -> Outcome:
@@ -43,7 +45,7 @@ class Contradicted(SampleMetric):
         pieces = sentences(sample.answer_text, sample.passages or ())
         answer_sentences = [piece.text for piece in pieces if piece.text.strip()]
         if not answer_sentences:
-            return Unscored(Reason.UNDEFINED, "the answer is empty")
+            return Unscored(Reason.EMPTY_ANSWER, "the answer is empty")
         texts = _texts(sample)
         contradictions: list[dict[str, Any]] = []
         for sentence in answer_sentences:

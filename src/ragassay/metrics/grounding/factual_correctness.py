@@ -116,5 +116,7 @@ class FactualCorrectness(JudgedMetric):
         _, best = max(candidates, key=lambda one: one[0])
         value = best[self.part]
         if value is None:
-            return Unscored(Reason.UNDEFINED, "the answer claims nothing, so it has no precision")
+            return Unscored(
+                Reason.NOTHING_CLAIMED, "the answer claims nothing, so it has no precision"
+            )
         return Score(value, best)

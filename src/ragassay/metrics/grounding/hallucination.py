@@ -44,10 +44,10 @@ class _Hhem(ModelMetric):
         if lacking is not None:
             return lacking
         if not any(text.strip() for text in passage_texts(sample)):
-            return Unscored(Reason.UNDEFINED, "the passages are empty texts")
+            return Unscored(Reason.NOTHING_RETRIEVED, "the passages are empty texts")
         if not text_for_models(_answer(sample)).strip():
             return Unscored(
-                Reason.UNDEFINED, "the answer is empty, so there is nothing to bear out"
+                Reason.EMPTY_ANSWER, "the answer is empty, so there is nothing to bear out"
             )
         return None
 
@@ -128,7 +128,7 @@ class HhemWindows(_Hhem):
         """Also unscored where the answer has no sentence with words."""
         lacking = super().lacks(sample)
         if lacking is None and not _sentences(sample):
-            return Unscored(Reason.UNDEFINED, "the answer has no words, so there is no sentence")
+            return Unscored(Reason.EMPTY_ANSWER, "the answer has no words, so there is no sentence")
         return lacking
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
@@ -186,7 +186,9 @@ def _scored(crossed: Sequence[_Crossed], model: HhemModel) -> Iterator[Outcome]:
 def _best(one: _Crossed, table: Sequence[Sequence[float | None]]) -> Outcome:
     """Each sentence with its best window; the first one where several are equally good."""
     if not one.pieces:
-        return Unscored(Reason.UNDEFINED, "the passages hold nothing that the model can read")
+        return Unscored(
+            Reason.NOTHING_RETRIEVED, "the passages hold nothing that the model can read"
+        )
     keys = passage_keys(one.sample.passages or ())
     details, values = [], []
     for sentence, row in zip(one.sentences, table, strict=True):

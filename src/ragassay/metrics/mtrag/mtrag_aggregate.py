@@ -83,7 +83,8 @@ def _shares(
         return lacking
     if isinstance(knowledge, Unscored) and not sample.passages:
         # A given value that is none says so itself.
-        knowledge = Score(-1.0) if knowledge.reason is Reason.NOT_APPLICABLE else knowledge
+        is_absent = knowledge.reason.excused is Reason.NOT_APPLICABLE
+        knowledge = Score(-1.0) if is_absent else knowledge
     numbers = []
     for name, part in (
         ("BertscoreR", recall),

@@ -192,8 +192,8 @@ class ReferenceBertScore(_BertScore):
 class PassageBertScore(_BertScore):
     """BERTScore precision of the answer against each passage; the highest one counts.
 
-    MT-RAG's page calls it keyword precision; it is knowledge precision (Adlakha et al. 2023). Not
-    applicable where nothing was retrieved, whatever value the record brings.
+    MT-RAG's page calls it keyword precision; it is knowledge precision (Adlakha et al. 2023).
+    Unscored where nothing was retrieved, whatever value the record brings.
     """
 
     name = "passage_bertscore"

@@ -236,7 +236,9 @@ class ReferencelessFaithfulness(_Judged):
         extracted = await ask(ExtractClaims(conversation(sample), sample.answer_text))
         claims = tuple(claim for claim in extracted.claims if claim.strip())
         if not claims:
-            return Unscored(Reason.UNDEFINED, "the answer makes no claim that could be supported")
+            return Unscored(
+                Reason.NOTHING_CLAIMED, "the answer makes no claim that could be supported"
+            )
         supported = (await ask(ClaimSupport(claims, passage_texts(sample)))).supported
         n = sum(supported)
         explanation = f"{n} of {len(claims)} claims are supported by the passages"

@@ -28,7 +28,6 @@ from ragassay.metrics.core import (
     SampleMetric,
     Window,
     missing,
-    not_applicable,
     param,
     passage_texts,
     register,
@@ -50,7 +49,7 @@ def no_contexts(sample: Sample) -> Unscored | None:
     if sample.passages:
         return None
     none = "the record has no contexts" if sample.passages is None else "nothing was retrieved"
-    return not_applicable(f"{none}, so there is no passage to compare with")
+    return Unscored(Reason.NOTHING_RETRIEVED, f"{none}, so there is no passage to compare with")
 
 
 @register
@@ -103,14 +102,14 @@ class ReferenceRougeL(ReferenceMetric[Compared]):
 class _AgainstPassages(SampleMetric):
     """A metric that compares the answer with the texts of the passages.
 
-    Not applicable where nothing was retrieved; the benchmark has an explicit null there.
+    Unscored where nothing was retrieved; the benchmark has an explicit null there.
     """
 
     family = "mtrag"
     needs = ("answer", "passages")
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Unscored without an answer, not applicable without passages."""
+        """Unscored without an answer or passages."""
         return missing(sample, ("answer",)) or no_contexts(sample)
 
     def score_sample(self, sample: Sample) -> Outcome:
@@ -190,7 +189,7 @@ class ExtractiveCoverage(_AgainstPassages):
         """
         answer_code, *sources = encode(map(unicode_tokens, (answer, *passages)))
         if not answer_code:
-            return Unscored(Reason.UNDEFINED, "the answer holds no words")
+            return Unscored(Reason.EMPTY_ANSWER, "the answer holds no words")
         run = min(self.run, len(answer_code))
         starts = range(len(answer_code) - run + 1)
         copied = [{at for at in starts if answer_code[at : at + run] in code} for code in sources]

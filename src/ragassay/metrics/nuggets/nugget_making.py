@@ -65,18 +65,19 @@ async def make_nuggets(
         Unanswered: a question on the way has no answer.
     """
     if not texts:
-        return Unscored(Reason.UNDEFINED, "nothing was retrieved, so there are no nuggets")
+        return Unscored(Reason.NOTHING_RETRIEVED, "nothing was retrieved, so there are no nuggets")
     by_text = await ask.once(grades, query, texts, options.shots, earlier)
     chosen = _relevant(by_text, options.min_grade) or (list(by_text) if always else [])
     if not chosen:
         return Unscored(
-            Reason.UNDEFINED,
+            Reason.NOTHING_RETRIEVED,
             f"no passage has a grade of {options.min_grade} or more, so there are no nuggets",
         )
     listed = await _extract(ask, query, chosen, options)
     if not listed.texts:
         why = f"; {listed.refused} were longer than {options.words} words" * bool(listed.refused)
-        return Unscored(Reason.UNDEFINED, f"the judge found no nuggets in the passages{why}")
+        detail = f"the judge found no nuggets in the passages{why}"
+        return Unscored(Reason.NOTHING_RETRIEVED, detail)
     return await _best(ask, query, listed.texts, options)
 
 

@@ -110,7 +110,9 @@ class Umbrela(GradesMetric):
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The mean grade, with every grade as part."""
         if not sample.passages:
-            return Unscored(Reason.UNDEFINED, "nothing was retrieved, and no grades have no mean")
+            return Unscored(
+                Reason.NOTHING_RETRIEVED, "nothing was retrieved, and no grades have no mean"
+            )
         passage_grades = await self.graded(sample, ask)
         by_passage = dict(zip(passage_keys(sample.passages), passage_grades, strict=True))
         return Score(sum(passage_grades) / len(passage_grades), {"grades": by_passage})

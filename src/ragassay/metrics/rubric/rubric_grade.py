@@ -41,7 +41,7 @@ class RubricMetric(JudgedMetric):
         if lacking is not None or "passages" not in self.rubric.sees:
             return lacking
         if not sample.passages:
-            return Unscored(Reason.NOT_APPLICABLE, "nothing was retrieved")
+            return Unscored(Reason.NOTHING_RETRIEVED, "nothing was retrieved")
         return textless_passage(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:

@@ -99,12 +99,12 @@ class _Workbook:
             for metric in metrics:
                 row += 1
                 _put(sheet, row, 0, metric.name)
-                _put_row(sheet, row, (metric.mean, metric.low, metric.high), self._number, first=1)
+                mean = _or_nothing(metric.mean) if metric.n_assumed else metric.mean
+                _put_row(sheet, row, (mean, metric.low, metric.high), self._number, first=1)
                 _put_row(sheet, row, (metric.n_scored, metric.n_total), first=4)
                 if metric.n_assumed:
-                    left = metric.mean_measured
                     _put(sheet, row, 6, metric.n_assumed)
-                    _put(sheet, row, 7, wording.NOTHING if left is None else left, self._number)
+                    _put(sheet, row, 7, _or_nothing(metric.mean_measured), self._number)
                 _put(sheet, row, 8, wording.reasons(metric.unscored))
             row += 2
         for warning in summary.warnings:
@@ -165,6 +165,10 @@ class _Workbook:
         for row, (key, value) in enumerate((*_facts(result), *prompts)):
             _put(sheet, row, 0, key, self._strong)
             _put(sheet, row, 1, value, self._text)
+
+
+def _or_nothing(mean: float | None) -> float | str:
+    return wording.NOTHING if mean is None else mean
 
 
 def _facts(result: Result) -> Iterator[tuple[str, str]]:

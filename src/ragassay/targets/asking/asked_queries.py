@@ -13,8 +13,8 @@ from ragassay.targets.target import Request, Target
 from ragassay.targets.target_factory import AskOptions
 
 _NO_SYSTEM: Mapping[str, Any] = {
-    "system": "", "repeat": 0, "answer": None, "passages": None, "failure": None, "given": {},
-    "given_by": {}, "given_unscored": {}, "runs": (),
+    "system": "", "repeat": 0, "answer": None, "passages": None, "passages_prescribed": False,
+    "failure": None, "given": {}, "given_by": {}, "given_unscored": {}, "runs": (),
 }  # fmt: skip
 """The fields that a system filled, as they are where none did."""
 _MEASURED = frozenset({ASKED, NO_ANSWER})

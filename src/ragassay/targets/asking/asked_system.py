@@ -136,7 +136,8 @@ class AskedQuery:
         """
         assert self.request is not None
         if self.request.passages is not None:
-            stored = replace(stored, passages=tuple(map(Passage, self.request.passages)))
+            passages = tuple(map(Passage, self.request.passages))
+            stored = replace(stored, passages=passages, passages_prescribed=True)
         return answered(
             self.query,
             self.system.target.name,

@@ -88,7 +88,8 @@ def answered(
         metadata[NO_ANSWER] = True
     return replace(
         query, system=system, repeat=repeat, history=history, answer=stored.answer,
-        passages=stored.passages, metadata=metadata,
+        passages=stored.passages, passages_prescribed=stored.passages_prescribed,
+        metadata=metadata,
         timestamp=stored.metadata["at"] if query.timestamp is None else query.timestamp,
     )  # fmt: skip
 

@@ -106,6 +106,25 @@ def whole_number(value: Any, field: str) -> int | None:
     raise unexpected(value, "a whole number", field)
 
 
+def flag(value: Any, field: str) -> bool:
+    """Yes or no, even where it was read as ``"true"`` or ``1``; no where nothing was given.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is neither.
+    """
+    found = _FLAGS.get(str("" if value is None else value).strip().casefold())
+    if found is None:
+        raise unexpected(value, "true or false", field)
+    return found
+
+
+_FLAGS = {"": False, "false": False, "0": False, "true": True, "1": True}
+
+
 def score(value: Any, field: str) -> float | None:
     """A finite number, or ``None`` where nothing was given.
 

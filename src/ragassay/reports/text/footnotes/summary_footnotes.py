@@ -56,12 +56,12 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
     notes += _total_notes(summary)
     for metric in summary.metrics.values():
         if metric.n_assumed:
-            without = (
-                "nothing" if metric.mean_measured is None else wording.number(metric.mean_measured)
-            )
+            without = "there is no mean"
+            if metric.mean_measured is not None:
+                without = f"the mean without them is {wording.number(metric.mean_measured)}"
             notes.append(
                 f"{metric.name}: {share(metric.n_assumed, metric.n_scored, 'value')} for a missing "
-                f"part, as published; the mean without them is {without}."
+                f"part, as published; {without}."
             )
     return notes
 

@@ -1,0 +1,137 @@
+"""What a system did not retrieve, cite, claim or answer is no way around a gate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.engine.comparison import GatedComparison
+from ragassay.engine.results import GateResult, open_run
+from ragassay.reports.text.footnotes import comparison_notes
+from ragassay.samples import Answerability
+from ragassay.scores import Reason, Score, Unscored
+
+PASSAGE = {"id": "d1", "text": "Emma is a novel by Jane Austen."}
+OTHER = {"id": "x", "text": "Cows eat grass in the meadow."}
+INVENTED = "The tower is 300 metres tall and was built in 1889."
+Records = list[dict[str, Any]]
+
+
+def records(n_good: int, n_bad: int, **bad: Any) -> Records:
+    """Answers that their passage bears out, and others that are invented."""
+    good = {"query": "Who wrote Emma?", "passages": [PASSAGE], "answer": PASSAGE["text"]}
+    other = {"query": "How tall is it?", "passages": [], "answer": INVENTED} | bad
+    return [{"id": f"g{n}"} | good for n in range(n_good)] + [
+        {"id": f"b{n}"} | other for n in range(n_bad)
+    ]
+
+
+def gate(data: Records, condition: str = "rl_f>=0.9", **options: Any) -> GateResult:
+    result = ragassay.evaluate(
+        data, metrics=["rl_f"], fail_under=[condition], trust_offline=True, **options
+    )
+    (found,) = result.gates
+    return found
+
+
+def test_answers_over_no_passages_pass_no_gate_that_they_fail_over_irrelevant_ones() -> None:
+    found = gate(records(45, 15))
+    assert (found.value, found.passed, found.unscored) == (1.0, None, 15)
+    assert (found.low, found.high) == (0.75, 1.0)
+    line = "15 samples without a score count at the worst and the best value (15 nothing retrieved)"
+    assert line in found.sentence
+    assert gate(records(45, 15, passages=[OTHER])).passed is False
+    # They are counted, too, where a gate is decided: both ends pass, or fail.
+    for condition, passed in (("rl_f>=0.7", True), ("low(rl_f)>=0.5", True), ("rl_f<=0.7", False)):
+        found = gate(records(45, 15), condition)
+        assert found.passed is passed and line in found.sentence
+
+
+def test_a_gate_on_a_run_folder_counts_them_as_the_run_did(tmp_path: Path) -> None:
+    gate(records(5, 2), save=tmp_path / "run")
+    opened = open_run(tmp_path / "run")
+    assert opened.columns.reasons("rl_f") == {"nothing_retrieved": 2}
+    assert opened.columns.owed("rl_f").sum() == 2
+    assert opened.summary.metrics["rl_f"].mean == 1.0 and opened.summary.incomplete == 0
+
+
+@pytest.mark.parametrize("label", [*Answerability, None])
+@pytest.mark.parametrize("bad", [{"passages": []}, {"passages": [OTHER], "answer": ""}])
+def test_only_an_unanswerable_or_conversational_query_needs_nothing(
+    label: Answerability | None, bad: dict[str, Any]
+) -> None:
+    found = gate(records(3, 1, answerability=label, **bad))
+    excused = label in (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
+    assert found.passed is (True if excused else None)
+    assert found.unscored == (0 if excused else 1)
+
+
+def test_passages_that_the_data_set_prescribes_are_not_the_systems_doing() -> None:
+    assert gate(records(3, 1, passages_prescribed=True)).passed is True
+    # What the system then says of them is.
+    said_nothing = records(3, 1, passages=[OTHER], answer="", passages_prescribed=True)
+    assert gate(said_nothing).passed is None
+
+
+def test_models_that_are_given_the_passages_of_a_task_did_not_retrieve_them(
+    tmp_path: Path,
+) -> None:
+    task = {"task_id": "t", "input": [{"speaker": "user", "text": "How tall?"}], "contexts": []}
+    evaluation = {"task_id": "t", "model_id": "m", "model_response": INVENTED, "annotations": {}}
+    content = {
+        "models": [{"model_id": "m"}],
+        "documents": [],
+        "tasks": [task],
+        "evaluations": [evaluation],
+    }
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    result = ragassay.evaluate(tmp_path / "a.json", ["rl_f"])
+    assert result.columns.reasons("rl_f") == {"not_applicable": 1}
+
+
+@ragassay.metric(name="borne_out_here")
+def borne_out(answer: str, passages: list[str]) -> Score | Unscored:
+    if not passages:
+        return Unscored(Reason.NOTHING_RETRIEVED, "none")
+    return Score(answer in passages) if answer else Unscored(Reason.EMPTY_ANSWER, "none")
+
+
+def run(kinds: str) -> ragassay.Result:
+    """A run whose answers are right (r) or wrong (w), empty (e), or over no passages (n)."""
+    said = {"r": ("a", ["a"]), "w": ("b", ["a"]), "e": ("", ["a"]), "n": ("a", [])}
+    data = [
+        {"id": f"{n}", "query": "?", "answer": said[kind][0], "passages": said[kind][1]}
+        for n, kind in enumerate(kinds)
+    ]
+    return ragassay.evaluate(data, [borne_out])
+
+
+def compared(new: str, old: str) -> tuple[ragassay.Comparison, GateResult, GateResult]:
+    found = ragassay.compare(run(new), run(old), fail_if_drop="borne_out_here>0.3")
+    drop, worse = GatedComparison.of(found, fail_if_worse=True).gates
+    return found, drop, worse
+
+
+def test_what_neither_system_retrieved_is_left_out_of_a_comparison_and_counted() -> None:
+    found, drop, worse = compared("r" * 40 + "n" * 20, "r" * 40 + "n" * 20)
+    assert (found.differences[0].n, drop.passed, worse.passed) == (40, True, True)
+    assert drop.unscored == worse.unscored == 0
+    sentence = "borne_out_here: both systems left nothing to measure in 20 queries"
+    assert any(sentence in note for note in comparison_notes(found))
+    assert not compared("r" * 40, "r" * 40)[0].notes
+
+
+@pytest.mark.parametrize(("new", "old"), [("n", "r"), ("e", "r")])
+def test_what_one_system_alone_left_out_counts_at_its_worst(new: str, old: str) -> None:
+    found, drop, worse = compared("r" * 40 + new * 20, "r" * 40 + old * 20)
+    assert (drop.passed, worse.passed) == (None, None)
+    assert drop.unscored == worse.unscored == 20 and not found.notes
+
+
+def test_two_systems_that_left_something_out_for_other_reasons_are_not_alike() -> None:
+    found, drop, _ = compared("r" * 40 + "n" * 20, "r" * 40 + "e" * 20)
+    assert drop.passed is None and drop.unscored == 40 and not found.notes
