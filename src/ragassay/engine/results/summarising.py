@@ -48,6 +48,7 @@ def describe(
     signature: str = "",
     judge: str = "",
     group: str = "",
+    language: str = "",
 ) -> MetricSummary:
     """The summary of a metric that has no scores yet.
 
@@ -58,6 +59,7 @@ def describe(
         signature: of the computation; the metric's own when left out.
         judge: label of the run's judge, where it was asked.
         group: heading that the suite puts it under.
+        language: code of the language of the judged samples.
     """
     return MetricSummary(
         name=name,
@@ -71,6 +73,7 @@ def describe(
         signature=signature or metric.signature,
         judge=judge,
         group=group,
+        language=language,
     )
 
 
@@ -206,6 +209,7 @@ def _over(
         n_given=columns.n_given(metric.name, mask),
         judges=judges,
         judge=label_of(judges) if judges else metric.judge,
+        language=metric.language if any(judges) or metric.judge else "",
     )
 
 
