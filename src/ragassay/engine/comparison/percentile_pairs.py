@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.results import Difference, Result
+from ragassay.note import Note
 from ragassay.stats import percentile_difference, rounded_differences
 
-WHY = "a percentile has an interval, by the bootstrap over queries, and no test"
-"""Why there is no verdict."""
 _BOUNDS = ("low", "high", "least", "most")
 _NONE = (
     *("p_value", "significant", "p_adjusted", "significant_adjusted", "t_p_value", "cohens_d"),
@@ -71,7 +70,7 @@ def compare_percentile(
         level=level,
         interval="percentile",
         standing="exploratory",
-        why=WHY,
+        why=Note("percentile", {}, (name,)),
     )
 
 

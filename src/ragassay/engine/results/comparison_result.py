@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import ragassay
 from ragassay.engine.results.gate_result import GateResult
 from ragassay.engine.results.summary import Displayed
+from ragassay.note import Note
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
@@ -75,7 +76,7 @@ class Difference:
     most: float | None = None
     too_few: bool = False
     standing: Standing = "tested"
-    why: str = ""
+    why: Note | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -163,6 +164,7 @@ class Comparison(Displayed):
         body["differences"] = [
             {
                 **asdict(d),
+                "why": "" if d.why is None else str(d.why),
                 "verdict": d.verdict,
                 "A_mean": d.a_mean,
                 "B_mean": d.b_mean,

@@ -1,8 +1,8 @@
 from .agreement import (
-    NOT_MEASURED as NOT_MEASURED,
+    LEAST as LEAST,
     Agreement as Agreement,
-    agreement_of as agreement_of,
-    figures as figures,
+    rows as rows,
+    rows_of as rows_of,
 )
 from .claims import extract as extract, supported as supported
 from .offline_judge import (

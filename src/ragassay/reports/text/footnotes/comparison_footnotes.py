@@ -6,8 +6,10 @@ from collections import Counter
 
 from ragassay.counts import either
 from ragassay.engine.results import Comparison
+from ragassay.note import Note, joined
 from ragassay.reports.text import wording
 from ragassay.reports.text.grouping import grouped, sentences
+from ragassay.reports.text.note_sentences import all_said
 from ragassay.stats import EXACT_UP_TO
 
 MOST_NAMES = 6
@@ -146,26 +148,17 @@ def _corrected(comparison: Comparison, n_tested: int) -> str:
 
 
 def standing_notes(comparison: Comparison) -> list[str]:
-    """Notes on metrics that have no verdict, or whose judge was never measured; one sentence for
-    each reason.
+    """Notes on metrics that have no verdict, and on how far their judges agree with people; one
+    sentence for each reason.
     """
-    untested = (d for d in comparison.differences if d.standing != "tested" or d.why)
-    reasons = grouped(((d.standing, d.why), d.name) for d in untested)
-    words = {
-        "tested": "{why}",
-        "exploratory": "exploratory, because other metrics were named as the primary ones{why}"
-        if comparison.primary
-        else "exploratory{why}",
-        "indicative": "indicative: {why}",
-        "not comparable": "no verdict: {why}",
-    }
-    sentences = []
-    for (standing, why), names in reasons.items():
-        because = why.rstrip(".")
-        if standing == "exploratory" and because:
-            because = f" ({because})"
-        sentences.append(f"{', '.join(names)}: {words[standing].format(why=because)}.")
-    return sentences
+    notes = [d.why for d in comparison.differences if d.why is not None]
+    explained = {name for note in notes if note.kind == "percentile" for name in note.names}
+    notes += [
+        Note("exploratory", {}, (d.name,))
+        for d in comparison.differences
+        if d.standing == "exploratory" and d.name not in explained
+    ]
+    return all_said(joined(notes))
 
 
 def cluster_notes(comparison: Comparison) -> list[str]:
