@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay import evaluate, load
-from ragassay.judges import offline
+from ragassay.judges import Verdict, offline
 from ragassay.judges.offline import Agreement, OfflineJudge, rows
 from ragassay.judges.questions import CitationSupport, ExtractClaims
-from ragassay.judges.verdict import Verdict
 from ragassay.samples import Answer, Passage, Sample, Turn
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"

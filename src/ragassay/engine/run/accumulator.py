@@ -12,6 +12,7 @@ from ragassay.engine.config import RunConfig
 from ragassay.engine.results import (
     CONVERSATION_KEYS,
     IN_CLUSTER,
+    DataLanguage,
     Given,
     IntervalOptions,
     MetricSummary,
@@ -34,7 +35,6 @@ from ragassay.engine.results import (
     summarise,
     totals,
 )
-from ragassay.engine.run.data_language import DataLanguage
 from ragassay.engine.run.missing_scores import MissingScores
 from ragassay.errors import CountedFact, UsageError
 from ragassay.judges import IN_PART
