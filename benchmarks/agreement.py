@@ -1,8 +1,9 @@
 """The offline judge's agreement with labels: its table, computed anew and as the file has it.
 
 ``python -m benchmarks.agreement [--write]``. Needs ``../shared/data/mtrag``. ``--write`` puts the
-figures into ``src/ragassay/judges/offline/data/agreement.yaml``. Without it the exit code is 1
-where the file has another number of items, or a figure that differs by more than 0.005.
+figures into ``src/ragassay/judges/offline/data/agreement.yaml`` and ``docs/offline-judge.md``.
+Without it the exit code is 1 where the file has another number of items, or a figure that differs
+by more than 0.005.
 
 The judge is asked as a run asks it. Intervals are percentile bootstraps over conversations (queries
 where the answers are to single queries), so that what belongs to one of them is drawn together.
@@ -14,6 +15,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -30,6 +32,7 @@ from ragassay.samples import Answer, Passage, Sample, Turn
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"
 FILE = Path(offline.__file__).with_name("data") / "agreement.yaml"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md"
 ASPECTS = ("faithfulness", "appropriateness", "completeness")
 TOLERANCE = 0.005
 RESAMPLES = 2_000
@@ -54,6 +57,8 @@ def main() -> int:
     if "--write" in sys.argv:
         text = FILE.read_text(encoding="utf-8")
         FILE.write_text(written(text, found), encoding="utf-8")
+        new = [replace(row, **found[row.name]) for row in rows()]
+        PAGE.write_text(on_page(PAGE.read_text(encoding="utf-8"), new), encoding="utf-8")
     print(f"{'row':<18}{'measure':<19}{'n':>6}  {'computed':<22}{'in the file':<22}of")
     wrong = 0
     for row in rows():
@@ -88,6 +93,17 @@ def written(text: str, found: Mapping[str, Mapping[str, float]]) -> str:
             line = re.compile(rf"^({name}:\n(?:(?:  .*)?\n)*?  {key}: ).*$", re.M)
             text = line.sub(rf"\g<1>{value}", text, count=1)
     return text
+
+
+def on_page(page: str, table: Sequence[Agreement]) -> str:
+    """The page with these rows below the head of its table."""
+    lines = [
+        f"| {', '.join(f'`{name}`' for name in row.metrics)} | {row.of} | {row.labels} | "
+        f"{row.measure} {row.value:.3f} [{row.low:.3f}, {row.high:.3f}] | {row.n:,} | "
+        f"{'yes' if row.sufficient else 'no'} |\n"
+        for row in table
+    ]
+    return re.sub(r"(\| used by .*\n\|[-|]+\n)(\|.*\n)*", lambda m: m[1] + "".join(lines), page)
 
 
 def spearman(x: Floats, y: Floats, times: Floats) -> Floats:

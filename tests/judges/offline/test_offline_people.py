@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,18 +10,13 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 
-from benchmarks import agreement, offline_judge as benchmark, perturbations
-
-from ragassay.judges.offline.agreement import Agreement, figures
+from benchmarks import offline_judge as benchmark, perturbations
 
 
 @pytest.fixture(scope="module")
-def records(shared: Path) -> Iterator[list[benchmark.Record]]:
+def records(shared: Path) -> list[benchmark.Record]:
     assert (shared / "data" / "mtrag" / "human_evaluations_half.json").is_file()
-    found = benchmark.read()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreement, "read", lambda: found)
-        yield found
+    return benchmark.read()
 
 
 @pytest.fixture(scope="module")
@@ -97,67 +91,6 @@ def test_the_page_prints_the_figures_of_this_version(row: str, llm: list[benchma
     assert int(cells[0]) == len(kept)
     for at, aspect in enumerate(benchmark.ASPECTS):
         assert float(cells[1 + 2 * at]) == pytest.approx(rho(kept, ROWS[row], aspect), abs=0.0006)
-
-
-FIGURES = [one for listed in figures().values() for one in listed]
-
-
-def test_each_figure_is_computed_unless_its_data_is_not_here() -> None:
-    assert {one.computed for one in FIGURES} - {""} == set(agreement.COMPUTED)
-    for one in FIGURES:
-        assert one.computed or "measured by reviewers" in one.source
-
-
-@pytest.mark.parametrize(
-    "said",
-    [one for one in FIGURES if one.computed and one.computed not in agreement.SLOW],
-    ids=lambda said: f"{said.kind}-{said.computed}",
-)
-def test_the_file_of_agreement_says_what_is_measured(
-    said: Agreement, records: list[benchmark.Record]
-) -> None:
-    assert agreement.agrees(said, agreement.COMPUTED[said.computed]())
-
-
-def test_cross_validation_scores_each_fold_by_settings_chosen_without_it(
-    llm: list[benchmark.Record], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(benchmark, "GRID", (benchmark.Lens(),))
-    found = benchmark.cross_validated(llm)
-    scored = [record for record in llm if record.scores["rl_f"] is not None]
-    own = rho(scored, benchmark.raw("rl_f"), "faithfulness")
-    assert found.held_out == pytest.approx(own) and found.each == (found.held_out,)
-    assert found.n == len(scored)
-
-
-def test_quick_leaves_out_slow_figures(
-    shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = Agreement("k", "AUC", 0.5, 9, "answers", "x", "y", computed="slow")
-    monkeypatch.setattr(agreement, "figures", lambda: {"k": (said,)})
-    monkeypatch.setattr(agreement, "COMPUTED", {"slow": lambda: (0.9, 9)})
-    monkeypatch.setattr(agreement, "SLOW", frozenset({"slow"}))
-    for words, code in ((["agreement"], 1), (["agreement", "--quick"], 0)):
-        monkeypatch.setattr(sys, "argv", words)
-        assert agreement.main() == code
-        capsys.readouterr()
-
-
-def test_a_file_of_agreement_that_is_not_true_is_told(
-    shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = Agreement("says_idk", "balanced accuracy", 0.5, 585, "answers", "x", "y", computed="idk")
-    for value, code in ((0.5, 0), (0.506, 1)):
-        monkeypatch.setattr(agreement, "figures", lambda: {"says_idk": (said,)})
-        monkeypatch.setattr(agreement, "COMPUTED", {"idk": lambda found=value: (found, 585)})
-        assert agreement.main() == code
-        assert ("WRONG" in capsys.readouterr().out) == bool(code)
-
-
-def test_auc_is_the_share_of_pairs_in_the_right_order() -> None:
-    assert agreement.auc([3, 2, 1, 0], [True, True, False, False]) == 1.0
-    assert agreement.auc([1, 1, 1], [True, False, False]) == 0.5
-    assert agreement.auc([2, 1, 1], [False, True, False]) == pytest.approx(0.25)
 
 
 SUPPORTED_AT_MOST = {
