@@ -72,9 +72,7 @@ def test_explain_tells_the_rows_of_each_metric(tmp_path: Path, capsys: Any) -> N
     path = tmp_path / "data.jsonl"
     one = {"query_id": "q", "query": "How tall is the tower?", "answer": "It is 330 metres tall."}
     path.write_text(json.dumps({**one, "passages": ["The tower is 330 metres tall."]}) + "\n")
-    assert call(
-        ["run", str(path), "-m", "umbrela,answer_relevance,rl_f", "-o", f"{tmp_path}/r"]
-    ) in (0, 3)
+    assert call(["run", str(path), "-m", "umbrela,rl_f", "-o", f"{tmp_path}/r"]) == 0
     capsys.readouterr()
     assert call(["explain", f"{tmp_path}/r", "q"]) == 0
     said = " ".join(capsys.readouterr().out.split())
