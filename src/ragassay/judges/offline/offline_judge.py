@@ -11,15 +11,15 @@ from typing import Any
 
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline.language import LONGEST
-from ragassay.judges.offline.rules import POSITIVE_STARS, answer_to, rules
+from ragassay.judges.offline.questions import POSITIVE_STARS, RULES, answer_to
+from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.questions import ContextReport
 from ragassay.judges.reply import Lost, R, R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 
-VERSION = 2
+VERSION = 3
 """Raised when any of its answers changes."""
 
 LABEL = f"offline-lexical/{VERSION}"
@@ -128,7 +128,7 @@ def as_far_as_read(question: Question[R], answer: R) -> R | Lost:
         without = dict.fromkeys([*lacking, *(f"{name}_explanation" for name in lacking)])
         reasons = {**answer.lost, **dict.fromkeys(lacking, lost)}
         return answer.model_copy(update={**without, "lost": reasons})
-    rule = rules()[type(question)]
+    rule = RULES[type(question)]
     of_field = any(name.split()[0] == rule.field for name in cut)
     return lost if of_field and rule.absent(question, answer) else answer
 
