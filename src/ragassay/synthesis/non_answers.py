@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from ragassay.golden import language_of
-from ragassay.judges.offline import asks_back, parts
+from ragassay.judges.offline import parts
 from ragassay.judges.offline.refusal import OFFERS, TURN
 from ragassay.judges.offline.words import content, sentences
 
@@ -67,7 +67,7 @@ def declined(text: str) -> bool:
     if not (_REFUSES.match(text) or (counts.refusals and not counts.statements)):
         return False
     asked = [one for one in sentences(text) if one.endswith(("?", "？"))]
-    return all(OFFERS.search(one) or (asks_back(one) and _MORE.search(one)) for one in asked)
+    return all(OFFERS.search(one) or _MORE.search(one) for one in asked)
 
 
 def states(text: str) -> bool:

@@ -12,13 +12,12 @@ from .offline_judge import (
     too_long as too_long,
 )
 from .questions import (
-    RULES as RULES,
+    ANSWERS as ANSWERS,
     answer_to as answer_to,
     contradicted as contradicted,
     supported_share as supported_share,
 )
 from .refusal import (
-    asks_back as asks_back,
     is_small_talk as is_small_talk,
     parts as parts,
     says_idk as says_idk,

@@ -228,19 +228,11 @@ def _turned(own: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
     return False
 
 
-def near_copy(sentence: str, passages: Evidence) -> Comparison | None:
-    """The comparison with the sentence of the passages that is nearest; ``None`` for none near.
-
-    Of sentences that are about as near, one that does not contradict it counts.
-
-    Args:
-        sentence: its text.
-        passages: that may hold a copy.
-    """
+def near_copy(sentence: str, passages: Evidence) -> Comparison:
+    """The comparison with the nearest sentence of the passages; of those that are about as near,
+    one that does not contradict it counts."""
     own = read(sentence)
     found = [compared(own, read(one)) for one in passages.nearest(content(sentence))]
-    found = [one for one in found if one.kind or one.copy]
-    if not found:
-        return None
+    found = [one for one in found if one.kind or one.copy] or [Comparison(0.0)]
     best = max(one.near for one in found)
     return max(found, key=lambda one: (one.near >= best - 0.1, one.copy, one.near))

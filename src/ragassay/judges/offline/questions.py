@@ -2,67 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
+from ragassay.judges import questions as asked
 from ragassay.judges.offline.evidence import Evidence, evidence, share_of, strict
 from ragassay.judges.offline.near_copy import Kind, near_copy
-from ragassay.judges.offline.refusal import (
-    asks_back,
-    claims_nothing,
-    is_small_talk,
-    refuses,
-    says_idk,
-)
-from ragassay.judges.offline.relevance import grade, score
+from ragassay.judges.offline.refusal import claims_nothing, is_small_talk, refuses, says_idk
+from ragassay.judges.offline.relevance import grade
 from ragassay.judges.offline.words import (
-    Phrases,
     content,
     evidence_sentences,
     is_hostile,
+    pattern,
     phrases,
     plain,
     sentences,
     tokens,
 )
 from ragassay.judges.question import Question
-from ragassay.judges.questions import (
-    AnswerAttempted,
-    AnswerMatch,
-    AssignNuggets,
-    Attempt,
-    CitationSupport,
-    Claims,
-    ClaimSupport,
-    ClaimVerdicts,
-    Clarification,
-    ContextReport,
-    ExtractClaims,
-    ExtractNuggets,
-    Idk,
-    Match,
-    NuggetAssignments,
-    NuggetImportance,
-    NuggetImportances,
-    NuggetList,
-    Rating,
-    ReferenceRating,
-    Relevance,
-    RelevanceGrade,
-    ReportOnContext,
-    SaysIdk,
-    SaysUnderspecified,
-    Support,
-)
 from ragassay.judges.reply import Lost, Reply
 from ragassay.scores import Reason
 
 FULL, PARTIAL = 0.75, 0.4
 """Smallest coverage of a statement for full and for partial support."""
-CLAIM = 0.5
-"""Coverage and order of a claim's words, together, above which it is supported."""
-ORDER = 0.1
-"""Part of that for the order of its words."""
+CLAIM, ORDER = 0.45, 0.2
+"""Coverage of a claim and order of its sentence, together, above which it is supported; part of
+that for the order."""
 NEAR_QUERY = 0.35
 """Share of a query's weight from which a sentence is near it."""
 SAME = 0.6
@@ -70,48 +36,37 @@ SAME = 0.6
 SHORT, FOUND = 5, 0.6
 """Largest number of content words of a reference that must all be found in an answer; share of a
 longer one's weight that must be."""
-POSITIVE, POSITIVE_STARS = 2, 4
-"""From which grade, and how many stars, a passage holds what is asked for."""
 
-Level = Literal["full", "partial", "none"]
-_TALK = Phrases("talk")
+_TALK = pattern("talk")
+_END = (".", "!", "?", "…", "。", "！", "？")
 
 
-def held(statement: str, passages: Evidence) -> Level:
-    """How far passages hold a statement.
-
-    Args:
-        statement: a sentence or a few.
-        passages: that may hold it.
-    """
-    stems = tuple(content(statement))
+def held(statement: str, passages: Evidence) -> str:
+    """How far passages hold a statement: ``full``, ``partial`` or ``none``."""
+    stems = content(statement)
     if not stems or is_hostile(statement):
         return "none"
     found = near_copy(statement, passages)
-    if found is not None and found.kind is not None:
+    if found.kind is not None:
         return "partial" if found.kind in ("number", "unit", "name") else "none"
     share = passages.coverage(stems)
-    exact = passages.holds(strict(statement))
-    if exact and (share >= FULL or (found is not None and found.copy)):
+    if (share >= FULL or found.copy) and passages.holds(strict(statement)):
         return "full"
     return "partial" if share >= PARTIAL else "none"
 
 
 def contradicted(sentence: str, passages: Sequence[str]) -> Kind | None:
-    """How passages contradict a sentence that is a near copy of one of theirs; ``None`` for not.
-
-    Args:
-        sentence: its text.
-        passages: texts that may contradict it.
-    """
-    found = near_copy(plain(sentence), evidence(tuple(passages)))
-    return None if found is None else found.kind
+    """How passages contradict a sentence that is a near copy of one of theirs; ``None``: not."""
+    return near_copy(plain(sentence), evidence(tuple(passages))).kind
 
 
-# --- claims ---
+def citation(question: asked.CitationSupport) -> asked.Support:
+    """How far the passage holds the statement."""
+    found = held(plain(question.statement), evidence((question.passage,)))
+    return asked.Support.model_validate({"support": found})
 
 
-def extract_claims(question: ExtractClaims) -> Claims:
+def extract_claims(question: asked.ExtractClaims) -> asked.Claims:
     """The phrases of the answer's sentences; what addresses the judge stays whole."""
     claims: list[str] = []
     for sentence in sentences(plain(question.answer)):
@@ -121,10 +76,10 @@ def extract_claims(question: ExtractClaims) -> Claims:
             talk = _TALK.search(sentence)
             rest = sentence[: talk.start()] + sentence[talk.end() :] if talk else sentence
             claims.extend(phrases(rest.strip()))
-    return Claims(claims=tuple(claims))
+    return asked.Claims(claims=tuple(claims))
 
 
-def claim_support(question: ClaimSupport) -> ClaimVerdicts:
+def claim_support(question: asked.ClaimSupport) -> asked.ClaimVerdicts:
     """Claims of one sentence stand or fall together where it is a near copy. Any other one needs
     its numbers and names in the passages, enough coverage, and the order of its sentence's words.
     """
@@ -135,21 +90,18 @@ def claim_support(question: ClaimSupport) -> ClaimVerdicts:
         found = near_copy(sentence, passages)
         order = passages.in_order(content(sentence))
         for claim in claims:
-            stems = tuple(content(claim))
+            stems = content(claim)
             strong = (1 - ORDER) * passages.coverage(stems) + ORDER * order > CLAIM
-            copied = found is not None and found.copy
-            against = found is not None and found.kind is not None
-            good = passages.holds(strict(claim)) and (copied or strong)
-            supported.append(good and bool(stems) and not against and not is_hostile(claim))
-    return ClaimVerdicts(supported=tuple(supported))
+            good = passages.holds(strict(claim)) and (found.copy or strong)
+            supported.append(good and bool(stems) and not found.kind and not is_hostile(claim))
+    return asked.ClaimVerdicts(supported=tuple(supported))
 
 
 def _by_sentence(claims: Sequence[str]) -> Iterator[list[str]]:
-    """The claims in runs that end with a sentence's end."""
     run: list[str] = []
     for claim in claims:
         run.append(claim)
-        if claim.rstrip("\"'”’)]").endswith((".", "!", "?", "…", "。", "！", "？")):
+        if claim.rstrip("\"'”’)]").endswith(_END):
             yield run
             run = []
     if run:
@@ -158,63 +110,53 @@ def _by_sentence(claims: Sequence[str]) -> Iterator[list[str]]:
 
 def supported_share(answer: str, passages: Sequence[str]) -> float | None:
     """The share of an answer's claims that passages support; ``None`` where it claims nothing."""
-    claims = extract_claims(ExtractClaims("", answer)).claims
-    if not claims:
-        return None
-    verdicts = claim_support(ClaimSupport(claims, tuple(passages))).supported
-    return sum(verdicts) / len(verdicts)
+    claims = extract_claims(asked.ExtractClaims("", answer)).claims
+    verdicts = claim_support(asked.ClaimSupport(claims, tuple(passages))).supported
+    return sum(verdicts) / len(verdicts) if verdicts else None
 
 
-# --- passages ---
-
-
-def relevance(question: RelevanceGrade) -> Relevance:
+def relevance(question: asked.RelevanceGrade) -> asked.Relevance:
     """The grade, used for all three steps: words do not show how far a passage can be trusted."""
     found = grade(question.query, question.passage, question.earlier)
-    return Relevance(match=found, trust=found, grade=found)
+    return asked.Relevance(match=found, trust=found, grade=found)
 
 
-def report(question: ReportOnContext) -> ContextReport:
+def report(question: asked.ReportOnContext) -> asked.ContextReport:
     """The relevance of the best chunk; the other fields have no signal behind them."""
     best = max((grade(question.query, chunk) for chunk in question.chunks), default=0)
     why = "the offline judge compares words, which do not tell this; name an LLM as the judge"
     lost = Lost(reason=Reason.UNSUPPORTED, detail=why)
-    return ContextReport(
+    return asked.ContextReport(
         relevance=(1, 2, 4, 5)[best],
-        relevance_explanation=f"The best chunk holds words of the query: grade {best} of 3.",
+        relevance_explanation=f"The best chunk has grade {best} of 3 by the words of the query.",
         lost=dict.fromkeys(("usefulness", "utilization", "attribution"), lost),
     )
 
 
-# --- nuggets ---
-
-
-def extract_nuggets(question: ExtractNuggets) -> NuggetList:
+def extract_nuggets(question: asked.ExtractNuggets) -> asked.NuggetList:
     """The clauses of the sentences nearest to the query, each of at most ``words`` words."""
-    asked = set(content(question.query))
-    candidates: list[tuple[float, str]] = []
-    for passage in question.passages:
-        for sentence in evidence_sentences(passage):
-            near = share_of(asked, set(content(sentence)))
-            if near >= NEAR_QUERY:
-                candidates += [(near, one) for one in _clauses(sentence, question.words)]
-    candidates.sort(key=lambda one: -one[0])
+    query = set(content(question.query))
+    near = [
+        (share_of(query, set(content(sentence))), sentence)
+        for passage in question.passages
+        for sentence in evidence_sentences(passage)
+    ]
     seen = [set(content(one)) for one in question.known]
     chosen: list[str] = []
-    for _, clause in candidates:
-        stems = set(content(clause))
-        new = not any(len(stems & other) >= SAME * len(stems | other) for other in seen)
-        if new and len(seen) < question.most and len(stems - asked) > 0:
-            seen.append(stems)
-            chosen.append(clause)
-    return NuggetList(nuggets=tuple(chosen))
+    for share, sentence in sorted(near, key=lambda one: -one[0]):
+        for clause in _clauses(sentence, question.words) if share >= NEAR_QUERY else ():
+            stems = set(content(clause))
+            known = any(len(stems & other) >= SAME * len(stems | other) for other in seen)
+            if not known and len(seen) < question.most and stems - query:
+                seen.append(stems)
+                chosen.append(clause)
+    return asked.NuggetList(nuggets=tuple(chosen))
 
 
 def _clauses(sentence: str, most: int) -> list[str]:
     """A sentence in runs of its phrases, none of more words than ``most``."""
     runs: list[list[str]] = [[]]
-    for phrase in phrases(sentence):
-        words = phrase.split()
+    for words in map(str.split, phrases(sentence)):
         if runs[-1] and len(runs[-1]) + len(words) > most:
             runs.append([])
         runs[-1] += words
@@ -223,37 +165,35 @@ def _clauses(sentence: str, most: int) -> list[str]:
     return [clause for clause in clauses if len(content(clause)) >= 3]
 
 
-def importance(question: NuggetImportance) -> NuggetImportances:
+def importance(question: asked.NuggetImportance) -> asked.NuggetImportances:
     """``vital`` where the nugget is near the query."""
-    asked = content(question.query)
-    near = (share_of(asked, set(content(one))) >= NEAR_QUERY for one in question.nuggets)
-    return NuggetImportances(labels=tuple("vital" if one else "okay" for one in near))
+    query = content(question.query)
+    near = (share_of(query, set(content(one))) >= NEAR_QUERY for one in question.nuggets)
+    return asked.NuggetImportances(labels=tuple("vital" if one else "okay" for one in near))
 
 
-def assign(question: AssignNuggets) -> NuggetAssignments:
+def assign(question: asked.AssignNuggets) -> asked.NuggetAssignments:
     """Each nugget as a statement that the answer holds."""
-    labels = {"full": "support", "partial": "partial_support", "none": "not_support"}
+    label = {"full": "support", "partial": "partial_support", "none": "not_support"}
     answer = evidence((question.answer,))
-    return NuggetAssignments(labels=tuple(labels[held(one, answer)] for one in question.nuggets))
+    labels = tuple(label[held(one, answer)] for one in question.nuggets)
+    return asked.NuggetAssignments.model_validate({"labels": labels})
 
 
-# --- answers ---
-
-
-def attempted(question: AnswerAttempted) -> Attempt:
+def attempted(question: asked.AnswerAttempted) -> asked.Attempt:
     """``yes`` for any answer that is no refusal; small talk is an answer to small talk."""
     small = is_small_talk(question.answer) and is_small_talk(question.query)
-    return Attempt(answered="yes" if small or not refuses(question.answer) else "no")
+    return asked.Attempt(answered="yes" if small or not refuses(question.answer) else "no")
 
 
-def rating(question: ReferenceRating) -> Rating:
+def rating(question: asked.ReferenceRating) -> asked.Rating:
     """The mean of the agreement with the reference (F of word weights) and the share of supported
     claims, as 1 to 10; 1 where only one of answer and reference declines, 10 where both do."""
     declines = refuses(question.answer)
     if declines != refuses(question.reference):
-        return Rating(explanation="One of answer and reference declines to answer.", rating=1)
+        return asked.Rating(explanation="One of answer and reference declines.", rating=1)
     if declines:
-        return Rating(explanation="Answer and reference both decline to answer.", rating=10)
+        return asked.Rating(explanation="Answer and reference both decline.", rating=10)
     stems, wanted = (
         {stem for part in evidence_sentences(text) for stem in content(part)}
         for text in (question.answer, question.reference)
@@ -263,13 +203,11 @@ def rating(question: ReferenceRating) -> Rating:
     support = supported_share(question.answer, (*question.passages, question.reference))
     value = agreement if support is None else (agreement + support) / 2
     says = "no claims" if support is None else f"{support:.0%} of its claims supported"
-    return Rating(
-        explanation=f"Agreement with the reference {agreement:.0%}; {says}.",
-        rating=1 + round(9 * value),
-    )
+    explanation = f"Agreement with the reference {agreement:.0%}; {says}."
+    return asked.Rating(explanation=explanation, rating=1 + round(9 * value))
 
 
-def match(question: AnswerMatch) -> Match | None:
+def match(question: asked.AnswerMatch) -> asked.Match | None:
     """Whether the answer holds one of the references, and no wrong answer as well as this one;
     ``None`` where the question has instructions, which rules cannot follow."""
     if question.instructions:
@@ -279,17 +217,12 @@ def match(question: AnswerMatch) -> Match | None:
         max((_matched(question.query, answer, one) for one in texts), default=0.0)
         for texts in (question.references, question.wrong)
     )
-    if not best:
-        why = "The answer matches no reference."
-    elif worst >= best:
-        why = "The answer matches a wrong answer as well as a reference."
-    else:
-        why = "The answer matches a reference."
-    return Match(reasoning=why, is_matching=best > worst)
+    why = "a reference" if best > worst else "a wrong answer as well" if best else "no reference"
+    return asked.Match(reasoning=f"The answer matches {why}.", is_matching=best > worst)
 
 
-_YES_NO = {"yes": True, "ja": True, "oui": True, "sí": True, "sì": True, "是": True, "true": True}
-_YES_NO |= dict.fromkeys(("no", "nein", "non", "否", "不是", "false"), False)
+_YES_NO = dict.fromkeys(("yes", "true", "ja", "oui", "sí", "sì", "是"), True)
+_YES_NO |= dict.fromkeys(("no", "false", "nein", "non", "否", "不是"), False)
 
 
 def _matched(query: str, answer: str, reference: str) -> float:
@@ -302,69 +235,36 @@ def _matched(query: str, answer: str, reference: str) -> float:
     says = [_YES_NO.get(each[0]) for each in (own, wanted)]
     if refuses(answer) or refuses(reference) or (None not in says and says[0] != says[1]):
         return 0.0
-    asked = set(content(query))
-    stems = content(reference)
-    new = [one for one in stems if one not in asked] or stems
+    query_stems, stems = set(content(query)), content(reference)
+    new = [one for one in stems if one not in query_stems] or stems
     if not new:
         return float(says[1] is not None and says[0] == says[1])
     text = evidence((answer,))
-    found = near_copy(reference, text)
-    share = text.coverage(tuple(new)) if len(new) <= SHORT else share_of(new, set(content(answer)))
-    if (found is not None and found.kind) or not text.holds(strict(reference) & set(new)):
+    if near_copy(reference, text).kind or not text.holds(strict(reference) & set(new)):
         return 0.0
-    return share if share >= (1.0 if len(new) <= SHORT else FOUND) else 0.0
+    short = len(new) <= SHORT
+    share = text.coverage(new) if short else share_of(new, set(content(answer)))
+    return share if share >= (1.0 if short else FOUND) else 0.0
 
 
-# --- which function answers which question ---
-
-
-class Rule(NamedTuple):
-    """How a type of question is answered.
-
-    Attributes:
-        answer: gives the answer, or ``None``.
-        field: the field of the question whose texts the answer says something about.
-        absent: whether an answer to a question says that something is absent from these texts.
-    """
-
-    answer: Callable[[Any], Reply | None]
-    field: str = ""
-    absent: Callable[[Any, Any], bool] = lambda question, answer: False
-
-
-def _unsupported(question: ClaimSupport, answer: ClaimVerdicts) -> bool:
-    pairs = zip(question.claims, answer.supported, strict=True)
-    return any(not good and content(claim) and not is_hostile(claim) for claim, good in pairs)
-
-
-RULES: dict[type[Question[Any]], Rule] = {
-    AnswerAttempted: Rule(attempted, "answer", lambda _, a: a.answered == "no"),
-    AnswerMatch: Rule(match, "answer", lambda _, a: not a.is_matching),
-    AssignNuggets: Rule(assign, "answer", lambda _, a: {*a.labels} != {"support"}),
-    CitationSupport: Rule(
-        lambda q: Support(support=held(plain(q.statement), evidence((q.passage,)))),
-        "passage",
-        lambda q, a: a.support != "full" and not is_hostile(q.statement),
-    ),
-    ClaimSupport: Rule(claim_support, "passages", _unsupported),
-    ExtractClaims: Rule(extract_claims),
-    ExtractNuggets: Rule(extract_nuggets, "passages", lambda q, a: not a.nuggets and not q.known),
-    NuggetImportance: Rule(importance),
-    ReferenceRating: Rule(rating, "passages", lambda _, a: 1 < a.rating < 10),
-    RelevanceGrade: Rule(relevance, "passage", lambda _, a: a.grade < POSITIVE),
-    ReportOnContext: Rule(report),
-    SaysIdk: Rule(
-        lambda q: Idk(says_idk=says_idk(q.answer)), "answer", lambda _, a: a.says_idk != "partial"
-    ),
-    SaysUnderspecified: Rule(
-        lambda q: Clarification(asks="yes" if asks_back(q.answer) else "no"),
-        "answer",
-        lambda _, a: a.asks == "no",
-    ),
+ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
+    asked.AnswerAttempted: attempted,
+    asked.AnswerMatch: match,
+    asked.AssignNuggets: assign,
+    asked.CitationSupport: citation,
+    asked.ClaimSupport: claim_support,
+    asked.ExtractClaims: extract_claims,
+    asked.ExtractNuggets: extract_nuggets,
+    asked.NuggetImportance: importance,
+    asked.ReferenceRating: rating,
+    asked.RelevanceGrade: relevance,
+    asked.ReportOnContext: report,
+    asked.SaysIdk: lambda q: asked.Idk(says_idk=says_idk(q.answer)),
 }
+"""The function that answers each type of question."""
 
 
 def answer_to(question: Question[Any]) -> Any | None:
     """The answer, or ``None`` where the judge has none to this question."""
-    rule = RULES.get(type(question))
-    return None if rule is None else rule.answer(question)
+    answer = ANSWERS.get(type(question))
+    return None if answer is None else answer(question)

@@ -12,10 +12,10 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline.words import Phrases, content, is_hostile, plain, sentences
+from ragassay.judges.offline.words import content, is_hostile, pattern, plain, sentences
 
-_REFUSALS, _SMALL_TALK = Phrases("refusals"), Phrases("small_talk")
-_COURTESIES, _ASKS, OFFERS = Phrases("courtesies"), Phrases("asks_back"), Phrases("offers")
+_REFUSALS, _SMALL_TALK = pattern("refusals"), pattern("small_talk")
+_COURTESIES, OFFERS = pattern("courtesies"), pattern("offers")
 TURN = re.compile(
     r"[,;:.]?\s+(?:but|however|though|although|nevertheless|nonetheless|aber|jedoch|allerdings|mais"
     r"|cependant|pero|aunque|ma|tuttavia|mas|maar|но|однако)\b,?|；|;|，?(?:但是?|不过|然而)|けど、|が、",
@@ -27,16 +27,8 @@ _STATEMENT = 3
 
 
 class Parts(NamedTuple):
-    """What the parts of an answer are: its sentences, cut at a "but".
-
-    Attributes:
-        refusals: how many parts refuse.
-        first: whether the first one does, courtesies aside.
-        statements: how many parts are neither refusals nor courtesies.
-        words: content words of the statements.
-        small_talk: how many parts are small talk.
-        questions: how many parts ask something.
-    """
+    """How many parts of an answer (its sentences, cut at a "but") are refusals, statements, small
+    talk and questions; whether the first one refuses; content words of the statements."""
 
     refusals: int
     first: bool
@@ -126,13 +118,3 @@ def is_small_talk(text: str) -> bool:
 def claims_nothing(sentence: str) -> bool:
     """Whether a sentence is a question, a refusal, small talk or a courtesy, and nothing else."""
     return sentence.endswith(("?", "？")) or not parts(sentence).statements
-
-
-def asks_back(answer: str) -> bool:
-    """Whether an answer says that the query leaves something open, or only asks something; an offer
-    of more help does not count."""
-    each = [one for one in sentences(plain(answer)) if not OFFERS.search(one)]
-    each = [one for one in each if not is_hostile(one)]
-    if any(_ASKS.search(one) for one in each):
-        return True
-    return any(one.endswith(("?", "？")) for one in each) and all(map(claims_nothing, each))

@@ -1,4 +1,4 @@
-"""Texts as words: their tokens, stems and weights; sentences, phrases, and text that is no evidence.
+"""Texts as words: their tokens, stems and weights; sentences, phrases, and what is no evidence.
 
 A word is compared by its stem: NFKC, case folded, light English endings off, and no more than the
 first `STEM` letters, which joins the forms of most European languages. Scripts without spaces give
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
 
@@ -48,21 +48,19 @@ _BLANK_LINES = re.compile(r"\n(?: ?\n)+")
 _SMALL = frozenset(LISTS["small"])
 _SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
 _NUMERALS = {word: int(value) for value, word in (one.split("=") for one in LISTS["numerals"])}
-_MONTHS = {form: one.split("=")[0] for one in LISTS["months"] for form in one.split("=")}
-_UNITS = {form: one.split("=")[0] for one in LISTS["units"] for form in one.split("=")}
-"""The first form of a unit, by each of its forms."""
-_ENDINGS = (
-    ("ational", "at", 3), ("ization", "iz", 3), ("isation", "iz", 3), ("iveness", "iv", 3),
-    ("fulness", "ful", 3), ("ation", "at", 3), ("ator", "at", 3), ("ate", "at", 3),
-    ("ical", "ic", 3), ("ness", "", 3), ("ment", "", 4), ("ion", "", 4), ("ity", "", 4),
-    ("est", "", 4), ("ise", "iz", 4), ("er", "", 3), ("or", "", 5), ("ly", "", 4), ("al", "", 5),
-)  # fmt: skip
+_MONTHS, _UNITS = (
+    {form: one.split("=")[0] for one in LISTS[name] for form in one.split("=")}
+    for name in ("months", "units")
+)
+"""The first form of each, by each of its forms."""
+_FORMS, _ENDINGS = (
+    [(end, new, int(least)) for end, new, least in (one.split("=") for one in LISTS[name])]
+    for name in ("forms", "endings")
+)
 """Ending, its replacement, and the smallest number of letters before it."""
-_FORMS = (("ised", "ise", 4), ("ising", "ise", 4), ("ied", "y", 2), ("ing", "", 3), ("ed", "", 3))
-"""The same for the forms of a verb, which go first."""
+_VOWEL = re.compile("[aeiouy]")
 _LONG_UNITS = {form: unit for form, unit in _UNITS.items() if len(form) > 3 and form.isalpha()}
 """Forms that are units wherever they stand; short ones are after a number."""
-_VOWEL = re.compile("[aeiouy]")
 
 
 def visible(text: str) -> str:
@@ -151,7 +149,7 @@ def stem(token: str) -> str:
         return ""
     if not token[0].isalpha() or _IS_UNSPACED.match(token):
         return token
-    return _stem(_LONG_UNITS.get(_singular(token), token) if len(token) > 2 else token)
+    return _stem(_LONG_UNITS.get(_singular(token), token))
 
 
 def _stem(token: str) -> str:
@@ -160,14 +158,11 @@ def _stem(token: str) -> str:
         if len(token) > 3:
             if token[-1] == token[-2] and token[-1] not in "aeiouls":
                 token = token[:-1]
-            token = token.removesuffix("e")
-            if token[-1] == "y":
-                token = token[:-1] + "i"
+            token = re.sub("y$", "i", token.removesuffix("e"))
     return token[:STEM]
 
 
 def _without(token: str, endings: Iterable[tuple[str, str, int]]) -> str:
-    """A word without the first of some endings that it has."""
     for ending, instead, least in endings:
         rest = token[: -len(ending)]
         if token.endswith(ending) and len(rest) >= least and _VOWEL.search(rest):
@@ -180,9 +175,7 @@ def _singular(token: str) -> str:
         return token[:-3] + "y"
     if token.endswith(("sses", "shes", "ches", "xes")):
         return token[:-2]
-    if token[-1] == "s" and token[-2] not in "sui":
-        return token[:-1]
-    return token
+    return token[:-1] if re.search("[^sui]s$", token) else token
 
 
 def content(text: str) -> list[str]:
@@ -232,63 +225,21 @@ def names(text: str) -> frozenset[str]:
     return frozenset(stemmed for name in each for stemmed in content(name))
 
 
-# --- patterns ---
-
-
-class Phrases:
-    """The patterns of a section of ``data/phrases.txt``, as one; case is ignored.
-
-    A pattern that needs a word is tried only on texts with this word: most texts have none, and a
-    search for a plain word takes a hundredth of the time.
-    """
-
-    def __init__(self, section: str) -> None:
-        defined: dict[str, str] = {}
-        lines: dict[tuple[str, ...], list[str]] = {(): []}
-        needs: tuple[str, ...] = ()
-        for line in _section(section):
-            if line.startswith("needs: "):
-                needs = tuple(line.removeprefix("needs: ").split(" | "))
-                continue
-            line = re.sub(r"\{([a-z]+)\}", lambda use: defined[use[1]], line)
-            begins = re.fullmatch(r"([a-z]+) = (.*)", line)
-            if begins:
-                defined[begins[1]] = begins[2]
-            else:
-                lines.setdefault(needs, []).append(line)
-        flags = re.IGNORECASE | re.MULTILINE
-        self._parts = [
-            (key, re.compile("|".join(all_), flags)) for key, all_ in lines.items() if all_
-        ]
-
-    def search(self, text: str) -> re.Match[str] | None:
-        """The first match, as `re.Pattern.search` finds it."""
-        folded = text.casefold()
-        found = (
-            pattern.search(text)
-            for needs, pattern in self._parts
-            if not needs or any(word in folded for word in needs)
-        )
-        return min(filter(None, found), key=lambda match: match.start(), default=None)
-
-
 @cache
-def _sections() -> dict[str, list[str]]:
+def pattern(section: str) -> re.Pattern[str]:
+    """What any line of a section of ``data/phrases.txt`` matches; case is ignored."""
     source = resources.files("ragassay.judges.offline").joinpath("data/phrases.txt")
-    found: dict[str, list[str]] = {}
-    for line in source.read_text(encoding="utf-8").splitlines():
-        if head := re.fullmatch(r"\[([a-z_]+)\]", line):
-            current = found.setdefault(head[1], [])
-        elif line and not line.startswith("#"):
-            current.append(line)
-    return found
+    _, _, rest = source.read_text(encoding="utf-8").partition(f"[{section}]\n")
+    defined: dict[str, str] = {}
+    lines: list[str] = []
+    for line in rest.partition("\n[")[0].splitlines():
+        line = re.sub(r"\{([a-z]+)\}", lambda use: defined[use[1]], line)
+        if begins := re.fullmatch(r"([a-z]+) = (.*)", line):
+            defined[begins[1]] = begins[2]
+        else:
+            lines.append(line)
+    return re.compile("|".join(lines), re.IGNORECASE | re.MULTILINE)
 
-
-def _section(name: str) -> Iterator[str]:
-    yield from _sections()[name]
-
-
-# --- sentences ---
 
 _CITATION = re.compile(
     r"[ \t]*(?:\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]|【[^】]{0,40}】"
@@ -369,7 +320,7 @@ def _short(phrase: str) -> list[str]:
     return [*_short(" ".join(words[:middle])), *_short(" ".join(words[middle:]))]
 
 
-_ORDERS, _PRAISE = Phrases("orders"), Phrases("praise")
+_ORDERS, _PRAISE = pattern("orders"), pattern("praise")
 
 
 @lru_cache(maxsize=4096)
