@@ -1,7 +1,7 @@
 """Fits the offline judge's classifier of refusals, and says how well it does on other systems.
 
 ``python -m benchmarks.fit_refusals PATH [--write]``: PATH is a JSON Lines file of answers with
-``response``, ``model`` or ``system``, and ``idk_eval`` (1 for a full "I don't know"), as
+``conversation``, ``response``, ``system`` and ``idk_eval`` (1 for a full "I don't know"), as
 ``../shared/data/mtrag/idk_585.jsonl``. ``--write`` puts the weights into the package.
 """
 
@@ -29,11 +29,22 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def turns(record: dict[str, Any]) -> str:
+    """The conversation of a record, as lines ``speaker: text``."""
+    return "\n".join(f"{turn['speaker']}: {turn['text']}" for turn in record["conversation"])
+
+
 def design(records: Sequence[dict[str, Any]]) -> tuple[Floats, Floats, NDArray[Any]]:
     """Features with a constant, labels 0 or 1, and systems."""
-    x = np.array([(1.0, *refusal.features(one["response"])) for one in records])
+    x = np.array([(1.0, *refusal.features(one["response"], turns(one))) for one in records])
     y = np.array([float(one["idk_eval"] == 1.0) for one in records])
     return x, y, np.array([one["system"] for one in records])
+
+
+def by_definition(record: dict[str, Any]) -> bool:
+    """Whether an answer is small talk alone or empty: a full "I don't know" by the question's own
+    definition, whatever the label. Nothing is fitted on such answers."""
+    return {kind for kind, _ in refusal.parts(record["response"], turns(record))} <= {"small talk"}
 
 
 def fitted(x: Floats, y: Floats) -> Floats:
@@ -64,17 +75,26 @@ def balanced(said: NDArray[np.bool_], y: Floats) -> float:
     return float((said[y == 1].mean() + (~said[y == 0]).mean()) / 2)
 
 
+def measured(path: Path) -> dict[str, tuple[float, int]]:
+    """Balanced accuracy with one system left out in turn, and the number of answers: of those that
+    the classifier decides, and of all with what the definition decides."""
+    records = rows(path)
+    defined = np.array([by_definition(one) for one in records])
+    x, y, systems = design(records)
+    said = defined.copy()
+    said[~defined] = left_out(x[~defined], y[~defined], systems[~defined])
+    decided = balanced(said[~defined], y[~defined]), int((~defined).sum())
+    return {"by the classifier": decided, "all": (balanced(said, y), len(y))}
+
+
 def main() -> None:
     """Prints balanced accuracies; with ``--write`` also writes the weights."""
-    x, y, systems = design(rows(Path(sys.argv[1])))
-    said = left_out(x, y, systems)
-    print(f"{len(y)} answers of {len(np.unique(systems))} systems, one left out in turn:")
-    print(f"  balanced accuracy {balanced(said, y):.3f}")
-    for system in np.unique(systems):
-        there = systems == system
-        print(f"    {system:<28}{there.sum():>4}  {balanced(said[there], y[there]):.3f}")
+    path = Path(sys.argv[1])
+    for name, (value, n) in measured(path).items():
+        print(f"{name}: balanced accuracy {value:.3f}, {n} answers, one system left out in turn")
+    x, y, _ = design([one for one in rows(path) if not by_definition(one)])
     weights = [round(float(one), 3) for one in fitted(x, y)]
-    print("  weights:", *weights)
+    print("weights:", *weights)
     if "--write" in sys.argv:
         FILE.write_text(json.dumps({"weights": weights}) + "\n", encoding="utf-8")
 

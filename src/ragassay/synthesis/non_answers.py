@@ -45,11 +45,11 @@ def no_answer(text: str, conversation: str = "") -> bool:
         conversation: the query with its earlier turns. Beside a refusal only what is about it is an
             answer.
     """
-    counts = parts(text)
-    if counts.statements:
+    kinds = {kind for kind, _ in parts(text, conversation)}
+    if "statement" in kinds:
         # "I refuse" states something; "I cannot say for sure, but it is 5 euros" does not refuse.
-        return not counts.refusals and bool(_REFUSES.match(text)) and not TURN.search(text)
-    if counts.refusals or counts.small_talk or _REFUSES.match(text):
+        return "refusal" not in kinds and bool(_REFUSES.match(text)) and not TURN.search(text)
+    if kinds & {"refusal", "small talk"} or _REFUSES.match(text):
         return True
     # An apology may lead to an answer: "I'm sorry, the museum is closed on Mondays."
     return len(content(text)) <= 1
@@ -63,8 +63,8 @@ def declined(text: str) -> bool:
     Args:
         text: that was written.
     """
-    counts = parts(text)
-    if not (_REFUSES.match(text) or (counts.refusals and not counts.statements)):
+    kinds = {kind for kind, _ in parts(text)}
+    if not (_REFUSES.match(text) or ("refusal" in kinds and "statement" not in kinds)):
         return False
     asked = [one for one in sentences(text) if one.endswith(("?", "？"))]
     return all(OFFERS.search(one) or _MORE.search(one) for one in asked)

@@ -183,7 +183,8 @@ def assign(question: asked.AssignNuggets) -> asked.NuggetAssignments:
 def attempted(question: asked.AnswerAttempted) -> asked.Attempt:
     """``yes`` for any answer that is no refusal; small talk is an answer to small talk."""
     small = is_small_talk(question.answer) and is_small_talk(question.query)
-    return asked.Attempt(answered="yes" if small or not refuses(question.answer) else "no")
+    answers = small or not refuses(question.answer, question.query)
+    return asked.Attempt(answered="yes" if answers else "no")
 
 
 def rating(question: asked.ReferenceRating) -> asked.Rating:
@@ -259,7 +260,7 @@ ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
     asked.ReferenceRating: rating,
     asked.RelevanceGrade: relevance,
     asked.ReportOnContext: report,
-    asked.SaysIdk: lambda q: asked.Idk(says_idk=says_idk(q.answer)),
+    asked.SaysIdk: lambda q: asked.Idk(says_idk=says_idk(q.answer, q.conversation)),
 }
 """The function that answers each type of question."""
 

@@ -10,9 +10,17 @@ import math
 import re
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from ragassay.judges.offline.words import content, is_hostile, pattern, plain, sentences
+from ragassay.judges.offline.words import (
+    WHOLE,
+    content,
+    is_hostile,
+    pattern,
+    plain,
+    sentences,
+    weight,
+)
 
 _REFUSALS, _SMALL_TALK = pattern("refusals"), pattern("small_talk")
 _COURTESIES, OFFERS = pattern("courtesies"), pattern("offers")
@@ -26,66 +34,62 @@ _STATEMENT = 3
 """Smallest number of content words of an answer beside a refusal in one sentence."""
 
 
-class Parts(NamedTuple):
-    """How many parts of an answer (its sentences, cut at a "but") are refusals, statements, small
-    talk and questions; whether the first one refuses; content words of the statements."""
-
-    refusals: int
-    first: bool
-    statements: int
-    words: int
-    small_talk: int
-    questions: int
+Kind = Literal["refusal", "statement", "small talk", "question"]
 
 
 @lru_cache(maxsize=4096)
-def parts(answer: str) -> Parts:
-    """Counts the parts of an answer."""
-    refusals = statements = words = small_talk = questions = 0
-    first: bool | None = None
+def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
+    """The parts of an answer, its sentences cut at a "but": what each is, and its content words.
+
+    Courtesies and what addresses the judge are left out. Beside a refusal only what shares a word
+    with the conversation is a statement.
+
+    Args:
+        answer: its text.
+        conversation: the query with its earlier turns; where it is empty, all statements count.
+    """
+    found: list[tuple[Kind, int, bool]] = []
+    about = {stem for stem in content(conversation) if weight(stem) == WHOLE}
     for sentence in sentences(plain(answer)):
         pieces = TURN.split(sentence) if _REFUSALS.search(sentence) else [sentence]
-        for at, piece in enumerate(pieces):
-            n = len(content(piece))
-            refuses = _REFUSALS.search(piece) is not None
-            if refuses:
-                refusals += 1
-            elif piece.endswith(("?", "？")):
-                questions += 1
-            elif _is_small_talk(piece):
-                small_talk += 1
-            elif is_hostile(piece) or _COURTESIES.search(piece) or not n:
-                continue
-            elif len(pieces) == 1 or n >= _STATEMENT:
-                statements += 1
-                words += n
-            else:
-                continue
-            first = refuses if first is None else first
-    return Parts(refusals, bool(first), statements, words, small_talk, questions)
+        for piece in pieces:
+            stems = content(piece)
+            kind = _kind(piece, len(stems) >= (_STATEMENT if len(pieces) > 1 else 1))
+            if kind is not None:
+                found.append((kind, len(stems), not about or not about.isdisjoint(stems)))
+    refused = any(kind == "refusal" for kind, _, _ in found)
+    return tuple(
+        (kind, n) for kind, n, near in found if kind == "refusal" or near or not refused
+    )
 
 
-def _is_small_talk(sentence: str) -> bool:
-    match = _SMALL_TALK.search(sentence)
-    if match is None:
-        return False
-    return len(content(sentence[: match.start()] + " " + sentence[match.end() :])) <= 1
+def _kind(piece: str, enough: bool) -> Kind | None:
+    if _REFUSALS.search(piece):
+        return "refusal"
+    if is_hostile(piece):
+        return None
+    if piece.endswith(("?", "？")):
+        return "question"
+    if small := _SMALL_TALK.search(piece):
+        if len(content(piece[: small.start()] + " " + piece[small.end() :])) <= 1:
+            return "small talk"
+    return "statement" if enough and not _COURTESIES.search(piece) else None
 
 
-def features(answer: str) -> tuple[float, ...]:
+def features(answer: str, conversation: str = "") -> tuple[float, ...]:
     """What the classifier sees of an answer: see the code, one line a feature."""
-    found = parts(answer)
-    n = found.refusals + found.statements + found.questions + found.small_talk
-    words = math.log1p(found.words)
+    found = parts(answer, conversation)
+    kinds = [kind for kind, _ in found]
+    said = math.log1p(sum(n for kind, n in found if kind == "statement"))
     return (
-        float(found.refusals > 0),
-        float(found.first),
-        found.refusals / max(n, 1),
-        words,
-        math.log1p(len(content(answer))),
-        float(found.questions > 0),
-        float(not found.statements),
-        float(found.refusals > 0) * words,
+        float("refusal" in kinds),
+        float(kinds[:1] == ["refusal"]),
+        kinds.count("refusal") / max(len(kinds), 1),
+        said,
+        math.log1p(len(kinds)),
+        float("question" in kinds),
+        float("statement" not in kinds),
+        float("refusal" in kinds) * said,
     )
 
 
@@ -95,26 +99,29 @@ def _weights() -> tuple[float, ...]:
     return tuple(json.loads(source.read_text(encoding="utf-8"))["weights"])
 
 
-def refuses(answer: str) -> bool:
-    """Whether an answer is a refusal or small talk, and nothing else."""
+def refuses(answer: str, conversation: str = "") -> bool:
+    """Whether an answer is a refusal and nothing else, by the classifier; small talk alone and an
+    answer that says nothing are, by the question's definition."""
+    if {kind for kind, _ in parts(answer, conversation)} <= {"small talk"}:
+        return True
     constant, *weights = _weights()
-    return constant + math.fsum(w * x for w, x in zip(weights, features(answer), strict=True)) > 0
+    values = features(answer, conversation)
+    return constant + math.fsum(w * x for w, x in zip(weights, values, strict=True)) > 0
 
 
-def says_idk(answer: str) -> Literal["yes", "partial", "no"]:
+def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
     """``yes`` for an answer that `refuses`, ``partial`` for another one with a refusal in it, else
     ``no``."""
-    if refuses(answer):
+    if refuses(answer, conversation):
         return "yes"
-    return "partial" if parts(answer).refusals else "no"
+    return "partial" if "refusal" in dict(parts(answer, conversation)) else "no"
 
 
 def is_small_talk(text: str) -> bool:
     """Whether a text is small talk alone."""
-    found = parts(text)
-    return found.small_talk > 0 and not (found.statements or found.refusals or found.questions)
+    return {kind for kind, _ in parts(text)} == {"small talk"}
 
 
 def claims_nothing(sentence: str) -> bool:
     """Whether a sentence is a question, a refusal, small talk or a courtesy, and nothing else."""
-    return sentence.endswith(("?", "？")) or not parts(sentence).statements
+    return sentence.endswith(("?", "？")) or "statement" not in dict(parts(sentence))
