@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
+from ragassay.judges.offline.language import plain, sentences
 
 from benchmarks.offline_idk import looked_at
 from benchmarks.offline_judge import (
@@ -32,7 +33,6 @@ from benchmarks.offline_judge import (
 )
 from ragassay.judges import Question
 from ragassay.judges.offline import Agreement, answer_to, figures, look, relevance
-from ragassay.judges.offline.language import plain, sentences
 from ragassay.judges.questions import (
     AnswerAttempted,
     CitationSupport,

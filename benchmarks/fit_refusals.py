@@ -41,10 +41,9 @@ def design(records: Sequence[dict[str, Any]]) -> tuple[Floats, Floats, NDArray[A
     return x, y, np.array([one["system"] for one in records])
 
 
-def by_definition(record: dict[str, Any]) -> bool:
-    """Whether an answer is small talk alone or empty: a full "I don't know" by the question's own
-    definition, whatever the label. Nothing is fitted on such answers."""
-    return {kind for kind, _ in refusal.parts(record["response"], turns(record))} <= {"small talk"}
+def kinds(record: dict[str, Any]) -> set[str]:
+    """The kinds of the parts of an answer."""
+    return {kind for kind, _ in refusal.parts(record["response"], turns(record))}
 
 
 def fitted(x: Floats, y: Floats) -> Floats:
@@ -76,15 +75,25 @@ def balanced(said: NDArray[np.bool_], y: Floats) -> float:
 
 
 def measured(path: Path) -> dict[str, tuple[float, int]]:
-    """Balanced accuracy with one system left out in turn, and the number of answers: of those that
-    the classifier decides, and of all with what the definition decides."""
+    """Balanced accuracy with one system left out in turn, and the number of answers: of all, and
+    without small talk alone, which is a full "I don't know" by the question's own definition,
+    whatever the label."""
     records = rows(path)
-    defined = np.array([by_definition(one) for one in records])
+    talk = np.array([kinds(one) <= {"small talk"} for one in records])
+    decided = np.array(["refusal" in kinds(one) for one in records])
     x, y, systems = design(records)
-    said = defined.copy()
-    said[~defined] = left_out(x[~defined], y[~defined], systems[~defined])
-    decided = balanced(said[~defined], y[~defined]), int((~defined).sum())
-    return {"by the classifier": decided, "all": (balanced(said, y), len(y))}
+    said = talk.copy()
+    said[decided] = left_out(x[decided], y[decided], systems[decided])
+    return {
+        "without small talk": (balanced(said[~talk], y[~talk]), int((~talk).sum())),
+        "all": (balanced(said, y), len(y)),
+    }
+
+
+def trained(path: Path) -> list[float]:
+    """The weights, fitted on all answers with a phrase of refusal."""
+    x, y, _ = design([one for one in rows(path) if "refusal" in kinds(one)])
+    return [round(float(one), 3) for one in fitted(x, y)]
 
 
 def main() -> None:
@@ -92,8 +101,7 @@ def main() -> None:
     path = Path(sys.argv[1])
     for name, (value, n) in measured(path).items():
         print(f"{name}: balanced accuracy {value:.3f}, {n} answers, one system left out in turn")
-    x, y, _ = design([one for one in rows(path) if not by_definition(one)])
-    weights = [round(float(one), 3) for one in fitted(x, y)]
+    weights = trained(path)
     print("weights:", *weights)
     if "--write" in sys.argv:
         FILE.write_text(json.dumps({"weights": weights}) + "\n", encoding="utf-8")

@@ -15,7 +15,7 @@ from ragassay import Sample, examples, load
 from ragassay.cli import call
 from ragassay.engine.comparison.standing import agreements
 from ragassay.judges.asking import Asker
-from ragassay.judges.offline import OfflineJudge, rules
+from ragassay.judges.offline import ANSWERS, OfflineJudge
 from ragassay.judges.offline.agreement import Agreement, agreement_of, figures
 from ragassay.judges.question import Question
 from ragassay.judges.verdict import Failure, Verdict
@@ -32,7 +32,7 @@ def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> set[str]
 
 
 def answered_kinds() -> set[str]:
-    return {cls.kind for cls in rules.rules()}
+    return {cls.kind for cls in ANSWERS}
 
 
 def test_every_kind_with_an_offline_rule_has_its_agreement() -> None:

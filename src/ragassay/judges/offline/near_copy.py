@@ -34,7 +34,7 @@ NEAR = 0.8
 ALIKE = 0.9
 """Share of the words of two sentences that they must have in common for a change of places to say
 something else."""
-LEAST = 20
+LEAST = 16
 """Weight that two sentences must share for another number, unit or name to contradict."""
 SPREAD = 0.6
 """Share of the other sentence's words, from the first to the last that they share, that they must

@@ -9,7 +9,7 @@ from ragassay.judges import questions as asked
 from ragassay.judges.offline.evidence import Evidence, evidence, share_of, strict
 from ragassay.judges.offline.near_copy import Kind, near_copy
 from ragassay.judges.offline.refusal import claims_nothing, is_small_talk, refuses, says_idk
-from ragassay.judges.offline.relevance import grade
+from ragassay.judges.offline.relevance import grade, score
 from ragassay.judges.offline.words import (
     content,
     evidence_sentences,
@@ -29,6 +29,8 @@ FULL, PARTIAL = 0.75, 0.4
 CLAIM, ORDER = 0.45, 0.2
 """Coverage of a claim and order of its sentence, together, above which it is supported; part of
 that for the order."""
+STARS = (0.1, 0.2, 0.35, 0.5)
+"""Relevance from which the report on a context gives 2, 3, 4 and 5 stars."""
 NEAR_QUERY = 0.35
 """Share of a query's weight from which a sentence is near it."""
 SAME = 0.6
@@ -123,12 +125,12 @@ def relevance(question: asked.RelevanceGrade) -> asked.Relevance:
 
 def report(question: asked.ReportOnContext) -> asked.ContextReport:
     """The relevance of the best chunk; the other fields have no signal behind them."""
-    best = max((grade(question.query, chunk) for chunk in question.chunks), default=0)
+    best = max((score(question.query, chunk) for chunk in question.chunks), default=0.0)
     why = "the offline judge compares words, which do not tell this; name an LLM as the judge"
     lost = Lost(reason=Reason.UNSUPPORTED, detail=why)
     return asked.ContextReport(
-        relevance=(1, 2, 4, 5)[best],
-        relevance_explanation=f"The best chunk has grade {best} of 3 by the words of the query.",
+        relevance=1 + sum(best >= least for least in STARS),
+        relevance_explanation=f"Words of the query in the best chunk: {best:.2f} of 1.",
         lost=dict.fromkeys(("usefulness", "utilization", "attribution"), lost),
     )
 

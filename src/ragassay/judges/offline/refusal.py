@@ -19,6 +19,7 @@ from ragassay.judges.offline.words import (
     pattern,
     plain,
     sentences,
+    tokens,
     weight,
 )
 
@@ -54,13 +55,11 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
         pieces = TURN.split(sentence) if _REFUSALS.search(sentence) else [sentence]
         for piece in pieces:
             stems = content(piece)
-            kind = _kind(piece, len(stems) >= (_STATEMENT if len(pieces) > 1 else 1))
+            kind = _kind(piece, len(stems) >= _STATEMENT or len(pieces) == 1)
             if kind is not None:
                 found.append((kind, len(stems), not about or not about.isdisjoint(stems)))
     refused = any(kind == "refusal" for kind, _, _ in found)
-    return tuple(
-        (kind, n) for kind, n, near in found if kind == "refusal" or near or not refused
-    )
+    return tuple((kind, n) for kind, n, near in found if kind == "refusal" or near or not refused)
 
 
 def _kind(piece: str, enough: bool) -> Kind | None:
@@ -73,23 +72,23 @@ def _kind(piece: str, enough: bool) -> Kind | None:
     if small := _SMALL_TALK.search(piece):
         if len(content(piece[: small.start()] + " " + piece[small.end() :])) <= 1:
             return "small talk"
-    return "statement" if enough and not _COURTESIES.search(piece) else None
+    return "statement" if enough and tokens(piece) and not _COURTESIES.search(piece) else None
 
 
 def features(answer: str, conversation: str = "") -> tuple[float, ...]:
-    """What the classifier sees of an answer: see the code, one line a feature."""
+    """What the classifier sees of an answer with a refusal: see the code, one line a feature."""
     found = parts(answer, conversation)
     kinds = [kind for kind, _ in found]
     said = math.log1p(sum(n for kind, n in found if kind == "statement"))
+    first = float(kinds[:1] == ["refusal"])
     return (
-        float("refusal" in kinds),
-        float(kinds[:1] == ["refusal"]),
+        first,
         kinds.count("refusal") / max(len(kinds), 1),
         said,
         math.log1p(len(kinds)),
         float("question" in kinds),
         float("statement" not in kinds),
-        float("refusal" in kinds) * said,
+        first * said,
     )
 
 
@@ -100,10 +99,11 @@ def _weights() -> tuple[float, ...]:
 
 
 def refuses(answer: str, conversation: str = "") -> bool:
-    """Whether an answer is a refusal and nothing else, by the classifier; small talk alone and an
-    answer that says nothing are, by the question's definition."""
-    if {kind for kind, _ in parts(answer, conversation)} <= {"small talk"}:
-        return True
+    """Whether an answer is a refusal and nothing else: where a phrase of refusal stands in it, by
+    the classifier; else only small talk alone and an answer that says nothing are."""
+    kinds = {kind for kind, _ in parts(answer, conversation)}
+    if "refusal" not in kinds:
+        return kinds <= {"small talk"}
     constant, *weights = _weights()
     values = features(answer, conversation)
     return constant + math.fsum(w * x for w, x in zip(weights, values, strict=True)) > 0
