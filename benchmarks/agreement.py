@@ -20,13 +20,15 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.fit_refusals import trained
 from ragassay import evaluate, load
 from ragassay.judges import Verdict, offline
-from ragassay.judges.offline import Agreement, OfflineJudge, rows
+from ragassay.judges.offline import Agreement, OfflineJudge, refusal, rows
 from ragassay.judges.questions import CitationSupport, ExtractClaims
 from ragassay.samples import Answer, Passage, Sample, Turn
 
@@ -229,7 +231,7 @@ def passages(metric: str) -> Pairs:
 
 def declined(metric: str, value: float) -> Pairs:
     """Whether a metric of an answer has the value that means "declined", and whether GPT-4o-mini
-    saw a full "I don't know"."""
+    saw a full "I don't know". Each system is judged by weights fitted to the others."""
     records = lines("idk_585.jsonl")
     samples = [
         Sample(
@@ -240,8 +242,15 @@ def declined(metric: str, value: float) -> Pairs:
         )
         for at, one in enumerate(records)
     ]
+    said: list[float | None] = [None] * len(records)
+    for system in {one["system"] for one in records}:
+        there = [at for at, one in enumerate(records) if one["system"] == system]
+        weights = trained([one for one in records if one["system"] != system])
+        with patch.object(refusal, "_weights", lambda weights=weights: tuple(weights)):
+            for at, one in zip(there, scores([samples[at] for at in there], metric), strict=True):
+                said[at] = one
     return compared(
-        [None if one is None else float(one == value) for one in scores(samples, metric)],
+        [None if one is None else float(one == value) for one in said],
         [float(one["idk_eval"] == 1.0) for one in records],
         [one["task_id"] for one in records],
     )

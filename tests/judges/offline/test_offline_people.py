@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 
-from benchmarks import offline_judge as benchmark, perturbations
+from benchmarks import fit_refusals, offline_judge as benchmark, offline_report, perturbations
 
 
 @pytest.fixture(scope="module")
@@ -70,33 +71,32 @@ def test_correlations_are_scipys() -> None:
         assert found[1][at] == pytest.approx(stats.kendalltau(x[again], y[again])[0])
 
 
-ROWS = {
-    "offline `rl_f`, as it is": benchmark.raw("rl_f"),
-    "plain precision, all records": benchmark.raw("plain"),
-    "offline `rl_f_idk`, conditioned": benchmark.conditioned("rl_f"),
-    "plain precision, conditioned": benchmark.conditioned("plain"),
-    "published RL_F (GPT-4o-mini), conditioned": benchmark.published("rl_f"),
-    "offline `rb_llm_idk`, conditioned": benchmark.conditioned("rb_llm"),
-    "published RB_llm (four LLMs), conditioned": benchmark.published("rb_llm"),
-}
+def test_faithfulness_agrees_with_people(llm: list[benchmark.Record]) -> None:
+    scored = [record for record in llm if record.scores["rl_f"] is not None]
+    assert round(rho(scored, benchmark.raw("rl_f"), "faithfulness"), 2) >= 0.70
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_the_page_prints_the_figures_of_this_version(row: str, llm: list[benchmark.Record]) -> None:
-    page = Path(__file__).resolve().parents[3] / "docs" / "offline-judge.md"
-    lines = page.read_text(encoding="utf-8").splitlines()
-    (line,) = [line for line in lines if line.startswith(f"| {row} |")]
-    cells = [cell.split()[0] for cell in line.split("|")[2:-1]]
-    kept = [record for record in llm if ROWS[row](record) is not None]
-    assert int(cells[0]) == len(kept)
-    for at, aspect in enumerate(benchmark.ASPECTS):
-        assert float(cells[1 + 2 * at]) == pytest.approx(rho(kept, ROWS[row], aspect), abs=0.0006)
+def test_relevance_agrees_with_people(shared: Path) -> None:
+    found = {name: offline_report.auc(*one) for name, one in offline_report.values().items()}
+    assert found["score"] >= 0.76 and found["grade"] >= 0.76 and found["report"] >= 0.75
+
+
+def test_refusals_of_systems_that_it_was_not_fitted_on_are_told(shared: Path) -> None:
+    found = fit_refusals.measured(shared / "data" / "mtrag" / "idk_585.jsonl")
+    value, n = found["without small talk"]
+    assert value >= 0.95 and n >= 570
+    assert found["all"][0] >= 0.93 and found["all"][1] == 585
+
+
+def test_the_weights_are_those_that_are_fitted(shared: Path) -> None:
+    kept = json.loads(fit_refusals.FILE.read_text(encoding="utf-8"))["weights"]
+    found = fit_refusals.trained(shared / "data" / "mtrag" / "idk_585.jsonl")
+    assert kept == pytest.approx(found, abs=0.002)
 
 
 SUPPORTED_AT_MOST = {
-    "not": 0.02, "n't": 0.02, "number": 0.02, "unit": 0.02, "opposite": 0.02, "name": 0.10,
-    "exchanged names": 0.12, "did not": 0.04, "not true that": 0.02, "unknown name": 0.02,
-    "unknown word": 0.02,
+    "not": 0.03, "n't": 0.03, "did not": 0.03, "not true that": 0.03, "number": 0.02, "unit": 0.02,
+    "opposite": 0.06, "name": 0.25, "unknown name": 0.06, "exchanged names": 0.30,
 }  # fmt: skip
 
 
@@ -129,3 +129,9 @@ def test_false_copies_of_true_sentences_are_not_supported(
 def test_true_sentences_stay_supported(shares: dict[str, list[float]]) -> None:
     true = shares["nothing"]
     assert sum(share == 1.0 for share in true) / len(true) >= 0.985
+
+
+def test_a_synonym_in_place_of_a_word_is_no_contradiction(shares: dict[str, list[float]]) -> None:
+    true = shares["synonym (true)"]
+    assert sum(share == 1.0 for share in true) / len(true) >= 0.90
+    assert sum(share == 0.0 for share in true) / len(true) <= 0.02
