@@ -59,8 +59,8 @@ def main() -> int:
     if "--write" in sys.argv:
         text = FILE.read_text(encoding="utf-8")
         FILE.write_text(written(text, found), encoding="utf-8")
-        new = [replace(row, **found[row.name]) for row in rows()]
-        PAGE.write_text(on_page(PAGE.read_text(encoding="utf-8"), new), encoding="utf-8")
+        table = [replace(row, **found[row.name]) for row in rows()]
+        PAGE.write_text(on_page(PAGE.read_text(encoding="utf-8"), table), encoding="utf-8")
     print(f"{'row':<18}{'measure':<19}{'n':>6}  {'computed':<22}{'in the file':<22}of")
     wrong = 0
     for row in rows():
@@ -76,7 +76,7 @@ def main() -> int:
     return 0
 
 
-def figures(row: Agreement, pairs: Pairs) -> dict[str, float]:
+def figures(row: Agreement, pairs: Pairs) -> dict[str, Any]:
     """The measure of a row with its interval, in three decimals, and the number of items."""
     clusters, at = np.unique(np.array(pairs.clusters), return_inverse=True)
     drawn = np.random.default_rng(0).integers(0, len(clusters), (RESAMPLES, len(clusters)))
