@@ -1,248 +1,277 @@
-"""The offline judge's agreement with labels: the file's figures beside those computed anew.
+"""The offline judge's agreement with labels: its table, computed anew and as the file has it.
 
-``python -m benchmarks.agreement [--quick]`` (``--quick``: without the figures of `SLOW`). Needs
-``../shared/data/mtrag``. Exit code 1 where a figure of
-``src/ragassay/judges/offline/data/agreement.yaml`` differs by more than 0.005 from what is computed
-here, or goes over another number of items. A figure without a computation is printed and not
-compared.
+``python -m benchmarks.agreement [--write]``. Needs ``../shared/data/mtrag``. ``--write`` puts the
+figures into ``src/ragassay/judges/offline/data/agreement.yaml`` and ``docs/offline-judge.md``.
+Without it the exit code is 1 where the file has another number of items, or a figure that differs
+by more than 0.005.
+
+The judge is asked as a run asks it. Intervals are percentile bootstraps over conversations (queries
+where the answers are to single queries), so that what belongs to one of them is drawn together.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import Any, Literal
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks.offline_idk import looked_at
-from benchmarks.offline_judge import (
-    ASPECTS,
-    DATA,
-    Record,
-    Value,
-    conditioned,
-    correlations,
-    cross_validated,
-    raw,
-    read,
-    value_of,
-)
-from ragassay.judges import Question
-from ragassay.judges.offline import Agreement, answer_to, figures, look, relevance
-from ragassay.judges.offline.language import plain, sentences
-from ragassay.judges.questions import (
-    AnswerAttempted,
-    CitationSupport,
-    RelevanceGrade,
-    ReportOnContext,
-    SaysIdk,
-)
-from ragassay.metrics.core import Metric
-from ragassay.metrics.rubric import ReportSatisfaction
+from benchmarks.fit_refusals import trained
+from ragassay import evaluate, load
+from ragassay.judges import Verdict, offline
+from ragassay.judges.offline import Agreement, OfflineJudge, refusal, rows
+from ragassay.judges.questions import CitationSupport, ExtractClaims
+from ragassay.samples import Answer, Passage, Sample, Turn
 
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"
+FILE = Path(offline.__file__).with_name("data") / "agreement.yaml"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md"
+ASPECTS = ("faithfulness", "appropriateness", "completeness")
 TOLERANCE = 0.005
-"""Largest difference between the file and what is computed: a figure has three decimals."""
+RESAMPLES = 2_000
+Floats = NDArray[np.float64]
 
-Found = tuple[float, int]
-"""A value, and over how many items it goes."""
+
+class Pairs(NamedTuple):
+    """What the judge says and the labels, of each item that it says something of; and what the item
+    belongs to."""
+
+    said: Floats
+    labels: Floats
+    clusters: Sequence[str]
 
 
 def main() -> int:
-    """Prints the figures; 1 where the file is not true."""
+    """Prints the table; 1 where the file is not true."""
     if not DATA.is_dir():
         print("skipped: the published data (../shared/data/mtrag) is not here")
         return 0
-    left_out = SLOW if "--quick" in sys.argv else frozenset[str]()
+    found = {row.name: figures(row, COMPUTED[row.name]()) for row in rows()}
+    if "--write" in sys.argv:
+        text = FILE.read_text(encoding="utf-8")
+        FILE.write_text(written(text, found), encoding="utf-8")
+        table = [replace(row, **found[row.name]) for row in rows()]
+        PAGE.write_text(on_page(PAGE.read_text(encoding="utf-8"), table), encoding="utf-8")
+    print(f"{'row':<18}{'measure':<19}{'n':>6}  {'computed':<22}{'in the file':<22}of")
     wrong = 0
-    print(f"{'kind':<22}{'measure':<20}{'n':>6}{'file':>8}{'here':>8}")
-    for said in dict.fromkeys(one for listed in figures().values() for one in listed):
-        known = said.computed and said.computed not in left_out
-        found = COMPUTED[said.computed]() if known else None
-        good = found is None or agrees(said, found)
+    for row in rows():
+        new = found[row.name]
+        old = {key: getattr(row, key) for key in new}
+        good = all(abs(new[key] - old[key]) <= TOLERANCE for key in new)
         wrong += not good
-        print(line(said, found) + ("" if good else "   WRONG"))
-    for kind in (kind for kind, listed in figures().items() if not listed):
-        print(f"{kind:<22}not measured: no labels are at hand")
-    print("\nrelevance, AUC of the grades and of the scores that they are cut from")
-    for part in PARTS:
-        (grade, n), (score, _) = (graded(of_grades, part) for of_grades in (True, False))
-        print(f"{grade:8.3f}{score:8.3f}{n:6} passages, {part}")
-    if wrong:
-        print(f"{wrong} figures of agreement.yaml differ from what is computed")
-    return int(wrong > 0)
+        cells = [f"{one['value']:.3f} [{one['low']:.3f}, {one['high']:.3f}]" for one in (new, old)]
+        print(f"{row.name:<18}{row.measure:<19}{new['n']:>6}  {cells[0]:<22}{cells[1]:<22}{row.of}")
+    if wrong and "--write" not in sys.argv:
+        print(f"{wrong} rows of agreement.yaml differ from what is computed")
+        return 1
+    return 0
 
 
-def agrees(said: Agreement, found: Found) -> bool:
-    """Whether the file says what was computed."""
-    assert said.value is not None
-    return abs(said.value - found[0]) <= TOLERANCE and said.n == found[1]
+def figures(row: Agreement, pairs: Pairs) -> dict[str, Any]:
+    """The measure of a row with its interval, in three decimals, and the number of items."""
+    clusters, at = np.unique(np.array(pairs.clusters), return_inverse=True)
+    drawn = np.random.default_rng(0).integers(0, len(clusters), (RESAMPLES, len(clusters)))
+    counts = np.stack([np.bincount(one, minlength=len(clusters)) for one in drawn])
+    times = np.vstack([np.ones((1, len(at))), counts[:, at]]).T.astype(float)
+    values = MEASURES[row.measure](pairs.said, pairs.labels, times)
+    low, high = np.nanquantile(values[1:], [0.025, 0.975])
+    exact = {"value": values[0], "low": low, "high": high}
+    return {name: round(float(one), 3) for name, one in exact.items()} | {"n": len(at)}
 
 
-def line(said: Agreement, found: Found | None) -> str:
-    """One row of the table."""
-    begin = f"{said.kind:<22}{said.measure:<20}{said.n:>6}{said.value:>8.3f}"
-    if found is None:
-        return f"{begin}{'-':>8}   {said.source}"
-    n = f" (n = {found[1]})" if found[1] != said.n else ""
-    return f"{begin}{found[0]:>8.3f}{n}"
+def written(text: str, found: Mapping[str, Mapping[str, float]]) -> str:
+    """The file with these figures."""
+    for name, one in found.items():
+        for key, value in one.items():
+            line = re.compile(rf"^({name}:\n(?:(?:  .*)?\n)*?  {key}: ).*$", re.M)
+            text = line.sub(rf"\g<1>{value}", text, count=1)
+    return text
+
+
+def on_page(page: str, table: Sequence[Agreement]) -> str:
+    """The page with these rows below the head of its table."""
+    lines = [
+        f"| {', '.join(f'`{name}`' for name in row.metrics)} | {row.of} | {row.labels} | "
+        f"{row.measure} {row.value:.3f} [{row.low:.3f}, {row.high:.3f}] | {row.n:,} | "
+        f"{'yes' if row.sufficient else 'no'} |\n"
+        for row in table
+    ]
+    return re.sub(r"(\| used by .*\n\|[-|]+\n)(\|.*\n)*", lambda m: m[1] + "".join(lines), page)
+
+
+def spearman(x: Floats, y: Floats, times: Floats) -> Floats:
+    """Spearman's rho for each column of how often the items are drawn."""
+    signs = [np.sign(value[:, None] - value[None, :]) for value in (x, y)]
+    ranks = [(sign > 0) @ times + ((sign == 0) @ times) / 2 for sign in signs]
+    a, b = (rank - (rank * times).sum(0) / times.sum(0) for rank in ranks)
+    spread = np.sqrt((a * a * times).sum(0) * (b * b * times).sum(0))
+    rho: Floats = (a * b * times).sum(0) / spread
+    return rho
+
+
+def auc(x: Floats, y: Floats, times: Floats) -> Floats:
+    """Share of the pairs of a positive and a negative that are ordered right, ties a half."""
+    good, bad = times[y == 1], times[y != 1]
+    right = (np.sign(x[y == 1][:, None] - x[y != 1][None, :]) + 1) / 2
+    shares: Floats = (good * (right @ bad)).sum(0) / (good.sum(0) * bad.sum(0))
+    return shares
+
+
+def balanced(x: Floats, y: Floats, times: Floats) -> Floats:
+    """Mean of the shares of positives and of negatives that are told right."""
+    right = (x == y)[:, None]
+    shares = [(times * right)[y == one].sum(0) / times[y == one].sum(0) for one in (0, 1)]
+    found: Floats = (shares[0] + shares[1]) / 2
+    return found
+
+
+MEASURES = {"Spearman": spearman, "AUC": auc, "balanced accuracy": balanced}
 
 
 @cache
-def records() -> list[Record]:
-    """The human evaluation's answers by LLMs, with all scores."""
-    return [record for record in read() if record.sample.system != "reference"]
+def answers() -> list[Sample]:
+    """The answers of MT-RAG's human evaluation."""
+    return list(load(DATA / "human_evaluations_half.json"))
 
 
-def spearman(scores: Sequence[float | None], aspect: str) -> Found:
-    """Spearman's rho of scores of `records` with people's median, where there is a score."""
-    rows = [(score, one.people[aspect]) for score, one in zip(scores, records(), strict=True)]
-    kept = np.array([row for row in rows if row[0] is not None], dtype=float)
-    rho, _ = correlations(kept[:, 0], kept[:, 1], np.ones((len(kept), 1)))
-    return float(rho[0]), len(kept)
+def people(sample: Sample, aspect: str) -> float:
+    """The median of the annotators, of all aspects for ``overall``."""
+    given = sample.metadata["annotations"]
+    medians = {name: median(map(float, given[name].values())) for name in ASPECTS}
+    return median(medians.values()) if aspect == "overall" else medians[aspect]
 
 
-def by_value(value: Value, aspect: str) -> Found:
-    """The same of a value of records."""
-    return spearman([value(record) for record in records()], aspect)
+def by_people(metric: str, aspect: str, *, references: bool = False) -> Pairs:
+    """A metric of the LLMs' answers, and of the references where asked for, and people's labels."""
+    chosen = [one for one in answers() if references or one.system != "reference"]
+    return compared(
+        scores(chosen, metric),
+        [people(one, aspect) for one in chosen],
+        [one.id.partition("<")[0] for one in chosen],
+    )
 
 
-@cache
-def held_out() -> Found:
-    """Spearman's rho of rl_f with people's faithfulness, cross-validated over tasks."""
-    found = cross_validated(records())
-    return found.held_out, found.n
+def compared(
+    said: Sequence[float | None], labels: Sequence[float], clusters: Sequence[str]
+) -> Pairs:
+    """The items that the judge says something of."""
+    kept = [row for row in zip(said, labels, clusters, strict=True) if row[0] is not None]
+    return Pairs(
+        np.array([row[0] for row in kept], dtype=float),
+        np.array([row[1] for row in kept], dtype=float),
+        [row[2] for row in kept],
+    )
 
 
-def by_metric(metric: Metric, aspect: str) -> Found:
-    """The same of a metric."""
-    return spearman([value_of(metric, record.sample) for record in records()], aspect)
+def scores(samples: Sequence[Sample], metric: str) -> list[float | None]:
+    """A metric of each sample by the offline judge."""
+    columns = evaluate(samples, [metric]).columns
+    (name,) = columns.metrics
+    rows = zip(columns.values(name).tolist(), columns.scored(name).tolist(), strict=True)
+    return [value if scored else None for value, scored in rows]
 
 
-def fully_supported(record: Record) -> float | None:
-    """Share of an answer's sentences that one of its passages supports in full."""
-    texts = [passage.text for passage in record.sample.passages or () if passage.text]
-    said = sentences(plain(record.sample.answer.text)) if record.sample.answer else []
-    if not texts or not said:
+def cited() -> Pairs:
+    """Share of the claims of an answer that one of its passages supports in full."""
+    chosen = [one for one in answers() if one.system != "reference"]
+    return compared(
+        [full_support(one) for one in chosen],
+        [people(one, "faithfulness") for one in chosen],
+        [one.id.partition("<")[0] for one in chosen],
+    )
+
+
+def full_support(sample: Sample) -> float | None:
+    """The share for one answer; ``None`` without claims or passages."""
+    texts = [passage.text for passage in sample.passages or () if passage.text]
+    claims = reply(ExtractClaims("", sample.answer.text)).claims if sample.answer else ()
+    if not texts or not claims:
         return None
     full = [
-        any(reply(CitationSupport(one, text)).support == "full" for text in texts) for one in said
+        any(reply(CitationSupport(claim, text)).support == "full" for text in texts)
+        for claim in claims
     ]
     return sum(full) / len(full)
 
 
-def reply(question: Question[Any]) -> Any:
+def reply(question: Any) -> Any:
     """The offline judge's answer."""
-    found = answer_to(question)
-    assert found is not None
-    return found
+    found = OfflineJudge().known(question)
+    assert isinstance(found, Verdict)
+    return found.answer
 
 
-def rows_of(name: str) -> Iterator[Mapping[str, Any]]:
+def passages(metric: str) -> Pairs:
+    """A metric of single passages, and people's yes or no on their relevance."""
+    records = lines("passage_relevance_half.jsonl")
+    samples = [
+        Sample(
+            id=str(at),
+            query=one["query"],
+            history=tuple(Turn("user", text) for text in one["earlier_user_turns"]),
+            passages=(Passage(one["passage"]),),
+        )
+        for at, one in enumerate(records)
+    ]
+    return compared(
+        scores(samples, metric),
+        [float(one["relevant"]) for one in records],
+        [str(one["conversation"]) for one in records],
+    )
+
+
+def declined(metric: str, value: float) -> Pairs:
+    """Whether a metric of an answer has the value that means "declined", and whether GPT-4o-mini
+    saw a full "I don't know". Each system is judged by weights fitted to the others."""
+    records = lines("idk_585.jsonl")
+    samples = [
+        Sample(
+            id=str(at),
+            query=one["conversation"][-1]["text"],
+            history=tuple(Turn(turn["speaker"], turn["text"]) for turn in one["conversation"][:-1]),
+            answer=Answer(one["response"]),
+        )
+        for at, one in enumerate(records)
+    ]
+    said: list[float | None] = [None] * len(records)
+    for system in {one["system"] for one in records}:
+        there = [at for at, one in enumerate(records) if one["system"] == system]
+        weights = trained([one for one in records if one["system"] != system])
+        with patch.object(refusal, "_weights", lambda weights=weights: tuple(weights)):
+            for at, one in zip(there, scores([samples[at] for at in there], metric), strict=True):
+                said[at] = one
+    return compared(
+        [None if one is None else float(one == value) for one in said],
+        [float(one["idk_eval"] == 1.0) for one in records],
+        [one["task_id"] for one in records],
+    )
+
+
+def lines(name: str) -> list[dict[str, Any]]:
     """The records of a JSON Lines file."""
-    with (DATA / name).open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
+    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
 
 
-@cache
-def passages() -> list[Mapping[str, Any]]:
-    """Passages with people's yes or no on their relevance."""
-    return list(rows_of("passage_relevance_half.jsonl"))
-
-
-def auc(scores: Sequence[float], labels: Sequence[bool]) -> float:
-    """Share of the pairs of a positive and a negative that the scores order right, ties a half."""
-    values, positive = np.array(scores, dtype=float), np.array(labels, dtype=bool)
-    high, low = values[positive], np.sort(values[~positive])
-    below = np.searchsorted(low, high, "left") + np.searchsorted(low, high, "right")
-    return float(below.sum() / 2 / len(high) / len(low))
-
-
-PARTS: Mapping[str, Callable[[int], bool]] = {
-    "all conversations": lambda number: True,
-    "odd numbers, on which the rule's numbers were chosen": lambda number: number % 2 == 1,
-    "even numbers": lambda number: number % 2 == 0,
+COMPUTED: Mapping[str, Callable[[], Pairs]] = {
+    "rl_f": lambda: by_people("rl_f(given=false)", "faithfulness"),
+    "rl_f_with_people": lambda: by_people("rl_f(given=false)", "faithfulness", references=True),
+    "relevance": lambda: passages("umbrela"),
+    "report_relevance": lambda: passages("ragreport_relevance"),
+    "citations": cited,
+    "rb_llm": lambda: by_people("rb_llm(given=false)", "overall"),
+    "idk": lambda: declined("idk_eval(given=false)", 1.0),
+    "answered": lambda: declined("answered", 0.0),
 }
-"""The conversations with labelled passages, by their number."""
-
-
-def graded(of_grades: bool, part: str = "all conversations") -> Found:
-    """AUC of the grades, or of the scores that they are cut from, over one of `PARTS`."""
-    rows = [row for row in passages() if PARTS[part](int(row["conversation"]))]
-    values = [float(relevance(asked(row)).grade) if of_grades else score_of(row) for row in rows]
-    return auc(values, [bool(row["relevant"]) for row in rows]), len(rows)
-
-
-def asked(row: Mapping[str, Any]) -> RelevanceGrade:
-    """The question on a labelled passage."""
-    return RelevanceGrade(row["query"], row["passage"], earlier=tuple(row["earlier_user_turns"]))
-
-
-def score_of(row: Mapping[str, Any]) -> float:
-    """The number that a grade is cut from."""
-    question = asked(row)
-    return look(question.query, question.passage, question.earlier).score
-
-
-def reported(field: Literal["relevance", "usefulness"]) -> Found:
-    """AUC of a field of the report on a context of one passage, where it has a value."""
-    told = [
-        (float(stars), bool(row["relevant"]))
-        for row in passages()
-        if (stars := getattr(reply(ReportOnContext(row["query"], (row["passage"],))), field))
-        is not None
-    ]
-    return auc([stars for stars, _ in told], [label for _, label in told]), len(told)
-
-
-def balanced(said: Sequence[bool], labels: Sequence[bool]) -> Found:
-    """Mean of the shares of positives and of negatives that are told right."""
-    pairs = list(zip(said, labels, strict=True))
-    shares = [
-        sum(one == wanted for one, label in pairs if label is wanted) / labels.count(wanted)
-        for wanted in (True, False)
-    ]
-    return sum(shares) / 2, len(pairs)
-
-
-def idk(says: Callable[[Mapping[str, Any]], bool], *, unseen: bool = False) -> Found:
-    """Balanced accuracy against a full "I don't know" by GPT-4o-mini; ``unseen``: on the queries
-    that nobody looked at."""
-    rows = [row for row in rows_of("idk_585.jsonl") if not (unseen and looked_at(row))]
-    return balanced([says(row) for row in rows], [row["idk_eval"] == 1.0 for row in rows])
-
-
-def says_idk(row: Mapping[str, Any]) -> bool:
-    """Whether the answer says in full that it does not know."""
-    turns = "\n".join(f"{turn['speaker']}: {turn['text']}" for turn in row["conversation"])
-    return bool(reply(SaysIdk(turns, row["response"])).says_idk == "yes")
-
-
-def attempts_none(row: Mapping[str, Any]) -> bool:
-    """Whether the answer attempts none."""
-    query = row["conversation"][-1]["text"]
-    return bool(reply(AnswerAttempted(query, row["response"])).answered == "no")
-
-
-COMPUTED: Mapping[str, Callable[[], Found]] = {
-    "relevance": lambda: graded(True),
-    "rl_f_cross_validated": held_out,
-    "rl_f": lambda: by_value(raw("rl_f"), ASPECTS[0]),
-    "idk": lambda: idk(says_idk),
-    "idk_unseen": lambda: idk(says_idk, unseen=True),
-    "attempted": lambda: idk(attempts_none),
-    "rb_llm_idk": lambda: by_value(conditioned("rb_llm"), "overall"),
-    "fully_supported": lambda: spearman([fully_supported(one) for one in records()], ASPECTS[0]),
-    "report_relevance": lambda: reported("relevance"),
-    "usefulness": lambda: reported("usefulness"),
-    "ragreport_satisfaction": lambda: by_metric(ReportSatisfaction(), "overall"),
-}
-"""How the figures are computed, by the name that the file calls it (``computed``)."""
-
-SLOW = frozenset({"rl_f_cross_validated"})
-"""Computations of more than a few seconds."""
+"""How the figures of each row are computed."""
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The offline judge against people: MT-RAG's human labels, and the published LLM judges beside it.
 
-``python -m benchmarks.offline_judge [--quick]`` (``--quick``: 200 resamples instead of 2,000, and
-no cross-validation). Needs ``../shared/data/mtrag``.
+``python -m benchmarks.offline_judge [--quick]`` (``--quick``: 200 resamples instead of 2,000). Needs
+``../shared/data/mtrag``.
 
 Every evaluation has up to three annotators; what is compared with is their median. Intervals are
 percentile bootstraps over tasks, so that the answers to one task are drawn together. The published
@@ -17,7 +17,6 @@ file's passages, no stop words, no stems) that stands in any passage.
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 import sys
@@ -34,9 +33,8 @@ from numpy.typing import NDArray
 from benchmarks import offline_idk, offline_report
 from benchmarks.perturbations import perturbed
 from ragassay import load
-from ragassay.judges.offline import answer_to, extract, supported
-from ragassay.judges.offline.language import Lens
-from ragassay.judges.offline.near_copies import COPY, Nearness
+from ragassay.judges.offline import answer_to
+from ragassay.judges.offline.questions import extract_claims
 from ragassay.judges.questions import ClaimSupport, ExtractClaims, SaysIdk
 from ragassay.metrics.core import Metric
 from ragassay.metrics.mtrag import (
@@ -88,10 +86,8 @@ def main() -> None:
         table(rows, n_resamples)
     print("\nfaithfulness, LLM systems: differences of Spearman's rho")
     differences(llm, n_resamples)
-    if not quick:
-        settings(llm)
     idk(records)
-    offline_report.report(quick)
+    offline_report.report()
     perturbed([record.sample for record in records])
     speed(records)
 
@@ -256,45 +252,6 @@ def interval(values: Floats) -> str:
     return f"{values[0]:.3f} [{low:.2f}, {high:.2f}]"
 
 
-GRID = tuple(
-    Lens(window=window, share=share, whole=whole, exact=exact)
-    for window, share, whole, exact in itertools.product(
-        (1, 2, 3, 5), (0.4, 0.5, 0.6), (0.5, 0.7), (True, False)
-    )
-)
-
-
-@dataclass(frozen=True)
-class CrossValidation:
-    """Spearman's rho of rl_f with people's faithfulness.
-
-    Attributes:
-        each: of each setting of `GRID`, on all answers.
-        held_out: of the settings chosen on nine folds of tasks, each on the tenth, all together.
-        n: how many answers were scored.
-    """
-
-    each: tuple[float, ...]
-    held_out: float
-    n: int
-
-
-def cross_validated(records: Sequence[Record]) -> CrossValidation:
-    """Ten folds of tasks: the best setting of nine folds scores the tenth; all tenths together."""
-    kept, people = faithfulness(records)
-    values = np.array([[share(record.sample, lens) for record in kept] for lens in GRID])
-    tasks = list(dict.fromkeys(record.sample.id for record in kept))
-    folds = np.array([tasks.index(record.sample.id) % 10 for record in kept])
-    held_out = np.empty(len(kept))
-    for fold in range(10):
-        others = folds != fold
-        best = max(range(len(GRID)), key=lambda at: rho(values[at][others], people[others]))
-        held_out[~others] = values[best][~others]
-    return CrossValidation(
-        tuple(rho(row, people) for row in values), rho(held_out, people), len(kept)
-    )
-
-
 def faithfulness(records: Sequence[Record]) -> tuple[list[Record], Floats]:
     """The records that rl_f scores, with people's faithfulness."""
     kept = [record for record in records if record.scores["rl_f"] is not None]
@@ -305,31 +262,6 @@ def faithfulness(records: Sequence[Record]) -> tuple[list[Record], Floats]:
 def rho(scores: Floats, people: Floats) -> float:
     """Spearman's rho."""
     return float(correlations(scores, people, np.ones((len(scores), 1)))[0][0])
-
-
-def settings(records: Sequence[Record]) -> None:
-    """Prints what the settings of the rules are worth."""
-    found = cross_validated(records)
-    each, shipped = found.each, found.each[GRID.index(Lens())]
-    print(f"\ncross-validation over {len(GRID)} settings of the lens, 10 folds by task")
-    print(
-        f"  every setting: rho {min(each):.3f} to {max(each):.3f}; the one that ships {shipped:.3f}"
-    )
-    kept, people = faithfulness(records)
-    for held in (0.7, 0.8, 0.9, 1.0, math.inf):
-        near = Nearness(held, held)
-        scores = np.array([share(record.sample, Lens(), near) for record in kept])
-        print(f"  near copies from {held:g} (inf: not compared): rho {rho(scores, people):.3f}")
-    print(f"  settings chosen on nine folds, scored on the tenth: rho {found.held_out:.3f}")
-
-
-def share(sample: Sample, lens: Lens, near: Nearness = COPY) -> float:
-    """rl_f under another lens, or with another measure of a near copy."""
-    assert sample.answer is not None
-    claims = extract(ExtractClaims("", sample.answer.text)).claims
-    texts = tuple(passage.text or "" for passage in sample.passages or ())
-    found = supported(claims, texts, lens, near)
-    return sum(found) / len(found)
 
 
 def idk(records: Sequence[Record]) -> None:
@@ -362,7 +294,7 @@ def speed(records: Sequence[Record]) -> None:
         answer = f"{sample.answer.text} {chr(0x4E00 + at)}"
         passages = tuple(f"{texts[(at + k) % len(texts)]} {chr(0x4E00 + at)}" for k in range(10))
         asked = conversation(sample)
-        claims = extract(ExtractClaims(asked, answer)).claims
+        claims = extract_claims(ExtractClaims(asked, answer)).claims
         for question in (ClaimSupport(claims, passages), SaysIdk(asked, answer)):
             answer_to(question)
         n += 3

@@ -98,6 +98,23 @@ _STRANGE_NAMES = ("Quillborough", "Tarnwick", "Osvaldsen", "Brementhal", "Yukimu
 _STRANGE_WORDS = ("polonium", "umbrella", "trombone", "asphalt", "walnuts", "lantern", "violinist")
 _NOUN = re.compile(r"(?<=\bthe )[a-z]{5,}(?= (?:of|in|is|was|are|were|and|to)\b)")
 
+_SYNONYMS = (
+    ("use", "utilize"), ("used", "utilized"), ("uses", "utilizes"), ("doctor", "physician"),
+    ("buy", "purchase"), ("bought", "purchased"), ("began", "started"), ("begin", "start"),
+    ("help", "assist"), ("large", "sizeable"), ("big", "large"), ("show", "demonstrate"),
+    ("shows", "demonstrates"), ("need", "require"), ("needs", "requires"), ("get", "obtain"),
+    ("many", "numerous"), ("important", "crucial"), ("often", "frequently"), ("about", "roughly"),
+    ("children", "kids"), ("movie", "film"), ("car", "automobile"), ("house", "dwelling"),
+    ("job", "occupation"), ("money", "funds"), ("keep", "retain"), ("make", "produce"),
+    ("made", "produced"), ("build", "construct"), ("built", "constructed"), ("end", "conclude"),
+    ("ended", "concluded"), ("problem", "issue"), ("area", "region"), ("city", "town"),
+    ("answer", "reply"), ("choose", "select"), ("change", "alter"), ("changed", "altered"),
+    ("famous", "renowned"), ("ill", "sick"), ("main", "chief"), ("students", "pupils"),
+    ("company", "firm"), ("people", "persons"), ("find", "locate"), ("given", "provided"),
+    ("create", "produce"), ("provide", "supply"), ("allow", "permit"), ("total", "overall"),
+)  # fmt: skip
+"""Words and others that mean about the same: such a copy stays true."""
+
 Change = Callable[[str, str], str | None]
 """From a sentence and the text of its passages: the false sentence, or ``None``."""
 
@@ -205,8 +222,18 @@ def opposite(sentence: str, _: str) -> str | None:
     return None
 
 
+def synonym(sentence: str, passages: str) -> str | None:
+    """The first word that has a synonym of no passage exchanged for it."""
+    for word, other in _SYNONYMS:
+        pattern = re.compile(rf"\b{word}\b")
+        if pattern.search(sentence) and other not in passages.lower():
+            return pattern.sub(other, sentence, count=1)
+    return None
+
+
 CHANGES: dict[str, Change] = {
     "nothing": lambda sentence, _: sentence,
+    "synonym (true)": synonym,
     "not": denied,
     "n't": contracted,
     "did not": did_not,

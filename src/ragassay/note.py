@@ -6,9 +6,12 @@ a kind, and `ragassay.reports.text.said` fills them in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
+
+import ragassay
+from ragassay.counts import grouped
 
 Severity = Literal["warning", "note", "detail"]
 """``warning``: a reader may conclude wrongly without it. ``note``: it stands below a result.
@@ -30,3 +33,23 @@ class Note:
     counts: Mapping[str, float | str] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     severity: Severity = "note"
+
+    def __str__(self) -> str:
+        """Its sentence."""
+        return ragassay.reports.said(self)
+
+    @property
+    def short(self) -> str:
+        """Its words in the cell of a table, for a kind that has some."""
+        return ragassay.reports.said(replace(self, kind=f"{self.kind}_short"))
+
+
+def joined(notes: Iterable[Note]) -> list[Note]:
+    """The notes, those of one fact about several names as one, in the order of the first."""
+    by_fact = grouped(
+        ((note.kind, tuple(note.counts.items()), note.severity), note) for note in notes
+    )
+    return [
+        replace(same[0], names=tuple(dict.fromkeys(name for note in same for name in note.names)))
+        for same in by_fact.values()
+    ]

@@ -175,3 +175,20 @@ def test_an_english_query_is_tried_and_a_language_that_is_said_counts(tmp_path: 
     found = check(made)
     assert {one.item for one in found.findings if one.check == "answered"} == {"en-GB", "none"}
     assert "1 query left out" in found.skipped["answered"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A Balaton Közép-Európa legnagyobb tava. A ház a tó partján áll, és a kert is nagy.",
+        "Praha je hlavní město a leží na řece Vltavě. Do města jezdí vlaky, a to je důležité.",
+        "København er Danmarks hovedstad. For at komme til byen kan man tage toget.",
+        "Helsinki on Suomen pääkaupunki. Se on myös tärkeä satama, ja se on suuri.",
+        "Jakarta adalah ibu kota Indonesia dan kota ini berada di pulau Jawa.",
+        "Kaapstad is die oudste stad in Suid-Afrika. Die stad is by die see.",
+        "Zagreb je glavni grad Hrvatske. Do grada vozi vlak, a to je najbolje.",
+        "Bu bir test ve on kişi var. Ankara en kalabalık ikinci ildir.",
+    ],
+)
+def test_small_words_that_english_has_too_make_no_english(text: str) -> None:
+    assert language_of(text) != "en"

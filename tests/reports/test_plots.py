@@ -17,7 +17,7 @@ import plot_files
 import ragassay
 from plot_reading import TREC, drawn, rows, walk, words
 from ragassay.cli import call
-from ragassay.engine.comparison.standing import offline_reason
+from ragassay.engine.comparison import judge_agreement
 from ragassay.reports.plots import (
     boxes,
     file_labels,
@@ -126,7 +126,9 @@ def test_values_that_are_only_indicative_are_marked(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     result = ragassay.evaluate(data, ["umbrela", "contains_answer", "answer_match"], save=folder)
     entries = result.summary.metrics
-    assert offline_reason(entries["umbrela"]) and not offline_reason(entries["contains_answer"])
+    why = judge_agreement(entries["answer_match"])
+    assert why is not None and why.indicative
+    assert judge_agreement(entries["contains_answer"]) is None
 
     def dashed(spec: Any) -> list[float]:
         layers = [part for part in walk(spec) if part.get("mark", {}).get("strokeDash")]
@@ -136,9 +138,8 @@ def test_values_that_are_only_indicative_are_marked(tmp_path: Path) -> None:
     assert dashed(spec) == [entries["answer_match"].mean]
     said = words(spec)
     assert any(text.endswith("· indicative") or text == "indicative" for text in said)
-    why = offline_reason(entries["answer_match"])
     notes = " ".join(spec["title"]["subtitle"])
-    assert f"answer_match: indicative: {why}." in notes
+    assert str(why.note) in notes
     assert "Nothing may be concluded from a dashed interval." in notes
     settled = drawn(folder, metrics=["contains_answer"])
     assert not dashed(settled) and "indicative" not in " ".join(words(settled))
@@ -150,7 +151,7 @@ def test_an_indicative_row_is_marked_beside_one_that_is_not(tmp_path: Path) -> N
         data = [{"id": f"q{at}", "query": "Who?", "passages": ["Ann."]} for at in range(4)]
         ragassay.evaluate(data, ["umbrela"], judge=judge, save=tmp_path / name)
     spec = drawn(tmp_path / "rules", tmp_path / "people", metrics=["umbrela"])
-    assert "umbrela in rules: indicative: offline judge" in " ".join(spec["title"]["subtitle"])
+    assert "umbrela in rules: the offline judge" in " ".join(spec["title"]["subtitle"])
 
 
 def test_one_scale_a_metric_whatever_the_files_hold(tmp_path: Path) -> None:

@@ -12,3 +12,4 @@ from .run_reports import (
     write_comparison as write_comparison,
     write_reports as write_reports,
 )
+from .text import said as said

@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 
 from ragassay.golden import language_of
-from ragassay.judges.offline import asks_back, shape
-from ragassay.judges.offline.language import content, lists, sentences
+from ragassay.judges.offline import parts
+from ragassay.judges.offline.refusal import OFFERS, TURN
+from ragassay.judges.offline.words import content, sentences
 
 _SORRY = r"(?:(?:i['\u2019]?m|i am) )?(?:very |so |really )?(?:sorry|afraid)\W+(?:but )?"
 _REFUSES = re.compile(
@@ -17,8 +18,6 @@ _REFUSES = re.compile(
     r"|(?:the )?request (?:is |was )?(?:refused|declined))",
     re.IGNORECASE,
 )
-_TURN = lists.patterns("turns")
-_OFFER = lists.patterns("offers")
 _MORE = re.compile(
     r"\b(?:provide|give|share|send|paste)\b.*\b(?:more|another|other|text|passages?|documents?"
     r"|details|context|information)\b"
@@ -46,11 +45,11 @@ def no_answer(text: str, conversation: str = "") -> bool:
         conversation: the query with its earlier turns. Beside a refusal only what is about it is an
             answer.
     """
-    counts = shape(text, conversation)
-    if counts.statements:
+    kinds = {kind for kind, _ in parts(text, conversation)}
+    if "statement" in kinds:
         # "I refuse" states something; "I cannot say for sure, but it is 5 euros" does not refuse.
-        return not counts.refusals and bool(_REFUSES.match(text)) and not _TURN.search(text)
-    if counts.refusals or counts.small_talk or _REFUSES.match(text):
+        return "refusal" not in kinds and bool(_REFUSES.match(text)) and not TURN.search(text)
+    if kinds & {"refusal", "small talk"} or _REFUSES.match(text):
         return True
     # An apology may lead to an answer: "I'm sorry, the museum is closed on Mondays."
     return len(content(text)) <= 1
@@ -64,11 +63,11 @@ def declined(text: str) -> bool:
     Args:
         text: that was written.
     """
-    counts = shape(text)
-    if not (_REFUSES.match(text) or (counts.refusals and not counts.statements)):
+    kinds = {kind for kind, _ in parts(text)}
+    if not (_REFUSES.match(text) or ("refusal" in kinds and "statement" not in kinds)):
         return False
     asked = [one for one in sentences(text) if one.endswith(("?", "？"))]
-    return all(_OFFER.search(one) or (asks_back(one) and _MORE.search(one)) for one in asked)
+    return all(OFFERS.search(one) or _MORE.search(one) for one in asked)
 
 
 def states(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from llm_rule import Request
 from llm_server import LLMServer
 from ragassay import examples
 from ragassay.cli import call
+from ragassay.engine.comparison import gates, standing
 from ragassay.engine.comparison.compared_arrays import compare_arrays
-from ragassay.engine.comparison.standing import offline_agreement, offline_reason, unmeasured_judge
+from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.results.result import Result
 from ragassay.errors import UsageError
-from ragassay.judges.offline import LABEL
-from ragassay.reports.text import footnotes
+from ragassay.judges.offline import LABEL, Agreement
 
 
 def records(answers: list[str], **more: object) -> list[dict]:
@@ -58,7 +59,9 @@ def test_an_offline_judgment_without_known_agreement_is_indicative(judged) -> No
         "indicative",
         "indicative",
     )
-    assert found["answer_match"].why == "offline judge, agreement not measured"
+    assert str(found["answer_match"].why) == (
+        "answer_match: the agreement of the offline judge with people was not measured."
+    )
     assert found["answer_match"].p_adjusted is None and found["answer_match"].p_value < 0.01
     trusted = ragassay.compare(better, worse, trust_offline=True).differences
     assert {d.verdict for d in trusted} == {"better"}
@@ -72,35 +75,117 @@ def test_what_has_no_verdict_weakens_no_other_metric(judged) -> None:
     assert found.p_adjusted == alone.differences[0].p_adjusted
 
 
-def test_claims_judged_offline_agree_with_people_and_keep_their_verdict() -> None:
-    run = ragassay.evaluate(examples.path_of("hybrid"), ["rl_f", "umbrela", "answered"])
-    entries = run.summary.metrics
-    assert offline_reason(entries["rl_f"]) == ""
-    agreement = offline_agreement(entries["rl_f"])
-    assert agreement is not None and agreement.measure == "Spearman" and agreement.value >= 0.6
-    assert offline_reason(entries["umbrela"]).startswith("offline judge, AUC .7")
-    assert offline_reason(entries["answered"]).startswith("offline judge, balanced accuracy .9")
-    assert "labels by no people" in offline_reason(entries["answered"])
-    assert offline_agreement(replace(entries["umbrela"], judge="", judges={})) is None
+def row(**changed: object) -> Agreement:
+    """A row of the table on which a verdict may rest, but for what is changed."""
+    good = Agreement(
+        "one", ("answer_match",), ("answer_match",), "en", "English answers", "people's labels",
+        True, "AUC", "a study", 0.9, 0.85, 0.95, 100,
+    )  # fmt: skip
+    return replace(good, **changed)
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Agreement]]:
+    """The rows of the table, in place of the file's."""
+    rows: list[Agreement] = []
+    found = lambda kind, metric: tuple(r for r in rows if kind in r.kinds)  # noqa: E731
+    monkeypatch.setattr(standing, "rows_of", found)
+    standing.agreements.cache_clear()
+    yield rows
+    standing.agreements.cache_clear()
+
+
+AS_GOOD = (
+    "answer_match: the offline judge ranks 90 % of pairs like people's labels (100 English answers)"
+)
+CASES = [
+    ({}, "better", f"{AS_GOOD}."),
+    ({"low": 0.79}, "indicative",
+     f"{AS_GOOD}; a verdict needs 80 % at the lower bound, which is 79 %."),
+    ({"people": False}, "indicative", f"{AS_GOOD}; a verdict needs labels by people."),
+    ({"measure": "Spearman", "value": 0.7, "low": 0.6}, "better",
+     "answer_match: the offline judge has a rank correlation of 0.70 with people's labels "
+     "(100 English answers)."),
+    ({"language": "de", "of": "German answers"}, "indicative",
+     "answer_match: the offline judge was measured on German answers only, and these data do not "
+     "read as German."),
+    ({"kinds": ("another",)}, "indicative",
+     "answer_match: the agreement of the offline judge with people was not measured."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "verdict", "says"), CASES)
+def test_a_verdict_rests_on_labels_by_people_a_lower_bound_and_the_language(
+    changed: dict, verdict: str, says: str, judged, table: list[Agreement]
+) -> None:
+    table.append(row(**changed))
+    found = {d.name: d for d in ragassay.compare(*judged).differences}
+    assert found["answer_match"].verdict == verdict
+    assert str(found["answer_match"].why) == says
+    assert found["contains_answer"].why is None
+    gate = replace(judged[0], config={**judged[0].config, "fail_under": ["answer_match>=0.5"]})
+    assert gates.results_of(gate)[0].passed is (True if verdict == "better" else None)
+
+
+def test_of_several_populations_the_weakest_counts(judged, table: list[Agreement]) -> None:
+    table += [row(), row(low=0.5, of="English answers of people")]
+    found = {d.name: d for d in ragassay.compare(*judged).differences}
+    assert found["answer_match"].verdict == "indicative"
+    assert "English answers of people" in str(found["answer_match"].why)
+
+
+def test_what_one_run_has_in_another_language_gets_no_verdict(
+    judged, table: list[Agreement]
+) -> None:
+    table.append(row())
+    better, worse = judged
+    entry = replace(worse.summary.metrics["answer_match"], language="")
+    metrics = {**worse.summary.metrics, "answer_match": entry}
+    other = replace(worse, summary=replace(worse.summary, metrics=metrics))
+    found = {d.name: d for d in ragassay.compare(better, other).differences}
+    assert found["answer_match"].verdict == "indicative"
 
 
 @pytest.mark.parametrize("label", [f"{LABEL}0", f"{LABEL} + {LABEL}0", f"panel({LABEL}0, {LABEL})"])
-def test_the_agreement_of_one_version_says_nothing_about_another(label: str) -> None:
-    run = ragassay.evaluate(examples.path_of("hybrid"), ["rl_f"])
-    other = replace(run.summary.metrics["rl_f"], judge=label, judges={label: 12})
-    agreement = offline_agreement(other)
-    assert agreement is not None and agreement.value is None and not agreement.sufficient
+def test_the_agreement_of_one_version_says_nothing_about_another(
+    label: str, judged, table: list[Agreement]
+) -> None:
+    table.append(row())
+    mine = judged[0].summary.metrics["answer_match"]
+    assert judge_agreement(mine).sufficient
+    other = replace(mine, judge=label, judges={label: 12})
+    assert judge_agreement(other).note.kind == "offline_unmeasured"
+    assert judge_agreement(replace(mine, judge="", judges={})) is None
+
+
+def test_answers_that_deny_their_passage_in_chinese_pass_no_gate(tmp_path: Path) -> None:
+    said = "西湖隧道没有在2019年9月30日开通。"
+    passage = "西湖隧道于2019年9月30日正式开通，全长3.6公里，总投资1.2亿元。"
+    data = [
+        {"id": f"q{at}", "query": "西湖隧道什么时候开通？", "answer": said, "passages": [passage]}
+        for at in range(40)
+    ]
+    save = tmp_path / "run"
+    run = ragassay.evaluate(data, ["rl_f"], save=save, fail_under=["rl_f<=1", "low(rl_f)>=0.9"])
+    assert run.summary.metrics["rl_f"].language == "zh"
+    for result in (run, ragassay.open_run(save)):
+        for gate in gates.results_of(result):
+            assert gate.passed is None
+            assert "measured on English answers" in gate.why and "read as English" in gate.why
+    page = (save / "report.md").read_text() if (save / "report.md").is_file() else str(run)
+    assert "Spearman" not in page and "rank correlation" not in page
+    assert call(["report", str(save), "--fail-under", "low(rl_f)>=0.9"]) == 3
 
 
 def test_the_verdict_of_an_llm_judge_says_that_its_agreement_was_not_measured(judged) -> None:
     runs = [relabelled(run, "openai:gpt-4o", "answer_match") for run in judged]
-    assert unmeasured_judge(runs[0].summary.metrics["answer_match"])
-    assert not unmeasured_judge(runs[0].summary.metrics["contains_answer"])
     found = {d.name: d for d in ragassay.compare(*runs).differences}
-    assert (found["answer_match"].verdict, found["answer_match"].why) == (
-        "better",
-        "agreement not measured",
+    assert found["answer_match"].verdict == "better"
+    assert str(found["answer_match"].why) == (
+        "answer_match: the agreement of openai:gpt-4o with people was not measured."
     )
+    replayed = relabelled(judged[0], "replay:people.jsonl", "answer_match")
+    assert judge_agreement(replayed.summary.metrics["answer_match"]) is None
 
 
 def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) -> None:
@@ -114,7 +199,7 @@ def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) ->
     found = ragassay.compare(changed, better, force=True, fail_if_drop="contains_answer>0.1")
     one = next(d for d in found.differences if d.name == "contains_answer")
     assert (one.verdict, one.p_adjusted) == ("not comparable", None)
-    assert "not computed alike" in one.why
+    assert "not computed alike" in str(one.why)
     assert [gate.passed for gate in found.gates] == [None]
 
 
@@ -196,7 +281,7 @@ def test_primary_metrics_are_tested_and_the_others_exploratory(folders: list[str
     }
     assert found["primary"] == ["em"]
     (judged,) = [d for d in found["differences"] if d["name"] == "answer_match"]
-    assert "offline judge" in judged["why"], "what it rests on is told all the same"
+    assert "the offline judge" in judged["why"], "what it rests on is told all the same"
     drop = ["--fail-if-drop", "answer_match>0.1"]
     assert call(["compare", bad, good, "--primary", "em", *drop]) == 3, "a gate asks nevertheless"
     assert call(["compare", bad, good, "--primary", "f1"]) == 2
@@ -306,28 +391,15 @@ def test_a_margin_that_makes_no_sense_is_refused(text: str, says: str) -> None:
 def test_agreement_stands_beside_the_score(folders: list[str], tmp_path: Path, capsys) -> None:
     capsys.readouterr()
     call(["run", str(tmp_path / "good.jsonl"), "-m", "answer_match", "-o", f"{tmp_path}/again"])
-    said = " ".join(capsys.readouterr().out.split())
-    assert "Offline judge, agreement not measured: answer_match." in said
+    sentence = "answer_match: the agreement of the offline judge with people was not measured."
+    assert sentence in " ".join(capsys.readouterr().out.split())
     for name in ("report.html", "report.md"):
         text = (tmp_path / "again" / name).read_text()
-        assert "Offline judge, agreement not measured" in text
+        assert sentence in " ".join(text.replace("\\", "").split())
         beside = ", " if name.endswith("html") else "offline-lexical, "
         assert f"{beside}agreement not measured" in text, "in the metric's row, too"
     call(["explain", f"{tmp_path}/again", "q1", "answer_match"])
-    assert "agreement not measured" in " ".join(capsys.readouterr().out.split())
-
-
-def test_a_verdict_by_the_offline_judge_has_its_agreement_beside_it() -> None:
-    house, moon = "Ann lives in house number four.", "The moon is made of green cheese."
-    runs = [
-        ragassay.evaluate(records([said] * 12, passages=[house]), ["rl_f"])
-        for said in (house, moon)
-    ]
-    comparison = ragassay.compare(*runs)
-    (found,) = comparison.differences
-    assert found.verdict == "better" and found.why.startswith("offline judge, Spearman .")
-    notes = footnotes.standing_notes(comparison)
-    assert any(note.startswith("rl_f: offline judge, Spearman .") for note in notes)
+    assert "not measured" in " ".join(capsys.readouterr().out.split())
 
 
 def test_scores_that_a_judge_owes_leave_a_margin_undecided(tmp_path: Path) -> None:

@@ -122,10 +122,14 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
     judged = ragassay.evaluate(RUN, ["nuggets.all", "RR"])
     found = diagnose(judged)
     assert found.headline == "RR" and found.judged == ""
-    assert "by judgment" not in failing_line(found)
+    assert "judge" not in failing_line(found)
     found = diagnose(judged, headline="nuggets.all")
-    assert found.judged == "offline judge, agreement not measured" == found.to_json()["judged"]
-    assert failing_line(found).endswith(f"nuggets.all is by judgment: {found.judged}.")
+    assert (
+        found.judged
+        == found.to_json()["judged"]
+        == ("nuggets.all: the agreement of the offline judge with people was not measured.")
+    )
+    assert failing_line(found).endswith(f" {found.judged}")
     alone = diagnose(ragassay.evaluate(RUN, ["nuggets.all"]))
     assert alone.headline == "nuggets.all"
 

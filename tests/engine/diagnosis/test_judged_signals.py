@@ -9,10 +9,19 @@ import pytest
 
 import ragassay
 from ragassay import Sample, diagnose
-from ragassay.engine.diagnosis import CLASSES, Diagnosis, Judged, NotTelling, Thresholds, moved
+from ragassay.engine.comparison import JudgeAgreement
+from ragassay.engine.diagnosis import (
+    CLASSES,
+    Diagnosis,
+    NotTelling,
+    Thresholds,
+    judged_signals,
+    moved,
+)
 from ragassay.engine.diagnosis.judged_signals import JudgedSignals
 from ragassay.engine.diagnosis.signals import SignalValue
 from ragassay.engine.results import MetricSummary
+from ragassay.note import Note
 from ragassay.reports.html import pages
 from ragassay.reports.notebook import html_of
 from ragassay.reports.text import diagnosis_text
@@ -76,11 +85,12 @@ def test_what_was_left_out_is_told_everywhere() -> None:
     (line,) = diagnosis_text.untold_lines(found())
     assert line.startswith(
         "Not retrieved is not told by umbrela_MRR: it says the same of 4 of 4 samples that "
-        "contains_answer calls right, and is by judgment (offline judge, AUC "
+        "contains_answer calls right. Name another judge with --judge. umbrela_MRR: the offline "
+        "judge ranks "
     )
     (told,) = found().to_json()["not_telling"]
     assert told["class"] == "not_retrieved" and told["metric"] == "umbrela_MRR"
-    assert told["judge"].startswith("offline judge, AUC") and told["n_right"] == 4
+    assert "the offline judge ranks" in told["judge"] and told["n_right"] == 4
     assert "is not told by umbrela_MRR" in " ".join(str(found()).split())
     assert "is not told by umbrela_MRR" in html_of(found())
 
@@ -90,9 +100,9 @@ def test_beside_a_class_stands_who_judged_it() -> None:
     (refused,) = by_name["refused_answerable"].judged
     assert refused.metric == "idk_eval" and (refused.n_right, refused.of_right) == (0, 4)
     (invented,) = by_name["invented"].judged
-    assert invented.metric == "rl_f" and "Spearman" in invented.judge
-    assert invented.of_right is None and by_name["unexplained"].judged == ()
-    words = "rl_f is by judgment: offline judge, Spearman"
+    assert invented.metric == "rl_f" and invented.of_right is None
+    assert by_name["unexplained"].judged == ()
+    words = "rl_f: the offline judge has a rank correlation"
     assert words in " ".join(str(found()).split())
     told = {one["class"]: one["judged"] for one in found().to_json()["classes"]}
     assert told["invented"] == [invented.to_json()] and told["unexplained"] == []
@@ -103,12 +113,12 @@ def test_the_pages_say_who_judged_a_class_and_what_was_left_out(tmp_path: Any) -
     result = ragassay.evaluate(records, JUDGED)
     pages.write_report(result, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "rl_f is by judgment: offline judge" in page
+    assert "rl_f: the offline judge has" in page
     assert "Not retrieved is not told by umbrela_MRR" in page
     notes = " ".join(diagnosis_text.moved_notes(moved(result, result)))
     assert "In the new run: Not retrieved is not told by umbrela_MRR" in notes
     assert "In the old run: Not retrieved is not told by umbrela_MRR" in notes
-    assert "rl_f is by judgment: offline judge" in notes
+    assert "rl_f: the offline judge has" in notes
 
 
 def test_without_a_right_sample_a_judges_class_says_that_it_cannot_be_checked() -> None:
@@ -130,7 +140,7 @@ def test_gold_is_believed_although_right_answers_need_no_retrieval() -> None:
 @pytest.mark.parametrize(("n_right", "left_out"), [(1, False), (2, True)])
 @pytest.mark.parametrize("judge", ["openai:model", "offline-lexical/2"])
 def test_half_of_the_right_samples_is_too_many(n_right: int, left_out: bool, judge: str) -> None:
-    metric = MetricSummary("grades", "", "", metric="umbrela_MRR", judge=judge)
+    metric = MetricSummary("grades", "", "", metric="umbrela_MRR", judge=judge, n_scored=4)
     signals = JudgedSignals({"grades": metric})
     limits, sample = Thresholds(), Sample(id="q", answer="a")
     low, good = ({"rank": SignalValue(rank, "grades")} for rank in (5.0, 1.0))
@@ -147,7 +157,9 @@ def test_half_of_the_right_samples_is_too_many(n_right: int, left_out: bool, jud
 
 
 def test_recorded_answers_are_believed() -> None:
-    metric = MetricSummary("grades", "", "", metric="umbrela_MRR", judge="replay:people.jsonl")
+    metric = MetricSummary(
+        "grades", "", "", metric="umbrela_MRR", judge="replay:people.jsonl", n_scored=4
+    )
     signals = JudgedSignals({"grades": metric})
     assert not signals.are_checked({"umbrela_MRR": ["grades"]})
     low, sample = {"rank": SignalValue(5.0, "grades")}, Sample(id="q", answer="a")
@@ -155,10 +167,13 @@ def test_recorded_answers_are_believed() -> None:
     assert signals.telling(low, sample, Thresholds()) == low
 
 
-def test_an_agreement_that_is_sufficient_is_not_checked_against_right_samples() -> None:
-    metric = MetricSummary("RL_F", "", "", metric="rl_f", judge="offline-lexical/2")
-    signals = JudgedSignals({"RL_F": metric})
+def test_an_agreement_that_is_sufficient_is_not_checked_against_right_samples(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    note = Note("offline_unmeasured", {}, ("RL_F",))
+    known = lambda metric: JudgeAgreement(note, sufficient=True)  # noqa: E731
+    monkeypatch.setattr(judged_signals, "judge_agreement", known)
+    signals = JudgedSignals({"RL_F": MetricSummary("RL_F", "", "", metric="rl_f")})
     assert not signals.are_checked({"rl_f": ["RL_F"]})
     invented = next(one for one in CLASSES if one.name == "invented")
-    assert isinstance(signals.judged(invented, "RL_F"), Judged)
     assert signals.judged(invented, "RL_F").of_right is None

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import yaml
 
-import ragassay
 from ragassay import Sample, examples, load
 from ragassay.cli import call
 from ragassay.engine.comparison.standing import agreements
 from ragassay.judges.asking import Asker
-from ragassay.judges.offline import OfflineJudge, rules
-from ragassay.judges.offline.agreement import Agreement, agreement_of, figures
+from ragassay.judges.offline import OfflineJudge, rows, rows_of
 from ragassay.judges.question import Question
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric, uses_of
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window
-from ragassay.reports.text import catalogue, worked_examples
+from ragassay.reports.text import worked_examples
+
+sys.path.append(str(Path(__file__).resolve().parents[3]))
+
+from benchmarks import agreement
 
 
 def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> set[str]:
@@ -31,108 +37,71 @@ def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> set[str]
     return {use.kind for use in uses_of(metric, local)}
 
 
-def answered_kinds() -> set[str]:
-    return {cls.kind for cls in rules.rules()}
-
-
-def test_every_kind_with_an_offline_rule_has_its_agreement() -> None:
-    assert set(figures()) == answered_kinds()
-    for kind, listed in figures().items():
-        for found in listed:
-            assert found.kind == kind and found.measure is not None
-            assert found.source and found.against and found.of and found.n > 0
-            assert found.value is not None and -1 <= found.value <= 1
-    assert agreement_of("rubric_grade", "coherence") is None
-
-
-def test_a_figure_counts_only_for_the_metrics_that_it_was_measured_on() -> None:
-    for kind, listed in figures().items():
-        for found in listed:
-            assert found.metrics
-            for name in found.metrics:
-                cls = naming.metric_classes()[name]
-                assert issubclass(cls, JudgedMetric)
-                assert kind in {question.kind for question in cls.asks}
-        other = agreement_of(kind, "somebody_s_own")
-        assert other is not None and other.measure is None and not other.sufficient
-        assert str(other) == "agreement not measured"
+def test_a_row_speaks_for_metrics_that_ask_its_kinds_of_question() -> None:
+    for row in rows():
+        assert row.metrics and row.kinds and row.source and row.n > 0
+        assert row.low <= row.value <= row.high
+        for name in row.metrics:
+            cls = naming.metric_classes()[name]
+            assert issubclass(cls, JudgedMetric)
+            assert set(row.kinds) <= {question.kind for question in cls.asks}
+    assert rows_of("claim_support", "somebody_s_own") == ()
 
 
 def test_claims_beside_a_reference_were_never_measured() -> None:
     for part in ("precision", "recall", "f1"):
         found = agreements(f"factual_correctness.{part}")
-        assert set(found) == {"claim_support", "extract_claims"}
-        assert all(one is not None and one.value is None for one in found.values())
-    passages = agreements("rl_f")["claim_support"]
-    assert passages is not None and passages.sufficient
-    records = [
-        {"query_id": f"q{at}", "query": "Where?", "answer": said, "references": ["It is in Oslo."]}
-        for at, said in enumerate(["It is in Oslo.", "Oslo is the place."] * 10)
-    ]
-    worse = [{**one, "answer": "The place is the capital of Norway."} for one in records]
-    runs = [ragassay.evaluate(one, suite=["golden"]) for one in (records, worse)]
-    found = {one.name: one for one in ragassay.compare(*runs).differences}
-    assert found["factual_correctness.f1"].verdict == "indicative"
-    assert found["factual_correctness.f1"].why == "offline judge, agreement not measured"
+        assert found == {"claim_support": (), "extract_claims": ()}
+    assert agreements("rl_f")["claim_support"]
 
 
-def test_each_part_of_the_context_report_has_its_own_figure() -> None:
-    said = {
-        name: agreements(f"ragreport_{name}")["report_on_context"]
-        for name in ("relevance", "usefulness", "utilization", "attribution", "attribution_share")
-    }
-    assert said["relevance"] and said["relevance"].n == 1674
-    assert said["usefulness"] and said["usefulness"].n == 1561
-    for name in ("utilization", "attribution", "attribution_share"):
-        assert str(said[name]) == "agreement not measured"
+def test_a_metric_that_rests_on_one_unmeasured_kind_is_unmeasured() -> None:
+    found = agreements("rl_f_idk")
+    assert found["says_idk"] and found["claim_support"] and not found["says_underspecified"]
 
 
-def test_explain_tells_the_figure_of_each_metric(tmp_path: Path, capsys: Any) -> None:
+def test_a_label_by_a_model_or_a_low_bound_is_not_sufficient() -> None:
+    row = replace(rows()[0], people=True, measure="AUC", value=0.9, low=0.8, high=0.95)
+    assert row.sufficient
+    assert not replace(row, people=False).sufficient
+    assert not replace(row, low=0.799).sufficient
+    assert replace(row, measure="Spearman", low=0.6).sufficient
+
+
+def test_explain_tells_the_rows_of_each_metric(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "data.jsonl"
     one = {"query_id": "q", "query": "How tall is the tower?", "answer": "It is 330 metres tall."}
     path.write_text(json.dumps({**one, "passages": ["The tower is 330 metres tall."]}) + "\n")
-    assert call(["run", str(path), "--suite", "ragreport", "-o", f"{tmp_path}/run"]) == 0
+    assert call(["run", str(path), "-m", "umbrela,rl_f", "-o", f"{tmp_path}/r"]) == 0
     capsys.readouterr()
-    assert call(["explain", f"{tmp_path}/run", "q"]) == 0
+    assert call(["explain", f"{tmp_path}/r", "q"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    about = "offline judge, report on context: "
-    assert said.count(f"{about}AUC") == 2
-    assert said.count(f"{about}agreement not measured") == 2
+    (row,) = rows_of("relevance_grade", "umbrela")
+    assert f"agreement of the offline judge, relevance grade: {row}" in said
+    for row in rows_of("claim_support", "rl_f"):
+        assert str(row) in said
 
 
-def test_held_out_labels_come_before_others() -> None:
-    for listed in figures().values():
-        assert [one.held_out for one in listed] == sorted(
-            (one.held_out for one in listed), reverse=True
-        )
-    found = agreement_of("claim_support", "rl_f")
-    assert found is not None and found.held_out
+def test_the_page_of_a_metric_tells_the_agreement(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["metrics", "nuggets"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "rests on assign_nuggets, extract_nuggets, nugget_importance, relevance_grade" in said
+    assert "assign_nuggets: agreement not measured" in said
+    (row,) = rows_of("relevance_grade", "nuggets")
+    assert f"relevance_grade: {row}" in said and row.source in said
+    assert call(["metrics", "umbrela", "--json"]) == 0
+    entry = json.loads(capsys.readouterr().out)
+    (told,) = entry["offline_agreement"]["relevance_grade"]["rows"]
+    assert (told["value"], told["sufficient"]) == (row.value, row.sufficient)
+    assert call(["metrics", "nDCG@10"]) == 0
+    assert "offline judge" not in capsys.readouterr().out
 
 
-def test_a_figure_says_what_it_is() -> None:
-    found = Agreement("k", "AUC", 0.71, 2345, "passages", "people", "somewhere")
-    assert str(found) == "AUC .71 against people (n = 2,345 passages)"
-    assert str(Agreement("k", "Spearman", -0.004, 9, "answers", "people")).startswith(
-        "Spearman -.00"
-    )
-
-
-@pytest.mark.parametrize(
-    ("measure", "value", "held_out", "enough"),
-    [
-        ("AUC", 0.80, True, True),
-        ("AUC", 0.79, True, False),
-        ("AUC", 0.95, False, False),
-        ("balanced accuracy", 0.80, True, True),
-        ("balanced accuracy", 0.70, True, False),
-        ("Spearman", 0.60, True, True),
-        ("Spearman", 0.59, True, False),
-        ("Spearman", 0.60, False, False),
-        (None, None, True, False),
-    ],
-)
-def test_what_is_sufficient(measure: Any, value: Any, held_out: bool, enough: bool) -> None:
-    assert Agreement("k", measure, value, 100, held_out=held_out).sufficient is enough
+def test_the_page_has_the_table_of_the_file() -> None:
+    page = agreement.PAGE.read_text(encoding="utf-8")
+    assert agreement.on_page(page, rows()) == page
+    worse = [replace(row, value=0.123) for row in rows()]
+    assert agreement.on_page(page, worse).count("0.123") == len(worse)
 
 
 class Listening(OfflineJudge):
@@ -195,47 +164,51 @@ def test_a_metric_rests_on_what_its_inputs_rest_on() -> None:
     assert kinds_of(naming.parse("runs_mean(of=whatever)")) == frozenset()
 
 
-def test_the_page_of_a_metric_tells_the_agreement(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["metrics", "nuggets"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "rests on assign_nuggets, extract_nuggets, nugget_importance, relevance_grade" in said
-    assert "assign_nuggets: agreement not measured" in said
-    found = agreement_of("relevance_grade", "umbrela")
-    assert f"relevance_grade: {found}" in said
-    assert found is not None and " ".join(found.source.split()) in said
-    assert call(["metrics", "umbrela", "--json"]) == 0
-    entry = json.loads(capsys.readouterr().out)
-    assert entry["offline_agreement"]["relevance_grade"]["value"] == found.value
-    assert call(["metrics", "nDCG@10"]) == 0
-    assert "offline judge" not in capsys.readouterr().out
+def test_measures_are_those_of_their_definitions() -> None:
+    ones = np.ones((4, 1))
+    x, y = np.array([3.0, 2.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0])
+    assert agreement.auc(x, y, ones) == pytest.approx(1)
+    assert agreement.auc(np.ones(4), y, ones) == pytest.approx(0.5)
+    assert agreement.auc(x, np.array([0.0, 1, 0, 1]), ones) == pytest.approx(0.25)
+    assert agreement.balanced(y, y, ones) == pytest.approx(1)
+    assert agreement.balanced(np.ones(4), np.array([1.0, 1, 1, 0]), ones) == pytest.approx(0.5)
+    assert agreement.spearman(x, x**3, ones) == pytest.approx(1)
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 5, 60).astype(float), rng.integers(0, 4, 60).astype(float)
+    times = rng.integers(0, 3, (60, 1))
+    again = np.repeat(np.arange(60), times[:, 0])
+    expected = stats.spearmanr(x[again], y[again])[0]
+    assert agreement.spearman(x, y, times.astype(float)) == pytest.approx(expected)
 
 
-def test_a_rubric_rests_on_what_the_offline_judge_does_not_answer() -> None:
-    rubrics = [name for name, cls in naming.metric_classes().items() if cls.family == "rubric"]
-    for name in rubrics:
-        (entry,) = catalogue.entries_named(name)
-        assert entry["offline_agreement"]["rubric_grade"]["said"] == catalogue.NO_ANSWER
-        assert not entry["offline_agreement"]["rubric_grade"]["sufficient"]
+def test_intervals_draw_clusters_and_not_items() -> None:
+    rng = np.random.default_rng(1)
+    labels = np.repeat(rng.integers(0, 2, 12), 20).astype(float)
+    said = np.where(np.repeat(rng.random(12) < 0.8, 20), labels, 1 - labels)
+    row = replace(rows()[0], measure="balanced accuracy")
+    alone = agreement.figures(row, agreement.Pairs(said, labels, [str(at) for at in range(240)]))
+    together = agreement.figures(
+        row, agreement.Pairs(said, labels, [str(at // 20) for at in range(240)])
+    )
+    assert alone["value"] == together["value"]
+    assert together["high"] - together["low"] > 2 * (alone["high"] - alone["low"])
 
 
-def test_the_page_has_each_figure_of_the_file() -> None:
-    page = (Path(__file__).resolve().parents[3] / "docs" / "offline-judge.md").read_text()
-    for kind, listed in figures().items():
-        for one in listed:
-            users = ", ".join(f"`{name}`" for name in one.metrics)
-            figure = f"{one.measure} {one.value:.3f} | {one.n:,} {one.of} | {one.against}"
-            said = f"| `{kind}` | {users} | {figure} |"
-            assert said in page
-        if not listed:
-            assert f"| `{kind}` | all | not measured" in page
+def test_figures_are_written_into_their_own_rows() -> None:
+    text = agreement.FILE.read_text(encoding="utf-8")
+    found = {
+        row.name: {"value": at / 10, "low": -1.0, "high": 1.0, "n": at}
+        for at, row in enumerate(rows())
+    }
+    read = yaml.safe_load(agreement.written(text, found))
+    assert {name: {key: row[key] for key in found[name]} for name, row in read.items()} == found
+    assert agreement.written(text, {}) == text
 
 
-def test_figures_are_read_by_kind_and_the_held_out_ones_come_first() -> None:
-    read = figures.__wrapped__()
-    assert read == figures() and "answer_match" in read
-    for kind, listed in read.items():
-        assert all(one.kind == kind for one in listed)
-        assert [one.held_out for one in listed] == sorted(
-            (one.held_out for one in listed), reverse=True
-        )
-        assert all(isinstance(one.metrics, tuple) for one in listed)
+@pytest.mark.parametrize("name", [row.name for row in rows()])
+def test_the_file_has_what_is_computed(name: str, shared: Path) -> None:
+    assert (shared / "data" / "mtrag").is_dir()
+    (row,) = (one for one in rows() if one.name == name)
+    for key, value in agreement.figures(row, agreement.COMPUTED[name]()).items():
+        assert value == pytest.approx(getattr(row, key), abs=agreement.TOLERANCE), key

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ragassay.judges.offline import LABEL, OfflineJudge
-from ragassay.judges.offline.rules import answer_to
+from ragassay.judges.offline import LABEL, OfflineJudge, answer_to
 from ragassay.judges.question import Question
-from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
-from ragassay.judges.questions.context_report import ReportOnContext, Satisfaction
+from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
+from ragassay.judges.questions.context_report import ReportOnContext
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
 from ragassay.judges.questions.rating import ReferenceRating
@@ -49,10 +48,8 @@ def questions(one: str, other: str, some: tuple[str, ...]) -> list[Question[Any]
         ClaimSupport(some, (one, other)),
         AnswerAttempted(one, other),
         SaysIdk(one, other),
-        SaysUnderspecified(one, other),
         ReferenceRating("", one, other, one, some),
         ReportOnContext(one, some),
-        Satisfaction(one, other),
         AnswerMatch(one, other, some, (one,)),
     ]
 
@@ -126,7 +123,7 @@ def test_a_long_answer_is_compared_with_a_long_passage(name: str) -> None:
 
 
 SCRIPT = """
-from ragassay.judges.offline.rules import answer_to
+from ragassay.judges.offline import answer_to
 import os, sys
 sys.path[:0] = sys.argv[1].split(os.pathsep)
 from test_offline_robust import questions

@@ -16,9 +16,7 @@ from .pairs import (
 )
 from .standing import (
     OFFLINE as OFFLINE,
+    JudgeAgreement as JudgeAgreement,
     agreements as agreements,
-    judge_figure as judge_figure,
-    offline_agreement as offline_agreement,
-    offline_reason as offline_reason,
-    unmeasured_judge as unmeasured_judge,
+    judge_agreement as judge_agreement,
 )

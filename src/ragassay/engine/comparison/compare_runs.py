@@ -22,7 +22,7 @@ from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.comparison.percentile_pairs import compare_percentile
-from ragassay.engine.comparison.standing import offline_figure, offline_reason, unmeasured_judge
+from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.results import (
     Comparison,
     Difference,
@@ -34,7 +34,6 @@ from ragassay.engine.results import (
     shown,
 )
 from ragassay.errors import UsageError
-from ragassay.judges.offline import NOT_MEASURED
 from ragassay.note import Note
 from ragassay.stats import Bounds, check_one_sided, check_options, compare_pairs
 
@@ -248,19 +247,22 @@ def _standing(
     trust_offline: bool,
     name: str,
     is_primary: bool,
-) -> tuple[Standing, str]:
-    """What may be concluded from a metric, and why no more."""
-    sides = [run.summary.metrics[name] for run in (a, b)]
-    offline = next(filter(None, map(offline_reason, sides)), "")
+) -> tuple[Standing, Note | None]:
+    """What may be concluded from a metric, and how far its judge is known to agree with people, or
+    why nothing may.
+    """
     if name in not_comparable:
-        return "not comparable", not_comparable[name]
+        reason = not_comparable[name].rstrip(".")
+        return "not comparable", Note("not_comparable", {"reason": reason}, (name,))
+    sides = [judge_agreement(run.summary.metrics[name]) for run in (a, b)]
+    judged = [one for one in sides if one is not None]
+    weakest = min(judged, key=lambda one: (not one.indicative, one.sufficient), default=None)
+    note = None if weakest is None else weakest.note
     if not is_primary:
-        return "exploratory", offline
-    if offline and not trust_offline:
-        return "indicative", offline
-    if any(map(unmeasured_judge, sides)):
-        return "tested", NOT_MEASURED
-    return "tested", next(filter(None, map(offline_figure, sides)), "")
+        return "exploratory", note
+    if weakest is not None and weakest.indicative and not trust_offline:
+        return "indicative", note
+    return "tested", note
 
 
 def _only(run: Result, other: Result) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ragassay.engine.comparison.pairs import Mask, Matrix
 from ragassay.engine.results import Comparison, Difference, Standing
+from ragassay.note import Note
 from ragassay.stats import Span, alpha_of, compare_pairs
 
 RAW_ALPHA = 0.05
@@ -33,7 +34,7 @@ def compare_arrays(
     b_name: str = "B",
     higher_is_better: Sequence[bool | None] | None = None,
     spans: Sequence[Span] | None = None,
-    standings: Sequence[tuple[Standing, str]] | None = None,
+    standings: Sequence[tuple[Standing, Note | None]] | None = None,
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
@@ -60,7 +61,7 @@ def compare_arrays(
     """
     directions = higher_is_better or [True] * len(names)
     ranges = spans or [(None, None)] * len(names)
-    roles: Sequence[tuple[Standing, str]] = standings or [("tested", "")] * len(names)
+    roles: Sequence[tuple[Standing, Note | None]] = standings or [("tested", None)] * len(names)
     tests = compare_pairs(
         a,
         b,

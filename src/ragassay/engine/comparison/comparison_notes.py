@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ragassay.engine.results import Comparison, Difference
-from ragassay.note import Note
+from ragassay.note import Note, joined
 from ragassay.stats import EXACT_UP_TO, FEW_DIFFER
 
 
 def notes_of(comparison: Comparison) -> tuple[Note, ...]:
     """The notes of a comparison: those that its parts brought, and those that its numbers give."""
-    return (*_doubts(comparison), *comparison.notes, *_beside(comparison), *_method(comparison))
+    standing = joined([d.why for d in comparison.differences if d.why is not None])
+    beside = (*standing, *comparison.notes, *_beside(comparison))
+    return (*_doubts(comparison), *beside, *_method(comparison))
 
 
 def _doubts(comparison: Comparison) -> Iterator[Note]:
@@ -43,7 +45,11 @@ def _beside(comparison: Comparison) -> Iterator[Note]:
     empty = [d for d in comparison.differences if d not in shown]
     if empty:
         yield Note("without_common_scores", names=_names(empty))
-    if exploratory := [d for d in shown if d.standing == "exploratory" and comparison.primary]:
+    exploratory = [
+        d for d in shown
+        if d.standing == "exploratory" and (d.why is None or d.why.kind != "percentile")
+    ]  # fmt: skip
+    if exploratory and comparison.primary:
         yield Note("exploratory", names=_names(exploratory))
 
 

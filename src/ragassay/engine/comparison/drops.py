@@ -181,7 +181,7 @@ def decide(
 
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
-        return result(None, f"{difference.why.rstrip('.')}{hint}")
+        return result(None, f"{str(difference.why).rstrip('.')}{hint}")
     if difference.n < 2:
         return result(None, "fewer than two common queries have a score")
     why, advice = missing(n_owed, "should be there", n_lacking)

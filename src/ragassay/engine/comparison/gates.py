@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ragassay.counts import either, plural
-from ragassay.engine.comparison.standing import offline_reason
+from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.results import (
     GateResult,
     IntervalOptions,
@@ -281,9 +281,9 @@ def _decide(
         possible = [_estimate(gate, metric, columns, options, end) for end in ends if closed]
     owed = _owed(n_owed, columns.reasons(metric.name, columns.owed(metric.name)))
     passed, why = settled(gate, observed, possible, owed)
-    distrust = "" if trust_offline else offline_reason(metric)
-    if distrust:
-        passed, why = None, f"{distrust}; --trust-offline lets it decide"
+    judged = judge_agreement(metric)
+    if judged is not None and judged.indicative and not trust_offline:
+        passed, why = None, f"{str(judged.note).rstrip('.')}; --trust-offline lets it decide"
     low, high = outermost(gate, possible) if gate.which != "mean" or n_owed else (None, None)
     why = "; ".join(filter(None, dict.fromkeys((why, owed))))
     return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level, low, high)

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.results import Difference, Result
+from ragassay.note import Note
 from ragassay.stats import percentile_difference, rounded_differences
 
-WHY = "a percentile has an interval, by the bootstrap over queries, and no test"
-"""Why there is no verdict."""
 _BOUNDS = ("low", "high", "least", "most")
 _NONE = (
     *("p_value", "significant", "p_adjusted", "significant_adjusted", "t_p_value", "cohens_d"),
@@ -70,7 +69,7 @@ def compare_percentile(
         higher_is_better=metric.higher_is_better,
         level=level,
         standing="exploratory",
-        why=WHY,
+        why=Note("percentile", {}, (name,)),
     )
 
 

@@ -3,108 +3,112 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from ragassay import suites
 from ragassay.counts import grouped
 from ragassay.engine.results import MetricSummary
 from ragassay.errors import UsageError
-from ragassay.judges.offline import LABEL, NOT_MEASURED, Agreement, agreement_of
+from ragassay.golden import word_lists
+from ragassay.judges.offline import LABEL, LEAST, Agreement, rows_of
 from ragassay.metrics.core import naming, uses_of
+from ragassay.note import Note
 from ragassay.scores import RECORD
 
 OFFLINE = "offline-lexical/"
 """How the offline judge's label begins."""
 
 _OFFLINE_LABEL = re.compile(re.escape(OFFLINE) + r"\w*")
+_KINDS = {"AUC": "offline_auc", "balanced accuracy": "offline_accuracy", "Spearman": "offline_rank"}
 
 
-def offline_reason(metric: MetricSummary) -> str:
-    """Why a metric's offline judgments do not allow a verdict; empty where they are known to agree
-    with people well enough, or where there are none.
+@dataclass(frozen=True)
+class JudgeAgreement:
+    """How far the judge of a metric is known to agree with people.
 
-    Returns:
-        As in "offline judge, AUC .71 against people's yes or no on relevance (n = 1,674 passages)".
+    Attributes:
+        note: what was measured.
+        offline: whether the offline judge judged, alone or with others.
+        sufficient: whether it agrees with people well enough, in the language of the data.
     """
-    agreement = offline_agreement(metric)
-    return "" if agreement is None or agreement.sufficient else offline_figure(metric)
+
+    note: Note
+    offline: bool = True
+    sufficient: bool = False
+
+    @property
+    def indicative(self) -> bool:
+        """Whether no verdict and no gate may rest on the metric."""
+        return self.offline and not self.sufficient
 
 
-def offline_figure(metric: MetricSummary) -> str:
-    """How far a metric's offline judgments agree with people, in the words of `offline_reason`;
-    empty where no judgment was made offline.
+def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
+    """How far the judge of a metric is known to agree with people; ``None`` where nobody judged it,
+    or recorded answers did.
+
+    The agreement of an LLM judge is never known. Of the offline judge's rows in the language of the
+    data the weakest counts: one that is not sufficient, then the smallest lower bound.
     """
-    agreement = offline_agreement(metric)
-    words = () if agreement is None else ("offline judge", str(agreement), agreement.caveat)
-    return ", ".join(filter(None, words))
 
+    def found(kind: str, **counts: float | str) -> JudgeAgreement:
+        return JudgeAgreement(Note(kind, counts, (metric.name,)))
 
-def judge_figure(metric: MetricSummary) -> str:
-    """Who judged a metric and how far that agrees with people, in the words of `offline_reason`;
-    empty where nobody judged it, or recorded answers did.
-    """
-    if unmeasured_judge(metric):
-        return f"{metric.judge}, {NOT_MEASURED}"
-    return offline_figure(metric)
-
-
-def offline_agreement(metric: MetricSummary) -> Agreement | None:
-    """The known agreement of the offline judgments that a metric rests on; ``None`` where there are
-    none.
-
-    Of several kinds of question the weakest counts: one that was never measured, else the smallest
-    figure among those that are not sufficient, else the smallest.
-    """
-    if not judged_offline(metric):
-        return None
     labels = (metric.judge, *metric.judges)
-    if any({*_OFFLINE_LABEL.findall(label)} - {LABEL} for label in labels):
-        return Agreement("")  # another version of the rules: its figures are not ours
-    figures = [
-        agreement or Agreement(kind) for kind, agreement in agreements(metric.metric).items()
-    ]
-    return _weakest(figures) if figures else Agreement("")
+    if not metric.n_scored or not any(labels):
+        return None
+    if not any(OFFLINE in label for label in labels):
+        # Recorded answers are no such judge: only their file is known, and they may be people's.
+        if not metric.judge or metric.judge.startswith((RECORD, "replay:")):
+            return None
+        note = Note("judge_unmeasured", {"judge": metric.judge}, (metric.name,))
+        return JudgeAgreement(note, offline=False)
+    of_another_version = any({*_OFFLINE_LABEL.findall(label)} - {LABEL} for label in labels)
+    by_kind = agreements(metric.metric)
+    if of_another_version or not by_kind or not all(by_kind.values()):
+        return found("offline_unmeasured")
+    rows: list[Agreement] = []
+    for measured in by_kind.values():
+        rows += (here := [row for row in measured if row.language == metric.language])
+        if not here:
+            language = word_lists()[measured[0].language].names[0].capitalize()
+            return found("offline_language", of=measured[0].of, language=language)
+    weakest = min(rows, key=lambda row: (row.sufficient, row.low))
+    return JudgeAgreement(_figure(weakest, metric.name), sufficient=weakest.sufficient)
+
+
+def _figure(row: Agreement, name: str) -> Note:
+    """The value of a row, and what it lacks for a verdict."""
+    numbers = {"value": row.value, "low": row.low, "least": LEAST[row.measure]}
+    of_shares = row.measure != "Spearman"
+    counts: dict[str, float | str] = {
+        key: f"{100 * value:.0f} %" if of_shares else f"{value:.2f}"
+        for key, value in numbers.items()
+    }
+    counts |= {"n": row.n, "of": row.of, "labels": row.labels, "people": int(row.people)}
+    return Note(
+        _KINDS[row.measure], counts | {"reaches": int(row.reaches or not row.people)}, (name,)
+    )
 
 
 @cache
-def agreements(metric: str) -> Mapping[str, Agreement | None]:
-    """How far the offline judge agrees with labels, for each kind of question that a metric rests
-    on. A figure is for the part of the answer that the metric uses; of several uses the weakest
-    counts.
+def agreements(metric: str) -> Mapping[str, tuple[Agreement, ...]]:
+    """What was measured of the offline judge, for each kind of question that a metric rests on.
 
     Args:
         metric: a canonical name; a metric that is not known here rests on nothing.
 
     Returns:
-        By kind, in alphabetical order; ``None`` for one that the offline judge does not answer.
+        By kind, in alphabetical order; no row for a kind of which some use was not measured.
     """
     local = suites.every_alias()
     try:
         uses = sorted(uses_of(naming.parse(metric, local), local))
     except UsageError:
         return {}
-    by_kind = grouped((use.kind, agreement_of(use.kind, use.metric)) for use in uses)
+    by_kind = grouped((use.kind, rows_of(use.kind, use.metric)) for use in uses)
     return {
-        kind: _weakest([one for one in listed if one is not None]) if all(listed) else None
-        for kind, listed in by_kind.items()
+        kind: tuple(row for rows in each for row in rows) if all(each) else ()
+        for kind, each in by_kind.items()
     }
-
-
-def _weakest(figures: Sequence[Agreement]) -> Agreement:
-    return min(figures, key=lambda one: (one.sufficient, one.value is not None, one.value or 0.0))
-
-
-def judged_offline(metric: MetricSummary) -> bool:
-    """Whether any of its values rests on the offline judge, alone or in a panel."""
-    return OFFLINE in metric.judge or any(OFFLINE in label for label in metric.judges)
-
-
-def unmeasured_judge(metric: MetricSummary) -> bool:
-    """Whether the metric's values rest on a judge (an LLM, say) whose agreement with people is not
-    known.
-
-    Recorded answers are not such a judge: only their file is known, and they may be people's.
-    """
-    asked = bool(metric.judge) and not metric.judge.startswith((RECORD, "replay:"))
-    return asked and not judged_offline(metric)

@@ -10,7 +10,7 @@ from math import inf
 
 import numpy as np
 
-from ragassay.engine.comparison import judge_figure, offline_reason
+from ragassay.engine.comparison import judge_agreement
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
     NOTHING_LACKING,
@@ -72,7 +72,8 @@ def headline_of(result: Result) -> str | None:
         for shown in names.get(wanted, ())
         if metrics[shown].mean is not None and 2 * metrics[shown].n_scored >= metrics[shown].n_total
     ]
-    trusted = (shown for shown in fit if not offline_reason(metrics[shown]))
+    judged = ((shown, judge_agreement(metrics[shown])) for shown in fit)
+    trusted = (shown for shown, one in judged if one is None or not one.indicative)
     return next(trusted, fit[0] if fit else None)
 
 
@@ -179,6 +180,7 @@ def diagnose(
             )
         )  # fmt: skip
     classes.sort(key=lambda one: (one.fault is UNEXPLAINED, -one.n))
+    judged = judge_agreement(metric)
     missing = tuple(not_looked_at(result.summary.metrics, names, sources, facts))
     command = _command(
         result, metric.name, sources, [name for one in missing for name in one.metrics]
@@ -188,7 +190,7 @@ def diagnose(
     return Diagnosis(
         name=result.name,
         headline=metric.name,
-        judged=judge_figure(metric),
+        judged="" if judged is None else str(judged.note),
         below=bound,
         headline_only=headline_only,
         thresholds=limits,

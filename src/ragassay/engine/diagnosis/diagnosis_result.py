@@ -88,8 +88,8 @@ class Diagnosis(Displayed):
     Attributes:
         name: of the run.
         headline: the metric that says which samples fail.
-        judged: who judged the headline, and how far that agrees with people; empty where nobody
-            judged it.
+        judged: how far the judge of the headline is known to agree with people, a sentence; empty
+            where nobody judged it.
         below: a sample fails where it lies below this.
         headline_only: whether samples fail by the headline alone.
         thresholds: the numbers of the decision table.

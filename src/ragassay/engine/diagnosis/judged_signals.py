@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ragassay.engine.comparison import judge_figure, offline_reason, unmeasured_judge
+from ragassay.engine.comparison import judge_agreement
 from ragassay.engine.diagnosis.decision_table import CLASSES, FaultClass, Thresholds
 from ragassay.engine.diagnosis.signals import SignalValue
 from ragassay.engine.results import MetricSummary
@@ -23,7 +23,7 @@ class Judged:
 
     Attributes:
         metric: by the name that the run shows.
-        judge: who judged it, and how far that agrees with people.
+        judge: how far its judge is known to agree with people, a sentence.
         n_right, of_right: of how many samples that the headline calls right the signal says the
             same, and of how many of these it says anything; ``None`` where this is not looked at.
     """
@@ -68,14 +68,13 @@ class JudgedSignals:
     """
 
     def __init__(self, metrics: Mapping[str, MetricSummary]) -> None:
-        self._figures = {
-            name: figure for name, metric in metrics.items() if (figure := judge_figure(metric))
+        judged = {
+            name: found
+            for name, metric in metrics.items()
+            if (found := judge_agreement(metric)) is not None
         }
-        self._doubtful = {
-            name
-            for name in self._figures
-            if offline_reason(metrics[name]) or unmeasured_judge(metrics[name])
-        }
+        self._figures = {name: str(one.note) for name, one in judged.items()}
+        self._doubtful = {name for name, one in judged.items() if not one.sufficient}
         self._says: Counter[tuple[str, str]] = Counter()
         self._of: Counter[tuple[str, str]] = Counter()
 

@@ -16,7 +16,7 @@ from ragassay.engine.run import evaluate
 from ragassay.errors import CountedFact
 from ragassay.golden import Document, GoldenItem, code_of, language_of, without_yes_or_no
 from ragassay.judges.offline import contradicted
-from ragassay.judges.offline.language import content, spaced, tokens
+from ragassay.judges.offline.words import content, spaced, tokens
 from ragassay.samples import Answerability
 
 _ANSWERS = 3.0

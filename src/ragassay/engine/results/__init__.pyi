@@ -20,6 +20,7 @@ from .comparison_result import (
     Difference as Difference,
     Standing as Standing,
 )
+from .data_language import DataLanguage as DataLanguage
 from .folders import (
     NUGGETS as NUGGETS,
     ORE as ORE,

@@ -84,7 +84,7 @@ class Difference:
     doubt: Doubt = ""
     too_few: bool = False
     standing: Standing = "tested"
-    why: str = ""
+    why: Note | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -192,6 +192,7 @@ class Comparison(Displayed):
         body["differences"] = [
             {
                 **asdict(d),
+                "why": "" if d.why is None else str(d.why),
                 "verdict": d.verdict,
                 "A_mean": d.a_mean,
                 "B_mean": d.b_mean,

@@ -55,6 +55,7 @@ def describe(
     signature: str = "",
     judge: str = "",
     group: str = "",
+    language: str = "",
 ) -> MetricSummary:
     """The summary of a metric that has no scores yet.
 
@@ -65,6 +66,7 @@ def describe(
         signature: of the computation; the metric's own when left out.
         judge: label of the run's judge, where it was asked.
         group: heading that the suite puts it under.
+        language: code of the language of the judged samples.
     """
     return MetricSummary(
         name=name,
@@ -78,6 +80,7 @@ def describe(
         signature=signature or metric.signature,
         judge=judge,
         group=group,
+        language=language,
     )
 
 
@@ -241,6 +244,7 @@ def _over(
         n_given=columns.n_given(metric.name, mask),
         judges=judges,
         judge=label_of(judges) if judges else metric.judge,
+        language=metric.language if any(judges) or metric.judge else "",
     )
 
 

@@ -38,7 +38,8 @@ class MetricSummary:
     records, so that nobody was asked. ``group`` is the published heading of its suite. ``judge`` is
     the label of who was asked, or of whoever gave the records' values; empty for arithmetic.
     ``judges`` has the number of values by the label of their judges, ``record`` where the records
-    do not name them.
+    do not name them. ``language`` is the code of the language that the judged samples are in; empty
+    where nobody judged, or the language is not known.
     """
 
     name: str
@@ -69,6 +70,7 @@ class MetricSummary:
     n_given: int = 0
     group: str = ""
     judges: Mapping[str, int] = field(default_factory=dict)
+    language: str = ""
 
     def __repr__(self) -> str:
         mean = "no mean" if self.mean is None else f"mean {self.mean:.4f}"

@@ -12,6 +12,7 @@ from ragassay.engine.config import RunConfig
 from ragassay.engine.results import (
     CONVERSATION_KEYS,
     IN_CLUSTER,
+    DataLanguage,
     Given,
     IntervalOptions,
     MetricSummary,
@@ -41,7 +42,7 @@ from ragassay.errors import CountedFact, UsageError
 from ragassay.judges import IN_PART
 from ragassay.metrics.core import Metric
 from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Unscored
+from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.suites import Suite
 
 
@@ -72,6 +73,7 @@ class Accumulator:
         self._missing = MissingScores(metrics, names_embedder=config.embedder is not None)
         self._n_unanswered = self._n_unlabelled = 0
         self._judged: set[str] = set()
+        self._language = DataLanguage()
         self._latin = [name for name, metric in metrics.items() if metric.for_all_scripts]
         self._n_ascii_letters = self._n_other_letters = 0
         self.judge = ""
@@ -121,6 +123,9 @@ class Accumulator:
                     self._judged.add(name)
                 if isinstance(outcome, Unscored):
                     self._missing.add(name, sample, outcome)
+        for sample, each in zip(samples, zip(*outcomes, strict=True), strict=False):
+            if any(one.evidence or (isinstance(one, Score) and one.by) for one in each):
+                self._language.add(sample)
 
     def _count_letters(self, sample: Sample) -> None:
         """Counts letters of answer and references, by whether they are ASCII."""
@@ -179,6 +184,7 @@ class Accumulator:
                 sign(m, self._given(name)),
                 judging.judge if judging is not None and name in self._judged else "",
                 next((suite.groups[name] for suite in suites if name in suite.groups), ""),
+                self._language.code,
             )
             for name, m in self.metrics.items()
         ]

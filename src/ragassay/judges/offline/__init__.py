@@ -1,8 +1,9 @@
 """The embedded judge: deterministic, no model, no network.
 
-It answers the built-in questions that text alone can answer, from overlap, structure and phrases,
-and says ``unsupported`` to the rest. One file a kind of evidence; `rules` says which function
-answers which question.
+It answers what three signals can tell: coverage of a text by the best window of others (`evidence`,
+`relevance`), the order of words, and what differs in a near copy (`near_copy`); and a fitted
+classifier of refusals (`refusal`). `questions` says which question is answered by what; to the rest
+the judge says ``unsupported``.
 """
 
 from ragassay.exports import exports

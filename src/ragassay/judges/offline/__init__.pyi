@@ -1,10 +1,9 @@
 from .agreement import (
-    NOT_MEASURED as NOT_MEASURED,
+    LEAST as LEAST,
     Agreement as Agreement,
-    agreement_of as agreement_of,
-    figures as figures,
+    rows as rows,
+    rows_of as rows_of,
 )
-from .claims import extract as extract, supported as supported
 from .offline_judge import (
     LABEL as LABEL,
     VERSION as VERSION,
@@ -12,12 +11,15 @@ from .offline_judge import (
     offline_asker as offline_asker,
     too_long as too_long,
 )
-from .refusals import (
-    asks_back as asks_back,
-    is_small_talk as is_small_talk,
-    says_idk as says_idk,
-    shape as shape,
+from .questions import (
+    ANSWERS as ANSWERS,
+    answer_to as answer_to,
+    contradicted as contradicted,
+    supported_share as supported_share,
 )
-from .relevance_rules import look as look, relevance as relevance
-from .rules import answer_to as answer_to
-from .support_rules import contradicted as contradicted
+from .refusal import (
+    is_small_talk as is_small_talk,
+    parts as parts,
+    says_idk as says_idk,
+)
+from .relevance import grade as grade, score as score

@@ -1,9 +1,8 @@
-"""How far the offline judge agrees with labels, by kind of question: ``data/agreement.yaml``.
+"""How far the offline judge agrees with labels: ``data/agreement.yaml``, a row for each use of its
+answers and each population that it was measured on.
 
-A figure says how much the answers to one kind of question are worth to the metrics that it names:
-those that take the same part of the answer, to the same question about the same things. Claims
-that are compared with passages say nothing about claims that are compared with a reference. No
-decision rests on a metric without a figure.
+A row speaks for the metrics that it names only: claims that are compared with passages say nothing
+about claims that are compared with a reference. Nor does it speak for another language.
 """
 
 from __future__ import annotations
@@ -18,103 +17,74 @@ from ragassay import discovery
 Measure = Literal["AUC", "balanced accuracy", "Spearman"]
 
 LEAST: Mapping[Measure, float] = {"AUC": 0.80, "balanced accuracy": 0.80, "Spearman": 0.60}
-"""The smallest value of each measure that is sufficient."""
-
-NOT_MEASURED = "agreement not measured"
+"""What the lower bound of each measure has to reach for a verdict."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of the offline judge's answers to one kind of question with labels.
+    """Agreement of the offline judge with labels, on one population.
 
     Attributes:
-        kind: of the question (`Question.kind`).
+        name: of the row, and of the computation in ``benchmarks/agreement.py``.
+        kinds: of the questions (`Question.kind`).
         metrics: names of the metrics (`Metric.name`) whose use of the answers was measured.
-        measure: what the value is; ``None`` where nothing was measured.
-        value: AUC and balanced accuracy from 0 to 1 (0.5 by chance), Spearman's rho from -1 to 1
-            (0 by chance); ``None`` where nothing was measured.
-        n: how many labelled items it rests on.
-        of: what these items are, in the plural ("passages").
-        against: what the labels are, and by whom.
-        source: which data, how they were used, and who measured.
-        held_out: whether the rule was not tuned on these labels.
+        language: of the data, a code.
+        of: what was labelled, in the plural ("English answers of two LLMs").
+        labels: what the judge was compared with.
         people: whether people gave the labels.
-        computed: how ``python -m benchmarks.agreement`` computes it again; empty for a figure that
-            somebody else measured.
+        measure: what the value is.
+        source: of the labels.
+        value: AUC and balanced accuracy from 0 to 1 (0.5 by chance), Spearman's rho from -1 to 1
+            (0 by chance). Nothing was fitted to the labels that it is computed on.
+        low, high: its 95 % interval.
+        n: how many labelled items it rests on.
     """
 
-    kind: str
-    measure: Measure | None = None
-    value: float | None = None
-    n: int = 0
-    of: str = ""
-    against: str = ""
-    source: str = ""
-    held_out: bool = False
-    people: bool = True
-    computed: str = ""
-    metrics: tuple[str, ...] = ()
+    name: str
+    kinds: tuple[str, ...]
+    metrics: tuple[str, ...]
+    language: str
+    of: str
+    labels: str
+    people: bool
+    measure: Measure
+    source: str
+    value: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def reaches(self) -> bool:
+        """Whether the lower bound reaches `LEAST` of the measure."""
+        return self.low >= LEAST[self.measure]
 
     @property
     def sufficient(self) -> bool:
-        """Whether the value is at least `LEAST` of its measure, on labels by people that were not
-        used for tuning.
-        """
-        return self._large and self.held_out and self.people
-
-    @property
-    def caveat(self) -> str:
-        """Why a value that is large enough is not sufficient; empty for other values."""
-        if not self._large or self.sufficient:
-            return ""
-        return "labels by no people" if not self.people else "labels that the rules were tuned on"
-
-    @property
-    def _large(self) -> bool:
-        return self.measure is not None and (self.value or 0.0) >= LEAST[self.measure]
-
-    @property
-    def figure(self) -> str:
-        """The value alone, as in ``AUC .77``."""
-        if self.measure is None or self.value is None:
-            return NOT_MEASURED
-        return f"{self.measure} {self.value:.2f}".replace("0.", ".", 1)
+        """Whether verdicts may rest on it: it `reaches` the mark, on labels by people."""
+        return self.people and self.reaches
 
     def __str__(self) -> str:
-        if self.measure is None:
-            return NOT_MEASURED
-        return f"{self.figure} against {self.against} (n = {self.n:,} {self.of})"
+        interval = f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+        return f"{self.measure} {interval} against {self.labels} ({self.n:,} {self.of})"
 
 
-def agreement_of(kind: str, metric: str) -> Agreement | None:
-    """The agreement on a kind of question as a metric uses it, on held-out labels where there are
-    any.
+@cache
+def rows() -> tuple[Agreement, ...]:
+    """All rows of the table."""
+    read: dict[str, dict[str, Any]]
+    read = discovery.table("ragassay.judges.offline", "data/agreement.yaml")
+    return tuple(
+        Agreement(name, **row | {key: tuple(row[key]) for key in ("kinds", "metrics")})
+        for name, row in read.items()
+    )
+
+
+def rows_of(kind: str, metric: str) -> tuple[Agreement, ...]:
+    """What was measured of a metric's use of the answers to a kind of question; empty for nothing.
 
     Args:
         kind: of a question (`Question.kind`).
         metric: the name (`Metric.name`) of a metric that asks it.
-
-    Returns:
-        The figure; one without a value where nobody measured this use; ``None`` for a kind that
-        the offline judge does not answer.
     """
-    listed = figures().get(kind)
-    if listed is None:
-        return None
-    return next((one for one in listed if metric in one.metrics), Agreement(kind))
-
-
-@cache
-def figures() -> Mapping[str, tuple[Agreement, ...]]:
-    """All figures of each kind that the offline judge answers, held-out ones first."""
-    read: dict[str, list[dict[str, Any]]]
-    read = discovery.table("ragassay.judges.offline", "data/agreement.yaml")
-    return {
-        kind: tuple(
-            sorted(
-                (Agreement(kind, **{**one, "metrics": tuple(one["metrics"])}) for one in listed),
-                key=lambda one: not one.held_out,
-            )
-        )
-        for kind, listed in read.items()
-    }
+    return tuple(row for row in rows() if kind in row.kinds and metric in row.metrics)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ragassay.engine.comparison import offline_reason
+from ragassay.engine.comparison import judge_agreement
 from ragassay.engine.results import MetricSummary
 from ragassay.reports.charts import INK, MUTED, Spec, distribution_chart
 from ragassay.reports.plots import marks, sheet
@@ -189,7 +189,8 @@ def _mean_of(metric: MetricSummary) -> Spec:
     """The mean with its interval; of a metric that is a sum, nothing."""
     if metric.aggregate == "sum":
         return dict.fromkeys(("mean", "low", "high")) | {"indicative": False}
-    indicative = bool(offline_reason(metric))
+    judged = judge_agreement(metric)
+    indicative = judged is not None and judged.indicative
     ends = {"low": metric.low, "high": metric.high}
     return {"mean": metric.mean, **ends, "indicative": indicative}
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragassay.engine.comparison import compare, offline_reason
+from ragassay.engine.comparison import compare, judge_agreement
 from ragassay.engine.results import Comparison
 from ragassay.errors import UsageError
+from ragassay.note import Note, joined
 from ragassay.reports.charts import Spec
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.comparability_notes import differences_in_computation
@@ -113,28 +114,25 @@ def _marked(panel: PlotPanel, series: Sequence[Series]) -> PlotPanel:
     return replace(panel, below=f"{panel.below} · {word}".removeprefix(" · "))
 
 
-def _reason(one: Series, name: str) -> str:
-    """Why a metric's values in a file are only indicative; empty where they are not."""
+def _reason(one: Series, name: str) -> Note | None:
+    """Why a metric's values in a file are only indicative; ``None`` where they are not."""
     metric = one.metric(name)
-    return offline_reason(metric) if metric is not None and metric.n_scored else ""
+    judged = None if metric is None else judge_agreement(metric)
+    return judged.note if judged is not None and judged.indicative else None
 
 
 def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
-    """Which metrics are only indicative and why, a sentence for each reason; of which files, where
-    not of all."""
-    pairs = []
+    """Why which metrics are only indicative, a sentence for each reason; in which files, where not
+    in all."""
+    notes = []
     for name in metrics:
         with_values = [one for one in series if one.size(name)]
-        files_by_reason = grouping.grouped((_reason(one, name), one.name) for one in with_values)
-        for why, files in files_by_reason.items():
+        found = [(one.name, why) for one in with_values if (why := _reason(one, name)) is not None]
+        for why in joined(note for _, note in found):
+            files = [file for file, note in found if note == why]
             where = "" if len(files) == len(with_values) else f" in {', '.join(files)}"
-            pairs.append(((why, where), name))
-    sentences = [
-        f"{', '.join(names)}{where}: indicative: {why}."
-        for (why, where), names in grouping.grouped(pairs).items()
-        if why
-    ]
-    return [*sentences, DASHED] if sentences else []
+            notes.append(replace(why, names=(f"{name}{where}",)))
+    return [*map(str, joined(notes)), DASHED] if notes else []
 
 
 def _size_note(series: Sequence[Series], tables: Tables) -> str:

@@ -17,7 +17,6 @@ from ragassay import discovery, suites
 from ragassay.counts import grouped
 from ragassay.engine.comparison import agreements
 from ragassay.errors import UsageError
-from ragassay.judges.offline import Agreement
 from ragassay.metrics.core import Metric, naming
 from ragassay.reports.text import wording
 from ragassay.reports.text.worked_examples import example_of, worked_example
@@ -25,8 +24,6 @@ from ragassay.reports.text.worked_examples import example_of, worked_example
 Entry = dict[str, Any]
 
 _NAME_WIDTH, _RANGE_WIDTH = 25, 9
-
-NO_ANSWER = "the offline judge does not answer it"
 
 
 def all_entries(suite: str | None = None) -> list[Entry]:
@@ -139,10 +136,10 @@ def page(entry: Entry) -> RenderableType:
         text = f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
         grid.add_row("parameter", escape(text))
     for kind, agreement in entry["offline_agreement"].items():
-        grid.add_row("offline judge", escape(f"{kind}: {agreement['said']}"))
-        if agreement["source"]:
-            seen = "held out" if agreement["held_out"] else "in view when the rules were written"
-            grid.add_row("", Text(f"{agreement['source']}; these labels were {seen}", "dim"))
+        said = agreement["said"]
+        grid.add_row("offline judge", escape(f"{kind}: {said}"))
+        for row in agreement["rows"]:
+            grid.add_row("", Text(f"{row['of']}: {row['source']}", "dim"))
     for label, text in worked_example(entry["metric"]):
         grid.add_row(label, escape(text))
     return Group(Text(entry["name"], style="bold"), grid)
@@ -226,13 +223,14 @@ def _entry(
 
 
 def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
-    """How far the offline judge agrees with labels, by the kinds that the metric rests on."""
-    figures = ("measure", "value", "n", "source", "held_out", "sufficient")
-    by_kind: dict[str, dict[str, Any]] = {}
-    for kind, agreement in agreements(str(metric)).items():
-        by_kind[kind] = {"said": NO_ANSWER if agreement is None else str(agreement)}
-        by_kind[kind] |= {name: getattr(agreement or Agreement(kind), name) for name in figures}
-    return by_kind
+    """What was measured of the offline judge, by the kinds of question that the metric rests on."""
+    return {
+        kind: {
+            "said": "; ".join(map(str, rows)) or "agreement not measured",
+            "rows": [dataclasses.asdict(row) | {"sufficient": row.sufficient} for row in rows],
+        }
+        for kind, rows in agreements(str(metric)).items()
+    }
 
 
 def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:

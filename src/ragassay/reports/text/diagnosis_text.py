@@ -45,8 +45,8 @@ def _means(diagnosis: Diagnosis) -> str:
 
 
 def _judged(diagnosis: Diagnosis) -> str:
-    """Who judged the headline, as a further sentence."""
-    return f" {diagnosis.headline} is by judgment: {diagnosis.judged}." if diagnosis.judged else ""
+    """How far the headline's judge agrees with people, as a further sentence."""
+    return f" {diagnosis.judged}" if diagnosis.judged else ""
 
 
 def cost_line(diagnosis: Diagnosis) -> str:
@@ -76,7 +76,7 @@ def judged_words(one: ClassFound) -> str:
 
 
 def _judge_words(one: Judged) -> str:
-    text = f"{one.metric} is by judgment: {one.judge}."
+    text = one.judge
     if one.of_right:
         same = f"{one.n_right:,} of {wording.plural(one.of_right, 'sample')}"
         text += f" It says the same of {same} that the headline calls right."
@@ -90,8 +90,7 @@ def untold_lines(diagnosis: Diagnosis) -> list[str]:
     return [
         f"{one.fault.title} is not told by {one.judged.metric}: it says the same of "
         f"{one.judged.n_right:,} of {wording.plural(one.judged.of_right or 0, 'sample')} that "
-        f"{diagnosis.headline} calls right, and is by judgment ({one.judged.judge}). Name another "
-        "judge with --judge."
+        f"{diagnosis.headline} calls right. Name another judge with --judge. {one.judged.judge}"
         for one in diagnosis.not_telling
     ]
 
@@ -222,9 +221,7 @@ def moved_notes(change: Moved, *, with_intervals: bool = True) -> list[str]:
         )
     for run, diagnosis in (("new", change.new), ("old", change.old)):
         notes += [f"In the {run} run: {line}" for line in untold_lines(diagnosis)]
-    judges = {judged.metric: judged.judge for one in both for judged in one.judged}
-    notes += [f"{metric} is by judgment: {judge}." for metric, judge in judges.items()]
-    return notes
+    return [*notes, *dict.fromkeys(judged.judge for one in both for judged in one.judged)]
 
 
 def transition_lines(change: Moved, most: int = 12) -> list[str]:

@@ -15,8 +15,8 @@ from rich.text import Text
 from ragassay.engine.comparison import OFFLINE, agreements
 from ragassay.engine.results import ScoreRow
 from ragassay.engine.run import Evidence, Explained
-from ragassay.judges.offline import LABEL, NOT_MEASURED
-from ragassay.judges.offline.language import LONGEST
+from ragassay.judges.offline import LABEL
+from ragassay.judges.offline.words import LONGEST
 from ragassay.reports.text import verdict_text, wording
 from ragassay.reports.text.grouping import grouped
 from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, answer_pieces
@@ -77,14 +77,14 @@ def explained(explanation: Explained, *, full: bool = False) -> RenderableType:
 
 
 def _agreement(one: Evidence) -> Iterator[RenderableType]:
-    """How far the offline judge agrees with labels, for each kind of question that it was asked for
-    this score."""
+    """What was measured of the offline judge, for each kind of question that it was asked for this
+    score."""
     judges = {record["question"]: record.get("judge", "") for record in one.verdicts}
-    for kind, agreement in agreements(one.metric).items():
+    for kind, rows in agreements(one.metric).items():
         judge = judges.get(kind, "")
-        if judge.startswith(OFFLINE) and agreement is not None:
-            figure = str(agreement) if judge == LABEL else NOT_MEASURED
-            yield Text(f"offline judge, {kind.replace('_', ' ')}: {figure}", "dim")
+        if judge.startswith(OFFLINE):
+            said = "; ".join(map(str, rows)) if judge == LABEL and rows else "not measured"
+            yield Text(f"agreement of the offline judge, {kind.replace('_', ' ')}: {said}", "dim")
 
 
 def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:

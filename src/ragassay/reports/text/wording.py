@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from ragassay.counts import plural as plural
-from ragassay.engine.comparison import offline_agreement
+from ragassay.engine.comparison import judge_agreement
 from ragassay.engine.results import (
     Comparison,
     Difference,
@@ -202,11 +202,11 @@ def judge_and_agreement(metric: MetricSummary) -> str:
 
 
 def agreement(metric: MetricSummary) -> str:
-    """The agreement of the offline judgments that a metric rests on with people, as in ``AUC .77``;
-    empty where there are none.
+    """How far the offline judge agrees with people, as in ``agreement 77 %``; empty where it judged
+    nothing.
     """
-    agreement_with_people = offline_agreement(metric) if metric.n_scored else None
-    return "" if agreement_with_people is None else agreement_with_people.figure
+    judged = judge_agreement(metric)
+    return judged.note.short if judged is not None and judged.offline else ""
 
 
 def _short(label: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from ragassay import discovery
 from ragassay.errors import UsageError
 from ragassay.golden import NegativeReference
-from ragassay.judges.offline.language import lists, stem
+from ragassay.judges.offline.words import LISTS, stem
 from ragassay.synthesis.draft import Draft, Nearly
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.sections import Corpus, Section
@@ -35,13 +35,18 @@ CAN = {
 READS = ("en", "")
 """Languages of the documents that it reads; empty: the words do not tell it."""
 
-_WORDS = [word for value, word, *_ in lists.groups("numerals") if 2 <= int(value) <= 90]
+_WORDS = [
+    word for value, word in (one.split("=") for one in LISTS["numerals"]) if 2 <= int(value) <= 90
+]
 """Numbers in words, in their order."""
 _NUMBER = rf"(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})"
 _NUMBERED = [
     "line", "bus", "tram", "train", "route", "road", "platform", "gate", "stop", "station", "lane",
     "track", "building", "house", "room", "hall", "floor", "level", "number", "page", "step",
-    "part", "volume", "unit", "zone", "phase", "grade", "class", *sorted(lists.words("labels")),
+    "part", "volume", "unit", "zone", "phase", "grade", "class", "version", "versions",
+    "release", "releases", "edition", "build", "firmware", "section", "sections", "chapter",
+    "chapters", "paragraph", "paragraphs", "article", "articles", "clause", "clauses", "figure",
+    "figures", "table", "tables", "appendix", "equation",
 ]  # fmt: skip
 """Words before a number that names something and counts nothing: line 4 runs."""
 _NAMING = "".join(rf"(?<!\b(?i:{word}) )" for word in _NUMBERED)
@@ -67,7 +72,9 @@ _CUT = re.compile(r"[,;:] ")
 _UNFIT = re.compile(r"[()\[\]{}\"“”|*#?]")
 _INSIDE = re.compile(r"(?<=[a-z,] )[A-ZÀ-Þ][\w’'-]*")
 _PART = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}\b")
-_DETERMINERS = lists.words("determiners")
+_DETERMINERS = frozenset(
+    "a an the this that these those each every my your our his her its their whose".split()
+)
 _ORDER = re.compile(
     r"(?P<verb>[A-Z][a-z]*(?<!ing)(?<![^s]s)) (?:(?:on|off|up|out|down) )?(?P<next>[a-z]+)\b"
 )

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from ragassay.engine.comparison import notes_of
 from ragassay.engine.results import Comparison
 from ragassay.reports.text import wording
-from ragassay.reports.text.grouping import grouped
-from ragassay.reports.text.said import all_said
+from ragassay.reports.text.note_sentences import all_said
 
 MOST_LINES = 4
 """Lines below a comparison, unless everything is shown."""
@@ -49,7 +48,7 @@ def comparison_lines(comparison: Comparison, most: int = MOST_LINES) -> Lines:
     """
     notes = notes_of(comparison)
     warnings = [*all_said(notes, "warning"), *comparison.warnings]
-    below = [*standing_notes(comparison), *all_said(notes, "note")]
+    below = all_said(notes, "note")
     if len(warnings) + len(below) > most:
         n_hidden = len(warnings) + len(below) - (most - 1)
         warnings, below = warnings[: most - 1], below[: max(most - 1 - len(warnings), 0)]
@@ -71,20 +70,3 @@ def every_line(comparison: Comparison) -> Lines:
 def gate_notes(comparison: Comparison) -> list[str]:
     """What each gate of a comparison found."""
     return [f"{gate.sentence[:1].upper()}{gate.sentence[1:]}." for gate in comparison.gates]
-
-
-def standing_notes(comparison: Comparison) -> list[str]:
-    """Notes on metrics that have no verdict, or whose judge was never measured; one sentence for
-    each reason.
-    """
-    untested = (d for d in comparison.differences if d.why and d.standing != "exploratory")
-    reasons = grouped(((d.standing, d.why), d.name) for d in untested)
-    words = {
-        "tested": "{why}",
-        "indicative": "indicative: {why}",
-        "not comparable": "no verdict: {why}",
-    }
-    return [
-        f"{', '.join(names)}: {words[standing].format(why=why.rstrip('.'))}."
-        for (standing, why), names in reasons.items()
-    ]

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 from ragassay.counts import share
-from ragassay.engine.comparison import offline_agreement
+from ragassay.engine.comparison import judge_agreement
 from ragassay.engine.results import Spending, Summary, lacks_no_sample, names_in, plain
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
+from ragassay.note import joined
 from ragassay.reports.text import wording
 from ragassay.reports.text.grouping import grouped, sentences
+from ragassay.reports.text.note_sentences import all_said
 from ragassay.scores import Reason
 from ragassay.suites import Suite, all_suites
 
@@ -67,13 +69,9 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
 
 
 def agreement_notes(summary: Summary) -> list[str]:
-    """Notes on the known agreement of the offline judgments with people."""
-    pairs = (
-        (", ".join(filter(None, (str(agreement), agreement.caveat))), metric.name)
-        for metric in summary.metrics.values()
-        if metric.n_scored and (agreement := offline_agreement(metric)) is not None
-    )
-    return sentences("Offline judge, {}: {}.", pairs)
+    """Notes on how far the offline judge is known to agree with people."""
+    found = map(judge_agreement, summary.metrics.values())
+    return all_said(joined(one.note for one in found if one is not None and one.offline))
 
 
 def _total_notes(summary: Summary) -> list[str]:

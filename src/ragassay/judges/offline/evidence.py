@@ -1,0 +1,99 @@
+"""Signals 1 and 2: how much of a text the best window of the passages holds, and in what order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence, Set
+from functools import lru_cache
+from itertools import pairwise
+
+from ragassay.judges.offline.words import (
+    content,
+    evidence_sentences,
+    is_number,
+    names,
+    weigh,
+    weight,
+)
+
+WINDOW = 3
+"""Neighbouring sentences of a passage that are searched together."""
+MOST_WINDOWS = 1_000
+"""Of a passage; in longer ones, windows hold more sentences."""
+MOST_PLACES = 64
+"""Sentences that are looked at for one word of a sentence that may be copied."""
+APART = 2
+"""How many content words later the second word of a pair may stand."""
+
+
+class Evidence:
+    """Passages, prepared for the search; sentences that address the judge are left out."""
+
+    def __init__(self, passages: Sequence[str]) -> None:
+        self.sentences: list[str] = []
+        self._windows: dict[str, list[int]] = defaultdict(list)
+        self._places: dict[str, list[int]] = defaultdict(list)
+        self._pairs: set[tuple[str, str]] = set()
+        n_windows = 0
+        for passage in passages:
+            parts = evidence_sentences(passage)
+            stems = [content(part) for part in parts]
+            for part, each in zip(parts, stems, strict=True):
+                for word in dict.fromkeys(each):
+                    self._places[word].append(len(self.sentences))
+                for step in range(1, APART + 1):
+                    self._pairs.update(zip(each, each[step:], strict=False))
+                self.sentences.append(part)
+            step = len(parts) // MOST_WINDOWS + 1
+            for start in range(0, max(1, len(parts) - WINDOW + 1), step):
+                near = stems[start : start + WINDOW + step - 1]
+                for word in {word for each in near for word in each}:
+                    self._windows[word].append(n_windows)
+                n_windows += 1
+
+    def holds(self, stems: Iterable[str]) -> bool:
+        """Whether the passages hold each of the stems."""
+        return all(word in self._places for word in stems)
+
+    def coverage(self, stems: Iterable[str]) -> float:
+        """The share of the stems' weight in the window that holds most of it, 0 to 1."""
+        wanted = set(stems)
+        held: dict[int, int] = defaultdict(int)
+        for word in wanted:
+            heavy = weight(word)
+            for at in self._windows.get(word, ()):
+                held[at] += heavy
+        return max(held.values(), default=0) / weigh(wanted) if wanted else 0.0
+
+    def in_order(self, stems: Sequence[str]) -> float:
+        """The share of neighbouring pairs of stems that a sentence holds in this order, 0 to 1; 1
+        where there is no pair."""
+        pairs = list(pairwise(stems))
+        return sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else 1.0
+
+    def nearest(self, stems: Iterable[str], n: int = 3) -> list[str]:
+        """The n sentences that share most weight with some stems, best first."""
+        shared: dict[int, int] = defaultdict(int)
+        for word in set(stems):
+            for at in self._places.get(word, ())[:MOST_PLACES]:
+                shared[at] += weight(word)
+        best = sorted(shared, key=lambda at: (-shared[at], at))
+        return [self.sentences[at] for at in best[:n]]
+
+
+@lru_cache(maxsize=64)
+def evidence(passages: tuple[str, ...]) -> Evidence:
+    """The passages, prepared; the last ones are remembered."""
+    return Evidence(passages)
+
+
+def share_of(wanted: Iterable[str], stems: Set[str]) -> float:
+    """The share of the weight of the wanted stems that is there, 0 to 1; 0 where none is wanted."""
+    wanted = set(wanted)
+    return weigh(wanted & stems) / weigh(wanted) if wanted else 0.0
+
+
+def strict(text: str) -> set[str]:
+    """Stems of a text's numbers and names, which no other word can stand for."""
+    stems = set(content(text))
+    return {*filter(is_number, stems), *(names(text) & stems)}

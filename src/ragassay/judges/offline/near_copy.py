@@ -1,0 +1,238 @@
+"""Signal 3: a sentence that nearly equals one of the passages, and what differs.
+
+Both sentences are laid side by side word by word. One negation, opposite, number, unit or name more
+or other, or two words that change places around a third one, and the sentences contradict each
+other; two such differences of negation, opposite or order cancel out ("not open", "closed"). An
+ordinary word in the place of another one may be a synonym, and contradicts nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Literal
+
+from ragassay.judges.offline.evidence import Evidence
+from ragassay.judges.offline.words import (
+    LISTS,
+    content,
+    is_number,
+    is_unit,
+    names,
+    spaced,
+    stem,
+    tokens,
+    weight,
+)
+
+Kind = Literal["negation", "opposite", "number", "unit", "name", "roles"]
+
+NEAR = 0.8
+"""Share of a sentence's weight that stands in the other one, from which they are compared."""
+ALIKE = 0.9
+"""Share of the words of two sentences that they must have in common for a change of places to say
+something else."""
+LEAST = 16
+"""Weight that two sentences must share for another number, unit or name to contradict."""
+SPREAD = 0.6
+"""Share of the other sentence's words, from the first to the last that they share, that they must
+share."""
+EXCHANGED = 0.2
+"""Largest share of a copy's words that stand in the place of others; one word in any case."""
+_PLACE = 3
+"""Most words that stand in one place."""
+_LONGEST = 100
+"""Words of a sentence that are compared."""
+
+_NEGATIONS = frozenset(LISTS["negations"])
+_NEGATING = re.compile(r"n't$|^[不没沒无無未非]$")
+_DENIED = re.compile(
+    r"^\W*(?:it(?: is|['’]s| was) (?:not (?:true|correct|the case)|false|untrue|incorrect|a myth)"
+    r"|it (?:is|was)n['’]t (?:true|correct|the case)) that\b",
+    re.IGNORECASE,
+)
+_PARTICLE = re.compile(r"^\W*(?:yes|no|ja|nein|oui|non|s[íì]|是的?|不)[,，]", re.IGNORECASE)
+_ALSO = {"but", "also"}
+"""What follows "not only"."""
+_REACH = 6
+"""Words after a verb that are searched for a "by"."""
+_BE = {"is", "are", "was", "were", "be", "been", "being"}
+
+
+def _sides() -> dict[str, dict[int, int]]:
+    """For each word with an opposite: the numbers of the entries that hold it, with its side."""
+    found: dict[str, dict[int, int]] = {}
+    for at, entry in enumerate(LISTS["opposites"]):
+        for side, forms in enumerate(entry.split("/")):
+            for form in forms.split(","):
+                found.setdefault(stem(form) or form, {})[at] = side
+    return found
+
+
+_OPPOSITES = _sides()
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a sentence that is compared.
+
+    Attributes:
+        stem: what is compared; of a small word with an opposite, itself.
+        kind: what other word contradicts it in its place.
+        denied: how many negations stand before it.
+        voice: 1 where a "by" follows soon, 2 where a form of "be" precedes as well.
+    """
+
+    stem: str
+    kind: Literal["number", "unit", "name", ""] = ""
+    denied: int = 0
+    voice: int = 0
+
+    @property
+    def weight(self) -> int:
+        return weight(self.stem) if stem(self.stem) else 0
+
+
+@lru_cache(maxsize=8192)
+def read(sentence: str) -> tuple[Word, ...]:
+    """The words of a sentence that are compared: all but small ones without an opposite."""
+    text = spaced(_PARTICLE.sub("", sentence))
+    framed = _DENIED.match(text)
+    each = tokens(text[framed.end() :] if framed else text)[: 2 * _LONGEST]
+    named = names(text)
+    denied = 1 if framed else 0
+    words: list[Word] = []
+    for at, token in enumerate(each):
+        if token in _NEGATIONS or _NEGATING.search(token):
+            following = each[at + 1] if at + 1 < len(each) else ""
+            denied += following not in ("only", "just") or not _ALSO.intersection(each[at:])
+            continue
+        stemmed = stem(token) or (token if token in _OPPOSITES else "")
+        if not stemmed:
+            continue
+        kind: Literal["number", "unit", "name", ""] = ""
+        if is_number(stemmed):
+            kind = "number"
+        elif is_unit(stemmed):
+            kind = "unit"
+        elif stemmed in named:
+            kind = "name"
+        by = "by" in each[at + 1 : at + 1 + _REACH]
+        passive = by and any(one.removesuffix("n't") in _BE for one in each[max(0, at - 2) : at])
+        words.append(Word(stemmed, kind, denied % 2, by + passive))
+        denied = 0
+    if denied and words:
+        words[-1] = Word(words[-1].stem, words[-1].kind, (words[-1].denied + denied) % 2)
+    return tuple(words[:_LONGEST])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a sentence has in common with another one.
+
+    Attributes:
+        near: the share of its weight that stands in the other one in the same order, 0 to 1; what
+            stands in the place of another number, unit, name or of an opposite is left out.
+        kind: how they contradict each other.
+        copy: whether all of it stands in the other one, but for words in the place of others.
+    """
+
+    near: float
+    kind: Kind | None = None
+    copy: bool = False
+
+
+def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
+    """Lays a sentence beside another one."""
+    matcher = SequenceMatcher(None, [w.stem for w in own], [w.stem for w in other], autojunk=False)
+    same: list[Word] = []
+    instead: list[tuple[Word, Kind]] = []
+    flips = added = exchanged = reached = places = 0
+    span: list[int] = []
+    kind: Kind | None
+    for tag, a, b, c, d in matcher.get_opcodes():
+        here, there = own[a:b], other[c:d]
+        if tag == "equal":
+            same += here
+            flips += sum(x.denied != y.denied for x, y in zip(here, there, strict=True))
+            span += [c, d]
+        elif tag == "replace":
+            alike = len(here) <= _PLACE and len(there) <= _PLACE
+            differ = [(w, kind) for w in here if alike and (kind := _against(w, there))]
+            instead += differ
+            places += bool(differ)
+            reached += min(len(here), len(there))
+            exchanged += sum(word.weight > 0 for word in here) - len(differ)
+            flips += sum(word.denied for word in here) % 2 != sum(word.denied for word in there) % 2
+        elif tag == "delete":
+            added += sum(word.weight > 0 for word in here)
+    swapped = {word.stem for word, _ in instead} <= {word.stem for word in other}
+    total = sum(word.weight for word in own) - sum(word.weight for word, _ in instead)
+    held = sum(word.weight for word in same)
+    near = held / total if total else 0.0
+    kinds = [kind for _, kind in instead]
+    odd = (flips + kinds.count("opposite")) % 2
+    if _turned(own, other):
+        return Comparison(1.0, None if odd else "roles")
+    dense = len(same) + reached >= SPREAD * (max(span, default=0) - min(span, default=0))
+    if (
+        near < NEAR
+        or len(same) < 2
+        or (places and held < LEAST)
+        or places > 1 + swapped
+        or not dense
+    ):
+        return Comparison(near)
+    kind = next((one for one in kinds if one != "opposite"), None)
+    if places == 2:
+        kind = "roles"
+    elif kind is None and odd:
+        kind = "opposite" if kinds else "negation"
+    n = len(same) + exchanged
+    copy = not kind and not added and len(same) >= 2 and exchanged <= max(1, EXCHANGED * n)
+    return Comparison(near, kind, copy)
+
+
+def _against(word: Word, there: tuple[Word, ...]) -> Kind | None:
+    """How a word is contradicted by those in its place."""
+    if any(_opposed(word.stem, one.stem) for one in there):
+        return "opposite"
+    return word.kind if word.kind and any(one.kind == word.kind for one in there) else None
+
+
+def _opposed(one: str, other: str) -> bool:
+    ones, others = _OPPOSITES.get(one, {}), _OPPOSITES.get(other, {})
+    return any(ones[entry] != others[entry] for entry in ones.keys() & others.keys())
+
+
+def _turned(own: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
+    """Whether two sentences of the same words have exchanged what stands before and after one of
+    them, or only one is passive and they have not."""
+    mine = {word.stem: at for at, word in enumerate(own)}
+    theirs = {word.stem: at for at, word in enumerate(other)}
+    common = [one for one in mine if one in theirs]
+    if len(common) < 3 or len(common) < ALIKE * max(len(mine), len(theirs)):
+        return False
+    for word in common:
+        a, b = mine[word], theirs[word]
+        if own[a].kind:
+            continue
+        before = [theirs[one] < b for one in common if mine[one] < a]
+        after = [theirs[one] > b for one in common if mine[one] > a]
+        turned = False in before and False in after
+        voice = {own[a].voice, other[b].voice} == {0, 2}
+        if turned != voice and (turned or (True in before and True in after)):
+            return True
+    return False
+
+
+def near_copy(sentence: str, passages: Evidence) -> Comparison:
+    """The comparison with the nearest sentence of the passages; of those that are about as near,
+    one that does not contradict it counts."""
+    own = read(sentence)
+    found = [compared(own, read(one)) for one in passages.nearest(content(sentence))]
+    found = [one for one in found if one.kind or one.copy] or [Comparison(0.0)]
+    best = max(one.near for one in found)
+    return max(found, key=lambda one: (one.near >= best - 0.1, one.copy, one.near))

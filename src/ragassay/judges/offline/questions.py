@@ -1,0 +1,273 @@
+"""What the judge answers to each kind of question, from the three signals and the classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ragassay.judges import questions as asked
+from ragassay.judges.offline.evidence import Evidence, evidence, share_of, strict
+from ragassay.judges.offline.near_copy import Kind, near_copy
+from ragassay.judges.offline.refusal import claims_nothing, is_small_talk, refuses, says_idk
+from ragassay.judges.offline.relevance import grade, score
+from ragassay.judges.offline.words import (
+    content,
+    evidence_sentences,
+    is_hostile,
+    pattern,
+    phrases,
+    plain,
+    sentences,
+    tokens,
+)
+from ragassay.judges.question import Question
+from ragassay.judges.reply import Lost, Reply
+from ragassay.scores import Reason
+
+FULL, PARTIAL = 0.75, 0.4
+"""Smallest coverage of a statement for full and for partial support."""
+CLAIM, ORDER = 0.45, 0.2
+"""Coverage of a claim and order of its sentence, together, above which it is supported; part of
+that for the order."""
+STARS = (0.1, 0.2, 0.35, 0.5)
+"""Relevance from which the report on a context gives 2, 3, 4 and 5 stars."""
+NEAR_QUERY = 0.35
+"""Share of a query's weight from which a sentence is near it."""
+SAME = 0.6
+"""Share of the stems of two nuggets that both hold, from which they are one nugget."""
+SHORT, FOUND = 5, 0.6
+"""Largest number of content words of a reference that must all be found in an answer; share of a
+longer one's weight that must be."""
+
+_TALK = pattern("talk")
+_END = (".", "!", "?", "…", "。", "！", "？")
+
+
+def held(statement: str, passages: Evidence) -> str:
+    """How far passages hold a statement: ``full``, ``partial`` or ``none``."""
+    stems = content(statement)
+    if not stems or is_hostile(statement):
+        return "none"
+    found = near_copy(statement, passages)
+    if found.kind is not None:
+        return "partial" if found.kind in ("number", "unit", "name") else "none"
+    share = passages.coverage(stems)
+    if (share >= FULL or found.copy) and passages.holds(strict(statement)):
+        return "full"
+    return "partial" if share >= PARTIAL else "none"
+
+
+def contradicted(sentence: str, passages: Sequence[str]) -> Kind | None:
+    """How passages contradict a sentence that is a near copy of one of theirs; ``None``: not."""
+    return near_copy(plain(sentence), evidence(tuple(passages))).kind
+
+
+def citation(question: asked.CitationSupport) -> asked.Support:
+    """How far the passage holds the statement."""
+    found = held(plain(question.statement), evidence((question.passage,)))
+    return asked.Support.model_validate({"support": found})
+
+
+def extract_claims(question: asked.ExtractClaims) -> asked.Claims:
+    """The phrases of the answer's sentences; what addresses the judge stays whole."""
+    claims: list[str] = []
+    for sentence in sentences(plain(question.answer)):
+        if is_hostile(sentence):
+            claims.append(sentence)
+        elif not claims_nothing(sentence):
+            talk = _TALK.search(sentence)
+            rest = sentence[: talk.start()] + sentence[talk.end() :] if talk else sentence
+            claims.extend(phrases(rest.strip()))
+    return asked.Claims(claims=tuple(claims))
+
+
+def claim_support(question: asked.ClaimSupport) -> asked.ClaimVerdicts:
+    """Claims of one sentence stand or fall together where it is a near copy. Any other one needs
+    its numbers and names in the passages, enough coverage, and the order of its sentence's words.
+    """
+    passages = evidence(question.passages)
+    supported: list[bool] = []
+    for claims in _by_sentence(question.claims):
+        sentence = " ".join(claims)
+        found = near_copy(sentence, passages)
+        order = passages.in_order(content(sentence))
+        for claim in claims:
+            stems = content(claim)
+            strong = (1 - ORDER) * passages.coverage(stems) + ORDER * order > CLAIM
+            good = passages.holds(strict(claim)) and (found.copy or strong)
+            supported.append(good and bool(stems) and not found.kind and not is_hostile(claim))
+    return asked.ClaimVerdicts(supported=tuple(supported))
+
+
+def _by_sentence(claims: Sequence[str]) -> Iterator[list[str]]:
+    run: list[str] = []
+    for claim in claims:
+        run.append(claim)
+        if claim.rstrip("\"'”’)]").endswith(_END):
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def supported_share(answer: str, passages: Sequence[str]) -> float | None:
+    """The share of an answer's claims that passages support; ``None`` where it claims nothing."""
+    claims = extract_claims(asked.ExtractClaims("", answer)).claims
+    verdicts = claim_support(asked.ClaimSupport(claims, tuple(passages))).supported
+    return sum(verdicts) / len(verdicts) if verdicts else None
+
+
+def relevance(question: asked.RelevanceGrade) -> asked.Relevance:
+    """The grade, used for all three steps: words do not show how far a passage can be trusted."""
+    found = grade(question.query, question.passage, question.earlier)
+    return asked.Relevance(match=found, trust=found, grade=found)
+
+
+def report(question: asked.ReportOnContext) -> asked.ContextReport:
+    """The relevance of the best chunk; the other fields have no signal behind them."""
+    best = max((score(question.query, chunk) for chunk in question.chunks), default=0.0)
+    why = "the offline judge compares words, which do not tell this; name an LLM as the judge"
+    lost = Lost(reason=Reason.UNSUPPORTED, detail=why)
+    return asked.ContextReport(
+        relevance=1 + sum(best >= least for least in STARS),
+        relevance_explanation=f"Words of the query in the best chunk: {best:.2f} of 1.",
+        lost=dict.fromkeys(("usefulness", "utilization", "attribution"), lost),
+    )
+
+
+def extract_nuggets(question: asked.ExtractNuggets) -> asked.NuggetList:
+    """The clauses of the sentences nearest to the query, each of at most ``words`` words."""
+    query = set(content(question.query))
+    near = [
+        (share_of(query, set(content(sentence))), sentence)
+        for passage in question.passages
+        for sentence in evidence_sentences(passage)
+    ]
+    seen = [set(content(one)) for one in question.known]
+    chosen: list[str] = []
+    for share, sentence in sorted(near, key=lambda one: -one[0]):
+        for clause in _clauses(sentence, question.words) if share >= NEAR_QUERY else ():
+            stems = set(content(clause))
+            known = any(len(stems & other) >= SAME * len(stems | other) for other in seen)
+            if not known and len(seen) < question.most and stems - query:
+                seen.append(stems)
+                chosen.append(clause)
+    return asked.NuggetList(nuggets=tuple(chosen))
+
+
+def _clauses(sentence: str, most: int) -> list[str]:
+    """A sentence in runs of its phrases, none of more words than ``most``."""
+    runs: list[list[str]] = [[]]
+    for words in map(str.split, phrases(sentence)):
+        if runs[-1] and len(runs[-1]) + len(words) > most:
+            runs.append([])
+        runs[-1] += words
+    pieces = (run[at : at + most] for run in runs for at in range(0, len(run), most))
+    clauses = (" ".join(one).strip(" ,;:.") for one in pieces)
+    return [clause for clause in clauses if len(content(clause)) >= 3]
+
+
+def importance(question: asked.NuggetImportance) -> asked.NuggetImportances:
+    """``vital`` where the nugget is near the query."""
+    query = content(question.query)
+    near = (share_of(query, set(content(one))) >= NEAR_QUERY for one in question.nuggets)
+    return asked.NuggetImportances(labels=tuple("vital" if one else "okay" for one in near))
+
+
+def assign(question: asked.AssignNuggets) -> asked.NuggetAssignments:
+    """Each nugget as a statement that the answer holds."""
+    label = {"full": "support", "partial": "partial_support", "none": "not_support"}
+    answer = evidence((question.answer,))
+    labels = tuple(label[held(one, answer)] for one in question.nuggets)
+    return asked.NuggetAssignments.model_validate({"labels": labels})
+
+
+def attempted(question: asked.AnswerAttempted) -> asked.Attempt:
+    """``yes`` for any answer that is no refusal; small talk is an answer to small talk."""
+    small = is_small_talk(question.answer) and is_small_talk(question.query)
+    answers = small or not refuses(question.answer, question.query)
+    return asked.Attempt(answered="yes" if answers else "no")
+
+
+def rating(question: asked.ReferenceRating) -> asked.Rating:
+    """The mean of the agreement with the reference (F of word weights) and the share of supported
+    claims, as 1 to 10; 1 where only one of answer and reference declines, 10 where both do."""
+    declines = refuses(question.answer)
+    if declines != refuses(question.reference):
+        return asked.Rating(explanation="One of answer and reference declines.", rating=1)
+    if declines:
+        return asked.Rating(explanation="Answer and reference both decline.", rating=10)
+    stems, wanted = (
+        {stem for part in evidence_sentences(text) for stem in content(part)}
+        for text in (question.answer, question.reference)
+    )
+    precision, recall = share_of(stems, wanted), share_of(wanted, stems)
+    agreement = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    support = supported_share(question.answer, (*question.passages, question.reference))
+    value = agreement if support is None else (agreement + support) / 2
+    says = "no claims" if support is None else f"{support:.0%} of its claims supported"
+    explanation = f"Agreement with the reference {agreement:.0%}; {says}."
+    return asked.Rating(explanation=explanation, rating=1 + round(9 * value))
+
+
+def match(question: asked.AnswerMatch) -> asked.Match | None:
+    """Whether the answer holds one of the references, and no wrong answer as well as this one;
+    ``None`` where the question has instructions, which rules cannot follow."""
+    if question.instructions:
+        return None
+    answer = " ".join(evidence_sentences(question.answer))
+    best, worst = (
+        max((_matched(question.query, answer, one) for one in texts), default=0.0)
+        for texts in (question.references, question.wrong)
+    )
+    why = "a reference" if best > worst else "a wrong answer as well" if best else "no reference"
+    return asked.Match(reasoning=f"The answer matches {why}.", is_matching=best > worst)
+
+
+_YES_NO = dict.fromkeys(("yes", "true", "ja", "oui", "sí", "sì", "是"), True)
+_YES_NO |= dict.fromkeys(("no", "false", "nein", "non", "否", "不是"), False)
+
+
+def _matched(query: str, answer: str, reference: str) -> float:
+    """How well the answer matches the reference, 0 (not at all) to 1."""
+    own, wanted = tokens(answer), tokens(plain(reference))
+    if not own or not wanted:
+        return 0.0
+    if own == wanted or (refuses(answer) and refuses(reference)):
+        return 1.0
+    says = [_YES_NO.get(each[0]) for each in (own, wanted)]
+    if refuses(answer) or refuses(reference) or (None not in says and says[0] != says[1]):
+        return 0.0
+    query_stems, stems = set(content(query)), content(reference)
+    new = [one for one in stems if one not in query_stems] or stems
+    if not new:
+        return float(says[1] is not None and says[0] == says[1])
+    text = evidence((answer,))
+    if near_copy(reference, text).kind or not text.holds(strict(reference) & set(new)):
+        return 0.0
+    short = len(new) <= SHORT
+    share = text.coverage(new) if short else share_of(new, set(content(answer)))
+    return share if share >= (1.0 if short else FOUND) else 0.0
+
+
+ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
+    asked.AnswerAttempted: attempted,
+    asked.AnswerMatch: match,
+    asked.AssignNuggets: assign,
+    asked.CitationSupport: citation,
+    asked.ClaimSupport: claim_support,
+    asked.ExtractClaims: extract_claims,
+    asked.ExtractNuggets: extract_nuggets,
+    asked.NuggetImportance: importance,
+    asked.ReferenceRating: rating,
+    asked.RelevanceGrade: relevance,
+    asked.ReportOnContext: report,
+    asked.SaysIdk: lambda q: asked.Idk(says_idk=says_idk(q.answer, q.conversation)),
+}
+"""The function that answers each type of question."""
+
+
+def answer_to(question: Question[Any]) -> Any | None:
+    """The answer, or ``None`` where the judge has none to this question."""
+    answer = ANSWERS.get(type(question))
+    return None if answer is None else answer(question)

@@ -1,0 +1,127 @@
+"""Does an answer say that it does not know? A logistic regression over a few features of its text.
+
+``data/refusals.json`` holds the weights; ``python -m benchmarks.fit_refusals PATH`` fits them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Literal
+
+from ragassay.judges.offline.words import (
+    WHOLE,
+    content,
+    is_hostile,
+    pattern,
+    plain,
+    sentences,
+    tokens,
+    weight,
+)
+
+_REFUSALS, _SMALL_TALK = pattern("refusals"), pattern("small_talk")
+_COURTESIES, OFFERS = pattern("courtesies"), pattern("offers")
+TURN = re.compile(
+    r"[,;:.]?\s+(?:but|however|though|although|nevertheless|nonetheless|aber|jedoch|allerdings|mais"
+    r"|cependant|pero|aunque|ma|tuttavia|mas|maar|но|однако)\b,?|；|;|，?(?:但是?|不过|然而)|けど、|が、",
+    re.IGNORECASE,
+)
+"""What may stand between a refusal and an answer."""
+_STATEMENT = 3
+"""Smallest number of content words of an answer beside a refusal in one sentence."""
+
+
+Kind = Literal["refusal", "statement", "small talk", "question"]
+
+
+@lru_cache(maxsize=4096)
+def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
+    """The parts of an answer, its sentences cut at a "but": what each is, and its content words.
+
+    Courtesies and what addresses the judge are left out. Beside a refusal only what shares a word
+    with the conversation is a statement.
+
+    Args:
+        answer: its text.
+        conversation: the query with its earlier turns; where it is empty, all statements count.
+    """
+    found: list[tuple[Kind, int, bool]] = []
+    about = {stem for stem in content(conversation) if weight(stem) == WHOLE}
+    for sentence in sentences(plain(answer)):
+        pieces = TURN.split(sentence) if _REFUSALS.search(sentence) else [sentence]
+        for piece in pieces:
+            stems = content(piece)
+            kind = _kind(piece, len(stems) >= _STATEMENT or len(pieces) == 1)
+            if kind is not None:
+                found.append((kind, len(stems), not about or not about.isdisjoint(stems)))
+    refused = any(kind == "refusal" for kind, _, _ in found)
+    return tuple((kind, n) for kind, n, near in found if kind == "refusal" or near or not refused)
+
+
+def _kind(piece: str, enough: bool) -> Kind | None:
+    if _REFUSALS.search(piece):
+        return "refusal"
+    if is_hostile(piece):
+        return None
+    if piece.endswith(("?", "？")):
+        return "question"
+    if small := _SMALL_TALK.search(piece):
+        if len(content(piece[: small.start()] + " " + piece[small.end() :])) <= 1:
+            return "small talk"
+    return "statement" if enough and tokens(piece) and not _COURTESIES.search(piece) else None
+
+
+def features(answer: str, conversation: str = "") -> tuple[float, ...]:
+    """What the classifier sees of an answer with a refusal: see the code, one line a feature."""
+    found = parts(answer, conversation)
+    kinds = [kind for kind, _ in found]
+    said = math.log1p(sum(n for kind, n in found if kind == "statement"))
+    first = float(kinds[:1] == ["refusal"])
+    return (
+        first,
+        kinds.count("refusal") / max(len(kinds), 1),
+        said,
+        math.log1p(len(kinds)),
+        float("question" in kinds),
+        float("statement" not in kinds),
+        first * said,
+    )
+
+
+@cache
+def _weights() -> tuple[float, ...]:
+    source = resources.files("ragassay.judges.offline").joinpath("data/refusals.json")
+    return tuple(json.loads(source.read_text(encoding="utf-8"))["weights"])
+
+
+def refuses(answer: str, conversation: str = "") -> bool:
+    """Whether an answer is a refusal and nothing else: where a phrase of refusal stands in it, by
+    the classifier; else only small talk alone and an answer that says nothing are."""
+    kinds = {kind for kind, _ in parts(answer, conversation)}
+    if "refusal" not in kinds:
+        return kinds <= {"small talk"}
+    constant, *weights = _weights()
+    values = features(answer, conversation)
+    return constant + math.fsum(w * x for w, x in zip(weights, values, strict=True)) > 0
+
+
+def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
+    """``yes`` for an answer that `refuses`, ``partial`` for another one with a refusal in it, else
+    ``no``."""
+    if refuses(answer, conversation):
+        return "yes"
+    return "partial" if "refusal" in dict(parts(answer, conversation)) else "no"
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether a text is small talk alone."""
+    return {kind for kind, _ in parts(text)} == {"small talk"}
+
+
+def claims_nothing(sentence: str) -> bool:
+    """Whether a sentence is a question, a refusal, small talk or a courtesy, and nothing else."""
+    return sentence.endswith(("?", "？")) or "statement" not in dict(parts(sentence))

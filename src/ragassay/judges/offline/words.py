@@ -1,0 +1,343 @@
+"""Texts as words: their tokens, stems and weights; sentences, phrases, and what is no evidence.
+
+A word is compared by its stem: NFKC, case folded, light English endings off, and no more than the
+first `STEM` letters, which joins the forms of most European languages. Scripts without spaces give
+overlapping pairs of characters. ``data/words.txt`` and ``data/phrases.txt`` hold all lists.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from importlib import resources
+
+from ragassay import discovery
+
+LISTS = discovery.word_lists("ragassay.judges.offline", "data/words.txt")
+LONGEST = 200_000
+"""Characters of a text that are read, from the first on."""
+STEM = 8
+"""Letters of a word that are compared."""
+WHOLE, LITTLE = 10, 3
+"""Weight of a word, and of a common English one; a small word weighs nothing. Whole numbers, so
+that sums are exact everywhere."""
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf"
+    "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_TOKEN = re.compile(
+    rf"[{_UNSPACED}]+|\d+(?:[.,]\d+)*|°[cf]?|[%$€£¥]|(?:[^\W\d_{_UNSPACED}]\.){{2,}}"
+    rf"|[^\W\d_{_UNSPACED}](?:[^\W_{_UNSPACED}]|['’](?=[^\W\d_]))*"
+)
+_ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])\b")
+_MONEY = re.compile(
+    r"([$€£¥]) ?(\d[\d.,]*\d|\d)((?: ?(?:million|billion|trillion|thousand|[km]\b))?)"
+)
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_LINE_END = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
+_BLANK_LINES = re.compile(r"\n(?: ?\n)+")
+
+_SMALL = frozenset(LISTS["small"])
+_SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
+_NUMERALS = {word: int(value) for value, word in (one.split("=") for one in LISTS["numerals"])}
+_MONTHS, _UNITS = (
+    {form: one.split("=")[0] for one in LISTS[name] for form in one.split("=")}
+    for name in ("months", "units")
+)
+"""The first form of each, by each of its forms."""
+_FORMS, _ENDINGS = (
+    [(end, new, int(least)) for end, new, least in (one.split("=") for one in LISTS[name])]
+    for name in ("forms", "endings")
+)
+"""Ending, its replacement, and the smallest number of letters before it."""
+_VOWEL = re.compile("[aeiouy]")
+_LONG_UNITS = {form: unit for form, unit in _UNITS.items() if len(form) > 3 and form.isalpha()}
+"""Forms that are units wherever they stand; short ones are after a number."""
+
+
+def visible(text: str) -> str:
+    """The text in its compatibility form (NFKC), with single spaces and single line ends of one
+    kind, and without invisible characters; no more than its first `LONGEST` characters."""
+    text = _LINE_END.sub("\n", text[:LONGEST])
+    if not text.isascii():
+        text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    return _single_spaced(text)
+
+
+def _single_spaced(text: str) -> str:
+    """Patterns start anew at each place of a run of spaces: their time would grow with its
+    square."""
+    return _BLANK_LINES.sub("\n", _SPACES.sub(" ", text))
+
+
+def spaced(text: str) -> str:
+    """The text with spaces between the characters of scripts that put none between words."""
+    return text if text.isascii() else _IS_UNSPACED.sub(r" \g<0> ", text)
+
+
+def n_words(text: str) -> int:
+    """How many words a text has; two characters of a script without spaces count as one."""
+    unspaced = len(_IS_UNSPACED.findall(text))
+    return len(_IS_UNSPACED.sub(" ", text).split()) + (unspaced + 1) // 2
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text, lower case, in their order; numbers in digits, units in one form."""
+    text = visible(text).casefold()
+    text = _ISO_DATE.sub(lambda m: f"{int(m[3])} {_BY_NUMBER[int(m[2]) - 1]} {m[1]}", text)
+    text = _MONEY.sub(r"\2\3 \1", text)
+    found: list[str] = []
+    for word in _TOKEN.findall(text):
+        if _IS_UNSPACED.match(word):
+            found += [word[at : at + 2] for at in range(max(1, len(word) - 1))]
+        elif word[0].isdigit():
+            found.append(_digits(word))
+        elif word in _NUMERALS or (found and found[-1][0].isdigit()):
+            _after_number(word, found)
+        else:
+            found.append(_MONTHS.get(word) or _spelled(word))
+    return found
+
+
+_BY_NUMBER = list(dict.fromkeys(_MONTHS.values()))
+_SHORT_SCALES = {"k": 1_000, "m": 1_000_000}
+
+
+def _digits(word: str) -> str:
+    """A number in one spelling: no commas between thousands, no fraction of zeros alone."""
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word):
+        word = word.replace(",", "")
+    return re.sub(r"(?<=\d)\.0+$", "", word)
+
+
+def _after_number(word: str, found: list[str]) -> None:
+    """Adds a number in words, or what follows a number: a scale or a unit."""
+    value = _NUMERALS.get(word)
+    last = found[-1] if found else ""
+    if value is None:
+        found.append(_MONTHS.get(word) or _UNITS.get(word) or _spelled(word))
+    elif value >= 100 and re.fullmatch(r"\d{1,12}(?:\.\d{1,6})?", last):
+        found[-1] = f"{round(float(last) * value, 6):.6f}".rstrip("0").rstrip(".")
+    elif 20 <= value < 100 or not last.isdigit() or value >= 10:
+        found.append(str(value))
+    elif int(last[:3]) in range(20, 100, 10) and len(last) == 2:
+        found[-1] = str(int(last) + value)
+    else:
+        found.append(str(value))
+
+
+def _spelled(word: str) -> str:
+    """A word without the full stops of an abbreviation and without an ending 's."""
+    if "." in word:
+        return word.replace(".", "")
+    word = word.replace("’", "'")
+    return word.removesuffix("'s") or word
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(token: str) -> str:
+    """The part of a token that is compared with others; empty for a small word."""
+    if token in _SMALL or token.endswith(_SMALL_ENDINGS):
+        return ""
+    if not token[0].isalpha() or _IS_UNSPACED.match(token):
+        return token
+    return _stem(_LONG_UNITS.get(_singular(token), token))
+
+
+def _stem(token: str) -> str:
+    if len(token) > 3 and token.isascii():
+        token = _without(_without(_singular(token), _FORMS), _ENDINGS)
+        if len(token) > 3:
+            if token[-1] == token[-2] and token[-1] not in "aeiouls":
+                token = token[:-1]
+            token = re.sub("y$", "i", token.removesuffix("e"))
+    return token[:STEM]
+
+
+def _without(token: str, endings: Iterable[tuple[str, str, int]]) -> str:
+    for ending, instead, least in endings:
+        rest = token[: -len(ending)]
+        if token.endswith(ending) and len(rest) >= least and _VOWEL.search(rest):
+            return rest + instead
+    return token
+
+
+def _singular(token: str) -> str:
+    if token.endswith("ies") and len(token) > 4:
+        return token[:-3] + "y"
+    if token.endswith(("sses", "shes", "ches", "xes")):
+        return token[:-2]
+    return token[:-1] if re.search("[^sui]s$", token) else token
+
+
+def content(text: str) -> list[str]:
+    """Stems of the words that are not small, in their order."""
+    return [stemmed for stemmed in map(stem, tokens(text)) if stemmed]
+
+
+_COMMON = frozenset(map(_stem, LISTS["common"]))
+
+
+def weight(stemmed: str) -> int:
+    """The weight of a stem: `WHOLE`, or `LITTLE` where it is a common English word."""
+    return LITTLE if stemmed in _COMMON else WHOLE
+
+
+def weigh(stems: Iterable[str]) -> int:
+    """Sum of the weights."""
+    return sum(map(weight, stems))
+
+
+def is_number(stemmed: str) -> bool:
+    """Whether a token or stem is a number."""
+    return stemmed[:1].isdigit()
+
+
+_UNIT_STEMS = frozenset(map(stem, _UNITS.values()))
+
+
+def is_unit(stemmed: str) -> bool:
+    """Whether a stem is that of a unit of measure or money."""
+    return stemmed in _UNIT_STEMS
+
+
+_NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2}[A-Z0-9]*\b")
+_MID = re.compile(r"(?<=[\w,;:)\"'’”] )[^\W\d_][\w’'-]*")
+
+
+@lru_cache(maxsize=8192)
+def names(text: str) -> frozenset[str]:
+    """Stems of capitalised words inside sentences, and of words all in capitals; none where most
+    words are capitalised (a title, German nouns)."""
+    text = visible(text)
+    each = _NAME.findall(text)
+    words = [word for word in _MID.findall(text) if stem(word.casefold())]
+    if len(each) > 2 and 2 * len(each) > len(words) + 1:
+        each = [word for word in each if word.isupper()]
+    return frozenset(stemmed for name in each for stemmed in content(name))
+
+
+@cache
+def pattern(section: str) -> re.Pattern[str]:
+    """What any line of a section of ``data/phrases.txt`` matches; case is ignored."""
+    source = resources.files("ragassay.judges.offline").joinpath("data/phrases.txt")
+    _, _, rest = source.read_text(encoding="utf-8").partition(f"[{section}]\n")
+    defined: dict[str, str] = {}
+    lines: list[str] = []
+    for line in rest.partition("\n[")[0].splitlines():
+        line = re.sub(r"\{([a-z]+)\}", lambda use: defined[use[1]], line)
+        if begins := re.fullmatch(r"([a-z]+) = (.*)", line):
+            defined[begins[1]] = begins[2]
+        else:
+            lines.append(line)
+    return re.compile("|".join(lines), re.IGNORECASE | re.MULTILINE)
+
+
+_CITATION = re.compile(
+    r"[ \t]*(?:\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]|【[^】]{0,40}】"
+    r"|[(\[](?:doc(?:ument)?|passage|source|ref)s?\.?:?\s*\d{1,3}(?:\s*(?:,|and|&)\s*\d{1,3})*[)\]])",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]{0,1000}+\s*\)")
+_MARKS = re.compile(
+    r"^[ \t]*(?:```|~~~)[ \t]*[\w+#-]*[ \t]*$"
+    r"|^[ \t>]*(?:#{1,6}\s+|[-*+•◦▪–]\s+|\(?\d{1,3}[.)]\s+)+"
+    r"|\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)",
+    re.MULTILINE,
+)
+_STOP = re.compile(
+    r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡；])[”’」』）]*|(?<!\s)\s*\n\s*|(?<=[؟।])\s+"
+)
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Fig|No|Vol|pp|vs|cf|ca|Inc|Ltd|Co|e\.g|i\.e"
+    r"|z\.B|d\.h|bzw|Nr|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|U\.S|U\.K|[ap]\.m)\.$"
+)
+_CUT = re.compile(
+    r"(?<=[,;:，、；：—])(?<!\d[,:](?=\d))\s*|\s+[–—-]+\s+|\s*[()（）]\s*"
+    r"|\s+(?=(?:and|or|but|because|although|though|while|whereas|which|where|when|if|unless|that|who"
+    r"|whose|by|for|with|without|in|on|to|from|of|as|at|into|than|through|such|during|before|after"
+    r"|between|under|over|about|und|oder|aber|weil|dass|mit|von|für|auf|aus|bei|nach|durch|et|ou"
+    r"|mais|parce|pour|avec|dans|par|sur|pero|porque|para|por|desde|hasta)\s)"
+)
+_LONGEST_PHRASE = 6
+"""Largest number of content words in a phrase; longer ones without a place to cut are halved."""
+
+
+def plain(text: str) -> str:
+    """The text without citations, link targets, Markdown marks and bullets."""
+    text = _CITATION.sub("", _LINK.sub(r"\1", visible(text)))
+    return _single_spaced(_MARKS.sub("", text))
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a plain text, each stripped; a line end is an end."""
+    pieces: list[str] = []
+    start = 0
+    for gap in _STOP.finditer(text):
+        end = gap.start()
+        if "\n" in gap.group() or not _ABBREVIATION.search(text[max(start, end - 20) : end]):
+            pieces.append(text[start:end])
+            start = gap.end()
+    pieces.append(text[start:])
+    return [sentence for piece in pieces if (sentence := piece.strip())]
+
+
+def phrases(sentence: str) -> list[str]:
+    """The phrases of a sentence, cut at punctuation, prepositions and conjunctions.
+
+    A piece that weighs less than two common words is joined to the next one, the last piece to the
+    one before it.
+    """
+    found: list[str] = []
+    pieces: list[str] = []
+    heavy = 0
+    for cut in filter(None, _CUT.split(sentence)):
+        pieces.append(cut.strip())
+        heavy += weigh(content(cut))
+        if heavy >= 2 * LITTLE:
+            found.extend(_short(" ".join(pieces)))
+            pieces, heavy = [], 0
+    if pieces and found:
+        found[-1] = " ".join([found[-1], *pieces])
+    elif heavy:
+        found.append(" ".join(pieces))
+    return found
+
+
+def _short(phrase: str) -> list[str]:
+    words = phrase.split()
+    if len(content(phrase)) <= _LONGEST_PHRASE or len(words) < 2:
+        return [phrase]
+    middle = len(words) // 2
+    return [*_short(" ".join(words[:middle])), *_short(" ".join(words[middle:]))]
+
+
+_ORDERS, _PRAISE = pattern("orders"), pattern("praise")
+
+
+@lru_cache(maxsize=4096)
+def is_hostile(sentence: str) -> bool:
+    """Whether a sentence addresses the judge: an order, a role, a grade, praise of itself."""
+    return bool(_ORDERS.search(sentence) or _PRAISE.search(sentence))
+
+
+@lru_cache(maxsize=2048)
+def evidence_sentences(text: str) -> tuple[str, ...]:
+    """The plain sentences of a text that may be used as evidence, in their order.
+
+    What addresses the judge is no evidence; after an explicit order the rest of the text is none.
+    """
+    text = visible(text)
+    order = _ORDERS.search(text)
+    if order is not None:
+        cut = max(text.rfind(end, 0, order.start()) for end in ("\n", ". ", "! ", "? ", "。"))
+        text = text[: cut + 1]
+    return tuple(part for part in sentences(plain(text)) if not _PRAISE.search(part))
