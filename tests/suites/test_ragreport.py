@@ -464,15 +464,15 @@ def test_faithfulness_outside_its_suite_is_an_error_that_names_both_ways(
     assert "rl_f" in (type(naming.parse("ragreport_faithfulness")).__doc__ or "")
 
 
-def test_the_rest_of_the_suite_works_where_faithfulness_is_unsupported(tmp_path: Path) -> None:
+def test_the_rest_of_the_suite_works_where_most_of_it_is_unsupported(tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     record = {"id": "1", "query": QUERY, "answer": RESPONSE, "contexts": [CONTEXT]}
     path.write_text(json.dumps(record) + "\n")
     out = tmp_path / "run"
     assert call(["run", str(path), "--suite", "ragreport", "-o", str(out)]) == 0
     (row,) = table(ragassay.open_run(out), tmp_path / "report.csv")
-    assert [row[name] for name in SIX] == ["5", "1", "0", "[]", "", "5"]
-    assert row["unscored"] == "faithfulness: unsupported"
+    assert [row[name] for name in SIX] == ["4", "", "", "", "", ""]
+    assert row["unscored"].count("unsupported") == 5
 
 
 def typed(outcome: Outcome) -> bool:

@@ -39,6 +39,8 @@ SHORT, FOUND = 5, 0.6
 """Largest number of content words of a reference that must all be found in an answer; share of a
 longer one's weight that must be."""
 
+_CLAIMS = 40
+"""Most claims that are taken for those of one sentence."""
 _TALK = pattern("talk")
 _END = (".", "!", "?", "…", "。", "！", "？")
 
@@ -104,7 +106,7 @@ def _by_sentence(claims: Sequence[str]) -> Iterator[list[str]]:
     run: list[str] = []
     for claim in claims:
         run.append(claim)
-        if claim.rstrip("\"'”’)]").endswith(_END):
+        if claim.rstrip("\"'”’)]").endswith(_END) or len(run) == _CLAIMS:
             yield run
             run = []
     if run:
