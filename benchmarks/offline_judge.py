@@ -1,7 +1,7 @@
 """The offline judge against people: MT-RAG's human labels, and the published LLM judges beside it.
 
-``python -m benchmarks.offline_judge [--quick]`` (``--quick``: 200 resamples instead of 2,000). Needs
-``../shared/data/mtrag``.
+``python -m benchmarks.offline_judge [--quick]`` (``--quick``: 200 resamples instead of 2,000, and
+no cross-fitting). Needs ``../shared/data/mtrag``.
 
 Every evaluation has up to three annotators; what is compared with is their median. Intervals are
 percentile bootstraps over tasks, so that the answers to one task are drawn together. The published
@@ -17,6 +17,7 @@ file's passages, no stop words, no stems) that stands in any passage.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import sys
@@ -33,8 +34,7 @@ from numpy.typing import NDArray
 from benchmarks import offline_idk, offline_report
 from benchmarks.perturbations import perturbed
 from ragassay import load
-from ragassay.judges.offline import answer_to
-from ragassay.judges.offline.questions import extract_claims
+from ragassay.judges.offline import answer_to, questions
 from ragassay.judges.questions import ClaimSupport, ExtractClaims, SaysIdk
 from ragassay.metrics.core import Metric
 from ragassay.metrics.mtrag import (
@@ -86,6 +86,10 @@ def main() -> None:
         table(rows, n_resamples)
     print("\nfaithfulness, LLM systems: differences of Spearman's rho")
     differences(llm, n_resamples)
+    if not quick:
+        found = cross_validated(llm)
+        print(f"\ncross-fitted by conversation over {len(GRID)} settings: rho {found.held_out:.3f}")
+        print(f"  each setting on all: {min(found.each):.3f} to {max(found.each):.3f}")
     idk(records)
     offline_report.report()
     perturbed([record.sample for record in records])
@@ -252,6 +256,49 @@ def interval(values: Floats) -> str:
     return f"{values[0]:.3f} [{low:.2f}, {high:.2f}]"
 
 
+GRID = tuple(itertools.product((0.35, 0.4, 0.45, 0.5, 0.55), (0.0, 0.1, 0.2, 0.3)))
+"""Values of `questions.CLAIM` and `questions.ORDER` that are tried."""
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Spearman's rho of rl_f with people's faithfulness: of each setting of `GRID`, on all answers;
+    of the settings chosen on nine tenths of the conversations, each on the last tenth."""
+
+    each: tuple[float, ...]
+    held_out: float
+    n: int
+
+
+def cross_validated(records: Sequence[Record]) -> CrossValidation:
+    """Ten folds of conversations: the best setting of nine scores the tenth."""
+    kept, people = faithfulness(records)
+    values = np.array([[share(record.sample, *setting) for record in kept] for setting in GRID])
+    talks = [record.sample.id.partition("<")[0] for record in kept]
+    order = list(dict.fromkeys(talks))
+    folds = np.array([order.index(talk) % 10 for talk in talks])
+    held_out = np.empty(len(kept))
+    for fold in range(10):
+        others = folds != fold
+        best = max(range(len(GRID)), key=lambda at: rho(values[at][others], people[others]))
+        held_out[~others] = values[best][~others]
+    each = tuple(rho(row, people) for row in values)
+    return CrossValidation(each, rho(held_out, people), len(kept))
+
+
+def share(sample: Sample, claim: float, order: float) -> float:
+    """rl_f with another setting."""
+    before = questions.CLAIM, questions.ORDER
+    questions.CLAIM, questions.ORDER = claim, order
+    try:
+        texts = tuple(passage.text or "" for passage in sample.passages or ())
+        found = questions.supported_share(sample.answer_text, texts)
+    finally:
+        questions.CLAIM, questions.ORDER = before
+    assert found is not None
+    return found
+
+
 def faithfulness(records: Sequence[Record]) -> tuple[list[Record], Floats]:
     """The records that rl_f scores, with people's faithfulness."""
     kept = [record for record in records if record.scores["rl_f"] is not None]
@@ -294,7 +341,7 @@ def speed(records: Sequence[Record]) -> None:
         answer = f"{sample.answer.text} {chr(0x4E00 + at)}"
         passages = tuple(f"{texts[(at + k) % len(texts)]} {chr(0x4E00 + at)}" for k in range(10))
         asked = conversation(sample)
-        claims = extract_claims(ExtractClaims(asked, answer)).claims
+        claims = questions.extract_claims(ExtractClaims(asked, answer)).claims
         for question in (ClaimSupport(claims, passages), SaysIdk(asked, answer)):
             answer_to(question)
         n += 3

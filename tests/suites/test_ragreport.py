@@ -455,149 +455,26 @@ def test_a_run_without_the_report_says_so(tmp_path: Path) -> None:
         ragreport_csv.write_csv(result, tmp_path / "report.csv")
 
 
-def test_the_offline_judge_reports_on_the_bundled_example() -> None:
+def test_the_offline_judge_reports_what_a_signal_stands_behind_and_nothing_else() -> None:
     path = Path(examples.__file__).parent / "town" / "hybrid.jsonl"
     result = ragassay.evaluate(path, "ragreport")
     for name, metric in result.summary.metrics.items():
-        if name == "faithfulness":
-            assert metric.unscored == {"unsupported": 72}
-        elif name in ("usefulness", "utilization", "attribution"):
-            assert set(metric.unscored) <= {"unsupported"} and metric.n_scored >= 0.9 * 72
-        else:
-            assert metric.n_scored == metric.n_total == 72, (name, metric.unscored)
         assert metric.judge.startswith("offline-lexical")
+        if name == "relevance":
+            assert metric.n_scored == metric.n_total == 72, metric.unscored
+        else:
+            assert metric.unscored == {"unsupported": 72}, name
     assert result.summary.incomplete == 0
-    by_sample: dict[str, dict[str, Any]] = {}
-    for row in result.scores:
-        by_sample.setdefault(row.sample, {})[row.metric] = row
-    for sample in result.samples:
-        rows = by_sample[sample.id]
-        if rows["attribution"].value is None:
-            continue
-        chunks = rows["attribution"].parts["chunks"]
-        assert all(1 <= chunk <= len(sample.passages or ()) for chunk in chunks)
-        assert (rows["utilization"].value == 0) == (not chunks)
-    useful = result.summary.metrics["usefulness"]
-    assert useful.minimum is not None and useful.maximum is not None
-    assert useful.minimum < useful.maximum
+    relevance = result.summary.metrics["relevance"]
+    assert relevance.minimum is not None and relevance.maximum is not None
+    assert relevance.minimum < relevance.maximum
 
 
-def test_the_offline_judge_gives_the_specs_worked_example_but_what_words_cannot_tell() -> None:
+def test_a_part_that_words_do_not_tell_says_so() -> None:
     rows = {row.metric: row for row in ragassay.evaluate([SAMPLE], "ragreport").scores}
-    assert [rows[name].value for name in SIX] == [5, 1, 0, [], None, 5]
-    assert rows["faithfulness"].reason == "unsupported"
-    assert "name an LLM" in rows["faithfulness"].explanation
-    said = rows["usefulness"].explanation
-    assert said.startswith("No chunk on the subject holds a number, which the query asks for")
-    assert rows["usefulness"].parts[ON_TOPIC_ONLY] is True
-
-
-@pytest.mark.parametrize(
-    ("query", "chunk", "missing"),
-    [
-        (
-            "When was the Aarwyk bridge opened?",
-            "The bridge at Aarwyk was opened by the mayor and is painted green.",
-            "a date, which the query asks for",
-        ),
-        (
-            "How tall is the Aarwyk tower?",
-            "The tower of Aarwyk is the tallest of the coast and stands at the harbour.",
-            "a length, which the query asks for",
-        ),
-        (
-            "Which side effects does the drug Lomarin have?",
-            "Lomarin is a drug in white tablets; doctors prescribe Lomarin since 1999.",
-            '"side"',
-        ),
-        (
-            "Wann wurde die Brücke von Aarwyk eröffnet?",
-            "Die Brücke von Aarwyk wurde vom Bürgermeister eröffnet und ist grün.",
-            "a date, which the query asks for",
-        ),
-    ],
-)
-def test_a_chunk_on_the_topic_without_the_answer_is_relevant_and_of_no_use(
-    query: str, chunk: str, missing: str
-) -> None:
-    sample = Sample(id="s", query=query, passages=(Passage(chunk),), answer=Answer("x"))
-    rows = {row.metric: row for row in ragassay.evaluate([sample], "ragreport").scores}
-    assert rows["relevance"].value >= 4 and rows["usefulness"].value <= 2
-    assert (rows["utilization"].value, rows["attribution"].value) == (0, [])
-    assert missing in rows["usefulness"].explanation
-
-
-@pytest.mark.parametrize(
-    ("query", "chunk", "stars"),
-    [
-        (
-            "How many ECTS credits has the master in software engineering?",
-            "The university of Aarwyk offers a master's degree in software engineering. "
-            "It has 180 ECTS.",
-            4,
-        ),
-        (
-            "How many members has the chess club?",
-            "The chess club meets at the harbour on Mondays. They are 40 in all.",
-            4,
-        ),
-        (
-            "Who designed the Aarwyk tower?",
-            "The Aarwyk tower stands at the harbour. It was designed by Lena Brandt.",
-            4,
-        ),
-        (
-            "How many members has the chess club?",
-            "The chess club meets on Mondays at the harbour. The library holds 40 books.",
-            1,
-        ),
-        (
-            "How many members has the chess club?",
-            "The chess club meets on Mondays at sea. The library is old. It holds 40 books.",
-            1,
-        ),
-    ],
-    ids=["the thing itself", "they", "a name", "another subject", "it, of another subject"],
-)
-def test_a_sentence_that_continues_the_subject_or_names_the_thing_may_answer(
-    query: str, chunk: str, stars: int
-) -> None:
-    sample = Sample(id="s", query=query, passages=(Passage(chunk),), answer=Answer("x"))
-    rows = {row.metric: row for row in ragassay.evaluate([sample], "ragreport").scores}
-    assert rows["usefulness"].value == stars
-
-
-@pytest.mark.parametrize(
-    ("query", "chunk"),
-    [
-        (
-            "Why did the Aarwyk bridge collapse?",
-            "The collapse of the Aarwyk bridge was in 1940. The Aarwyk bridge was 853 metres long.",
-        ),
-        (
-            "How does photosynthesis work?",
-            "Photosynthesis was first described in 1779 by a doctor.",
-        ),
-        ("What caused the fire at Aarwyk?", "The fire at Aarwyk was in March. A film shows it."),
-        ("Warum fiel die Brücke von Aarwyk?", "Die Brücke von Aarwyk fiel im Jahr 1940 am Morgen."),
-    ],
-)
-def test_where_words_do_not_tell_an_answer_from_its_topic_only_the_topic_has_a_value(
-    query: str, chunk: str
-) -> None:
-    sample = Sample(id="s", query=query, passages=(Passage(chunk),), answer=Answer("x"))
-    found = ragassay.evaluate([sample], "ragreport")
-    rows = {row.metric: row for row in found.scores}
-    assert rows["relevance"].value >= 4
-    for name in ("usefulness", "utilization", "attribution"):
+    for name in set(SIX) - {"relevance"}:
         assert (rows[name].value, rows[name].reason) == (None, "unsupported")
-        assert "a reason or a way" in rows[name].explanation
-    (told,) = (one for one in found.summary.warnings if "without a part" in one)
-    assert told.startswith("1 answer without a part (unsupported): the query asks for a reason or")
-    assert found.summary.judging.in_part == {"unsupported": 1} and not found.summary.incomplete
-    beside = Sample(id="s", query=query, passages=(Passage("Cats sleep."),), answer=Answer("x"))
-    rows = {row.metric: row for row in ragassay.evaluate([beside], "ragreport").scores}
-    assert (rows["usefulness"].value, rows["attribution"].value) == (1, [])
+        assert "name an LLM" in rows[name].explanation
 
 
 def test_an_index_of_no_chunk_costs_the_attribution_only() -> None:
@@ -630,15 +507,15 @@ def test_faithfulness_outside_its_suite_is_an_error_that_names_both_ways(
     assert "rl_f" in (type(naming.parse("ragreport_faithfulness")).__doc__ or "")
 
 
-def test_the_rest_of_the_suite_works_where_faithfulness_is_unsupported(tmp_path: Path) -> None:
+def test_the_rest_of_the_suite_works_where_most_of_it_is_unsupported(tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     record = {"id": "1", "query": QUERY, "answer": RESPONSE, "contexts": [CONTEXT]}
     path.write_text(json.dumps(record) + "\n")
     out = tmp_path / "run"
     assert call(["run", str(path), "--suite", "ragreport", "-o", str(out)]) == 0
     (row,) = table(ragassay.open_run(out), tmp_path / "report.csv")
-    assert [row[name] for name in SIX] == ["5", "1", "0", "[]", "", "5"]
-    assert row["unscored"] == "faithfulness: unsupported"
+    assert [row[name] for name in SIX] == ["4", "", "", "", "", ""]
+    assert row["unscored"].count("unsupported") == 5
 
 
 def typed(outcome: Outcome) -> bool:

@@ -46,8 +46,8 @@ def isolate(
 
     result = isolated(open_run(full), open_run(alone), metric, threshold)
     if json:
-        names = ("queries", "unscored", "unknown", "notes")
-        body = {name: getattr(result, name) for name in names}
+        keys = ("queries", "unscored", "unknown", "notes")
+        body = {key: getattr(result, key) for key in keys}
         show.json({**body, "comparison": result.comparison.to_json()})
         return
     n = sum(map(len, result.queries.values()))

@@ -51,9 +51,17 @@ class Evidence:
                     self._windows[word].append(n_windows)
                 n_windows += 1
 
-    def holds(self, stems: Iterable[str]) -> bool:
-        """Whether the passages hold each of the stems."""
-        return all(word in self._places for word in stems)
+    def holds(self, stems: Iterable[str], beside: Iterable[str]) -> bool:
+        """Whether the passages hold each of the stems, and each number in a sentence with another
+        one of the stems ``beside`` it (where there are any)."""
+        near = {one: set(self._places.get(one, ())[:MOST_PLACES]) for one in beside}
+
+        def sits(word: str) -> bool:
+            others = [at for one, at in near.items() if one != word]
+            own = self._places[word][:MOST_PLACES]
+            return not others or any(not at.isdisjoint(own) for at in others)
+
+        return all(word in self._places and (not is_number(word) or sits(word)) for word in stems)
 
     def coverage(self, stems: Iterable[str]) -> float:
         """The share of the stems' weight in the window that holds most of it, 0 to 1."""

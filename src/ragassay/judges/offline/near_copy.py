@@ -9,7 +9,7 @@ ordinary word in the place of another one may be a synonym, and contradicts noth
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal
@@ -29,12 +29,12 @@ from ragassay.judges.offline.words import (
 
 Kind = Literal["negation", "opposite", "number", "unit", "name", "roles"]
 
-NEAR = 0.8
+NEAR = 0.75
 """Share of a sentence's weight that stands in the other one, from which they are compared."""
 ALIKE = 0.9
 """Share of the words of two sentences that they must have in common for a change of places to say
 something else."""
-LEAST = 16
+LEAST = 13
 """Weight that two sentences must share for another number, unit or name to contradict."""
 SPREAD = 0.6
 """Share of the other sentence's words, from the first to the last that they share, that they must
@@ -86,13 +86,13 @@ class Word:
     """
 
     stem: str
-    kind: Literal["number", "unit", "name", ""] = ""
+    kind: Literal["number", "name", ""] = ""
     denied: int = 0
     voice: int = 0
 
     @property
     def weight(self) -> int:
-        return weight(self.stem) if stem(self.stem) else 0
+        return weight(self.stem) if " " in self.stem or stem(self.stem) else 0
 
 
 @lru_cache(maxsize=8192)
@@ -112,11 +112,13 @@ def read(sentence: str) -> tuple[Word, ...]:
         stemmed = stem(token) or (token if token in _OPPOSITES else "")
         if not stemmed:
             continue
-        kind: Literal["number", "unit", "name", ""] = ""
+        kind: Literal["number", "name", ""] = ""
         if is_number(stemmed):
             kind = "number"
-        elif is_unit(stemmed):
-            kind = "unit"
+        elif is_unit(stemmed) and words and words[-1].stem == each[at - 1]:
+            # A number with its unit is one word: 330 feet are not 330 metres.
+            words[-1] = replace(words[-1], stem=f"{words[-1].stem} {stemmed}")
+            continue
         elif stemmed in named:
             kind = "name"
         by = "by" in each[at + 1 : at + 1 + _REACH]
@@ -199,7 +201,12 @@ def _against(word: Word, there: tuple[Word, ...]) -> Kind | None:
     """How a word is contradicted by those in its place."""
     if any(_opposed(word.stem, one.stem) for one in there):
         return "opposite"
-    return word.kind if word.kind and any(one.kind == word.kind for one in there) else None
+    alike = [one for one in there if word.kind and one.kind == word.kind]
+    number, _, unit = word.stem.partition(" ")
+    for one in alike:
+        if word.kind == "number" and one.stem.partition(" ")[0] == number:
+            return "unit" if unit and " " in one.stem else None
+    return word.kind or None if alike else None
 
 
 def _opposed(one: str, other: str) -> bool:

@@ -39,6 +39,8 @@ SHORT, FOUND = 5, 0.6
 """Largest number of content words of a reference that must all be found in an answer; share of a
 longer one's weight that must be."""
 
+_CLAIMS = 40
+"""Most claims that are taken for those of one sentence."""
 _TALK = pattern("talk")
 _END = (".", "!", "?", "…", "。", "！", "？")
 
@@ -52,7 +54,7 @@ def held(statement: str, passages: Evidence) -> str:
     if found.kind is not None:
         return "partial" if found.kind in ("number", "unit", "name") else "none"
     share = passages.coverage(stems)
-    if (share >= FULL or found.copy) and passages.holds(strict(statement)):
+    if (share >= FULL or found.copy) and passages.holds(strict(statement), stems):
         return "full"
     return "partial" if share >= PARTIAL else "none"
 
@@ -90,11 +92,12 @@ def claim_support(question: asked.ClaimSupport) -> asked.ClaimVerdicts:
     for claims in _by_sentence(question.claims):
         sentence = " ".join(claims)
         found = near_copy(sentence, passages)
-        order = passages.in_order(content(sentence))
+        words = content(sentence)
+        order = passages.in_order(words)
         for claim in claims:
             stems = content(claim)
             strong = (1 - ORDER) * passages.coverage(stems) + ORDER * order > CLAIM
-            good = passages.holds(strict(claim)) and (found.copy or strong)
+            good = passages.holds(strict(claim), words) and (found.copy or strong)
             supported.append(good and bool(stems) and not found.kind and not is_hostile(claim))
     return asked.ClaimVerdicts(supported=tuple(supported))
 
@@ -103,7 +106,7 @@ def _by_sentence(claims: Sequence[str]) -> Iterator[list[str]]:
     run: list[str] = []
     for claim in claims:
         run.append(claim)
-        if claim.rstrip("\"'”’)]").endswith(_END):
+        if claim.rstrip("\"'”’)]").endswith(_END) or len(run) == _CLAIMS:
             yield run
             run = []
     if run:
@@ -243,7 +246,7 @@ def _matched(query: str, answer: str, reference: str) -> float:
     if not new:
         return float(says[1] is not None and says[0] == says[1])
     text = evidence((answer,))
-    if near_copy(reference, text).kind or not text.holds(strict(reference) & set(new)):
+    if near_copy(reference, text).kind or not text.holds(strict(reference) & set(new), ()):
         return 0.0
     short = len(new) <= SHORT
     share = text.coverage(new) if short else share_of(new, set(content(answer)))

@@ -16,6 +16,7 @@ from ragassay.judges.offline.words import (
     WHOLE,
     content,
     is_hostile,
+    is_number,
     pattern,
     plain,
     sentences,
@@ -43,7 +44,7 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
     """The parts of an answer, its sentences cut at a "but": what each is, and its content words.
 
     Courtesies and what addresses the judge are left out. Beside a refusal only what shares a word
-    with the conversation is a statement.
+    with the conversation, or goes on with a number in the same sentence, is a statement.
 
     Args:
         answer: its text.
@@ -53,13 +54,17 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
     about = {stem for stem in content(conversation) if weight(stem) == WHOLE}
     for sentence in sentences(plain(answer)):
         pieces = TURN.split(sentence) if _REFUSALS.search(sentence) else [sentence]
+        refused = False
         for piece in pieces:
             stems = content(piece)
             kind = _kind(piece, len(stems) >= _STATEMENT or len(pieces) == 1)
             if kind is not None:
-                found.append((kind, len(stems), not about or not about.isdisjoint(stems)))
-    refused = any(kind == "refusal" for kind, _, _ in found)
-    return tuple((kind, n) for kind, n, near in found if kind == "refusal" or near or not refused)
+                goes_on = refused and any(map(is_number, stems))
+                refused = refused or kind == "refusal"
+                near = not about or goes_on or not about.isdisjoint(stems)
+                found.append((kind, len(stems), near))
+    alone = all(kind != "refusal" for kind, _, _ in found)
+    return tuple((kind, n) for kind, n, near in found if kind == "refusal" or near or alone)
 
 
 def _kind(piece: str, enough: bool) -> Kind | None:
