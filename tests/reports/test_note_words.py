@@ -1,0 +1,47 @@
+"""Every kind of note has a sentence, and every sentence is some note's."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import pytest
+
+import ragassay
+from ragassay.counts import plural
+from ragassay.note import Note
+from ragassay.reports.text import note_sentences
+
+SOURCES = Path(ragassay.__file__).parent
+BUILT = ("correction_", "only_in_", "metrics_only_in_", "offline_", "judge_")
+"""How kinds begin that are put together from parts."""
+
+
+def placeholders(text: str) -> dict[str, str]:
+    """The places of a sentence, and how each is filled in."""
+    return {name: form or "" for _, name, form, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("kind", sorted(note_sentences.words()))
+@pytest.mark.parametrize("n", [1, 3])
+def test_each_kind_reads_as_a_sentence(kind: str, n: int) -> None:
+    text = note_sentences.words()[kind]
+    counts = {name: n for name in placeholders(text) if name != "names"}
+    said = note_sentences.said(Note(kind, counts, tuple("abc"[:n])))
+    assert "{" not in said and "}" not in said and "  " not in said
+    if not kind.endswith("_short"):
+        assert said[-1] == "."
+    for noun in filter(str.isalpha, placeholders(text).values()):
+        assert plural(n, noun) in said
+
+
+def test_every_kind_with_words_is_made_somewhere() -> None:
+    code = "\n".join(path.read_text() for path in SOURCES.rglob("*.py"))
+    for kind in note_sentences.words():
+        kind = kind.removesuffix("_short")
+        assert f'"{kind}"' in code or kind.startswith(BUILT), kind
+
+
+def test_a_kind_without_words_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        note_sentences.said(Note("no such kind"))
