@@ -8,8 +8,8 @@ from typing import Any
 from ragassay.judges import questions as asked
 from ragassay.judges.offline.evidence import Evidence, evidence, share_of, strict
 from ragassay.judges.offline.near_copy import Kind, near_copy
+from ragassay.judges.offline.query_match import grade, score
 from ragassay.judges.offline.refusal import claims_nothing, is_small_talk, refuses, says_idk
-from ragassay.judges.offline.relevance import grade, score
 from ragassay.judges.offline.words import (
     content,
     evidence_sentences,
