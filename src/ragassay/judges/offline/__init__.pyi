@@ -21,6 +21,7 @@ from .questions import (
 from .refusal import (
     OFFERS as OFFERS,
     TURN as TURN,
+    features as features,
     is_small_talk as is_small_talk,
     parts as parts,
     says_idk as says_idk,
