@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from benchmarks import offline_idk, offline_report
 from benchmarks.perturbations import perturbed
 from ragassay import load
-from ragassay.judges.offline import answer_to, questions
+from ragassay.judges.offline import answer_to, supported_share
 from ragassay.judges.questions import ClaimSupport, ExtractClaims, SaysIdk
 from ragassay.metrics.core import Metric
 from ragassay.metrics.mtrag import (
@@ -288,13 +288,8 @@ def cross_validated(records: Sequence[Record]) -> CrossValidation:
 
 def share(sample: Sample, claim: float, order: float) -> float:
     """rl_f with another setting."""
-    before = questions.CLAIM, questions.ORDER
-    questions.CLAIM, questions.ORDER = claim, order
-    try:
-        texts = tuple(passage.text or "" for passage in sample.passages or ())
-        found = questions.supported_share(sample.answer_text, texts)
-    finally:
-        questions.CLAIM, questions.ORDER = before
+    texts = tuple(passage.text or "" for passage in sample.passages or ())
+    found = supported_share(sample.answer_text, texts, claim, order)
     assert found is not None
     return found
 
@@ -341,8 +336,9 @@ def speed(records: Sequence[Record]) -> None:
         answer = f"{sample.answer.text} {chr(0x4E00 + at)}"
         passages = tuple(f"{texts[(at + k) % len(texts)]} {chr(0x4E00 + at)}" for k in range(10))
         asked = conversation(sample)
-        claims = questions.extract_claims(ExtractClaims(asked, answer)).claims
-        for question in (ClaimSupport(claims, passages), SaysIdk(asked, answer)):
+        extracted = answer_to(ExtractClaims(asked, answer))
+        assert extracted is not None
+        for question in (ClaimSupport(extracted.claims, passages), SaysIdk(asked, answer)):
             answer_to(question)
         n += 3
     seconds = time.perf_counter() - began

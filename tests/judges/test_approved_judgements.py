@@ -1,6 +1,6 @@
 """What the offline judge says of a few texts, as it was approved.
 
-``approved/cases.txt`` holds blocks of passages (P), queries (Q), and statements (S). See `approved`.
+``approved/cases.txt`` holds blocks of passages (P), queries (Q), and statements (S).
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def judgements() -> Iterator[str]:
             yield f"  {number(share)} {kind} {cited}"
             query = case["Q"][0]
             idk, attempt = SaysIdk(f"user: {query}", statement), AnswerAttempted(query, statement)
-            yield f"  {said(idk)} {said(attempt)} {said(AssignNuggets(query, statement, (reference,)))}"
+            nugget = AssignNuggets(query, statement, (reference,))
+            yield f"  {said(idk)} {said(attempt)} {said(nugget)}"
             yield f"  {said(AnswerMatch(query, statement, (reference,)))}"
             yield f"  {said(ReferenceRating('', query, reference, statement, passages))}"
 

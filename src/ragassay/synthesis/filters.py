@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, process
 
 from ragassay.golden import code_of, language_of, without_yes_or_no, word_lists
 from ragassay.judges import Ask, Failure
-from ragassay.judges.offline.words import WHOLE, content, n_words, sentences, weight
+from ragassay.judges.offline import WHOLE, content, n_words, sentences, weight
 from ragassay.judges.questions import AnswerFromPassages, AnswerMatch, ClaimSupport
 from ragassay.scores import Reason
 from ragassay.synthesis.draft import Draft, Rejection, Why

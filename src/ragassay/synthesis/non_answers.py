@@ -6,9 +6,7 @@ from __future__ import annotations
 import re
 
 from ragassay.golden import language_of
-from ragassay.judges.offline import parts
-from ragassay.judges.offline.refusal import OFFERS, TURN
-from ragassay.judges.offline.words import content, sentences
+from ragassay.judges.offline import OFFERS, TURN, content, parts, sentences
 
 _SORRY = r"(?:(?:i['\u2019]?m|i am) )?(?:very |so |really )?(?:sorry|afraid)\W+(?:but )?"
 _REFUSES = re.compile(

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import combinations
 
 from ragassay.golden import Document, GoldSpan, Heading, language_of, word_lists
-from ragassay.judges.offline.words import content, sentences, weight
+from ragassay.judges.offline import content, sentences, weight
 
 MOST = 2_000
 """Characters of a section; a longer one is divided at blank lines."""

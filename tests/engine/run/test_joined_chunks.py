@@ -60,7 +60,7 @@ def test_with_a_separator_or_for_single_chunks_it_is_counted_as_said(
     with pytest.raises(InputError, match="several chunks"):
         ragassay.evaluate(path)
     cut = ragassay.evaluate(path, separator=mark)
-    assert [row.value for row in cut.scores if row.metric == "attribution"] == [[], [2]]
+    assert [len(sample.passages or ()) for sample in cut.samples] == [1, 2]
     whole = ragassay.evaluate(path, single_chunk=True)
     assert [len(sample.passages or ()) for sample in whole.samples] == [1, 1]
 

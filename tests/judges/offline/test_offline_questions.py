@@ -82,8 +82,8 @@ REFUSALS = {
     "There is no cure for the disease.": "no",
     "No, dogs are not allowed on the bridge.": "no",
     "Forty thousand people live there, and the number does not change in winter.": "no",
-    "The documents do not say who designed the bridge. However, the Aarwyk bridge was opened in 1968 "
-    "and carries trams and bicycles across the strait to the old market.": "partial",
+    "The documents do not say who designed the bridge. However, the Aarwyk bridge was opened in "
+    "1968 and carries trams and bicycles across the strait to the old market.": "partial",
 }
 
 
@@ -144,7 +144,10 @@ MATCHES = {
     ("yes", "No, it is not."): False,
     ("Ida Velt", "I don't know."): False,
     ("I don't know.", "The documents do not mention it."): True,
-    ("The mill was sold to a baker from Ostmoor.", "A baker from Ostmoor bought it, as the mill was sold."): True,
+    (
+        "The mill was sold to a baker from Ostmoor.",
+        "A baker from Ostmoor bought it, as the mill was sold.",
+    ): True,
     ("The mill was sold.", "The mill was not sold."): False,
 }  # fmt: skip
 
@@ -190,7 +193,8 @@ def test_a_text_that_is_too_long_is_not_judged_and_told_once() -> None:
     for query in ("When?", "Who?"):
         asyncio.run(judge.answer(RelevanceGrade(query, long)))
     assert judge.remarks() == (
-        f"1 text is longer than {LONGEST:,} characters; the offline judge does not read such texts.",
+        f"1 text is longer than {LONGEST:,} characters; "
+        "the offline judge does not read such texts.",
     )
     assert OfflineJudge().remarks() == ()
 

@@ -47,7 +47,7 @@ def test_a_copy_in_other_words_is_supported(passage: str, claim: str) -> None:
 
 
 OTHERWISE = {
-    "negation": ("The harbour is open to sailors.", "The harbour is not open to sailors.", "negation"),
+    "negation": ("The harbour is open to all.", "The harbour is not open to all.", "negation"),
     "a negation less": ("No dogs are allowed inside.", "Dogs are allowed inside.", "negation"),
     "n't": ("The lift works on Sundays.", "The lift doesn't work on Sundays.", "negation"),
     "did not": ("Velt wrote the letter in Ostmoor.", "Velt did not write the letter in Ostmoor.",

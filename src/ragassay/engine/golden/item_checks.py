@@ -13,7 +13,7 @@ from ragassay.counts import few, plural
 from ragassay.engine.golden.golden_findings import CheckOptions, Remark
 from ragassay.engine.golden.golden_groups import evidence, near_duplicates, plain
 from ragassay.golden import Document, GoldenItem, anchor, differing, excerpt
-from ragassay.judges.offline.words import content, spaced
+from ragassay.judges.offline import content, spaced
 from ragassay.samples import Answerability
 
 _DISTINCTIVE = 20

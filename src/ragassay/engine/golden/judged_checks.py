@@ -15,8 +15,7 @@ from ragassay.engine.golden.item_checks import numbers
 from ragassay.engine.run import evaluate
 from ragassay.errors import CountedFact
 from ragassay.golden import Document, GoldenItem, code_of, language_of, without_yes_or_no
-from ragassay.judges.offline import contradicted
-from ragassay.judges.offline.words import content, spaced, tokens
+from ragassay.judges.offline import content, contradicted, spaced, tokens
 from ragassay.samples import Answerability
 
 _ANSWERS = 3.0

@@ -11,6 +11,7 @@ from .offline_judge import (
     offline_asker as offline_asker,
     too_long as too_long,
 )
+from .query_match import grade as grade, score as score
 from .questions import (
     ANSWERS as ANSWERS,
     answer_to as answer_to,
@@ -18,8 +19,22 @@ from .questions import (
     supported_share as supported_share,
 )
 from .refusal import (
+    OFFERS as OFFERS,
+    TURN as TURN,
+    features as features,
     is_small_talk as is_small_talk,
     parts as parts,
     says_idk as says_idk,
 )
-from .relevance import grade as grade, score as score
+from .words import (
+    LISTS as LISTS,
+    LONGEST as LONGEST,
+    WHOLE as WHOLE,
+    content as content,
+    n_words as n_words,
+    sentences as sentences,
+    spaced as spaced,
+    stem as stem,
+    tokens as tokens,
+    weight as weight,
+)

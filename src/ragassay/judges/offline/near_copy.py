@@ -92,6 +92,7 @@ class Word:
 
     @property
     def weight(self) -> int:
+        """Its weight; 0 of a small word."""
         return weight(self.stem) if " " in self.stem or stem(self.stem) else 0
 
 

@@ -42,8 +42,8 @@ class OfflineJudge(Judge):
         provenance = Provenance(LABEL, attempts=0)
         if cut := [name for name, _ in too_long(question.data)]:
             detail = (
-                f"{', '.join(cut).replace('_', ' ')}: longer than {LONGEST:,} characters, which the "
-                "offline judge does not read; split long texts, or name an LLM as the judge"
+                f"{', '.join(cut).replace('_', ' ')}: longer than {LONGEST:,} characters, which "
+                "the offline judge does not read; split long texts, or name an LLM as the judge"
             )
             return Failure(question, Reason.CONTEXT_TOO_LONG, detail, provenance, repeat)
         reply = answer_to(question)

@@ -8,8 +8,8 @@ from typing import Any
 from ragassay.judges import questions as asked
 from ragassay.judges.offline.evidence import Evidence, evidence, share_of, strict
 from ragassay.judges.offline.near_copy import Kind, near_copy
+from ragassay.judges.offline.query_match import grade, score
 from ragassay.judges.offline.refusal import claims_nothing, is_small_talk, refuses, says_idk
-from ragassay.judges.offline.relevance import grade, score
 from ragassay.judges.offline.words import (
     content,
     evidence_sentences,
@@ -87,19 +87,27 @@ def claim_support(question: asked.ClaimSupport) -> asked.ClaimVerdicts:
     """Claims of one sentence stand or fall together where it is a near copy. Any other one needs
     its numbers and names in the passages, enough coverage, and the order of its sentence's words.
     """
-    passages = evidence(question.passages)
+    verdicts = _supported(question.claims, question.passages, CLAIM, ORDER)
+    return asked.ClaimVerdicts(supported=tuple(verdicts))
+
+
+def _supported(
+    all_claims: Sequence[str], texts: tuple[str, ...], least: float, order_part: float
+) -> list[bool]:
+    passages = evidence(texts)
     supported: list[bool] = []
-    for claims in _by_sentence(question.claims):
+    for claims in _by_sentence(all_claims):
         sentence = " ".join(claims)
         found = near_copy(sentence, passages)
         words = content(sentence)
         order = passages.in_order(words)
         for claim in claims:
             stems = content(claim)
-            strong = (1 - ORDER) * passages.coverage(stems) + ORDER * order > CLAIM
+            share = passages.coverage(stems)
+            strong = (1 - order_part) * share + order_part * order > least
             good = passages.holds(strict(claim), words) and (found.copy or strong)
             supported.append(good and bool(stems) and not found.kind and not is_hostile(claim))
-    return asked.ClaimVerdicts(supported=tuple(supported))
+    return supported
 
 
 def _by_sentence(claims: Sequence[str]) -> Iterator[list[str]]:
@@ -113,10 +121,13 @@ def _by_sentence(claims: Sequence[str]) -> Iterator[list[str]]:
         yield run
 
 
-def supported_share(answer: str, passages: Sequence[str]) -> float | None:
-    """The share of an answer's claims that passages support; ``None`` where it claims nothing."""
+def supported_share(
+    answer: str, passages: Sequence[str], claim: float = CLAIM, order: float = ORDER
+) -> float | None:
+    """The share of an answer's claims that passages support, 0 to 1; ``None`` where it claims
+    nothing. ``claim`` and ``order`` take the place of `CLAIM` and `ORDER`."""
     claims = extract_claims(asked.ExtractClaims("", answer)).claims
-    verdicts = claim_support(asked.ClaimSupport(claims, tuple(passages))).supported
+    verdicts = _supported(claims, tuple(passages), claim, order)
     return sum(verdicts) / len(verdicts) if verdicts else None
 
 

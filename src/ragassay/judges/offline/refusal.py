@@ -74,9 +74,9 @@ def _kind(piece: str, enough: bool) -> Kind | None:
         return None
     if piece.endswith(("?", "？")):
         return "question"
-    if small := _SMALL_TALK.search(piece):
-        if len(content(piece[: small.start()] + " " + piece[small.end() :])) <= 1:
-            return "small talk"
+    small = _SMALL_TALK.search(piece)
+    if small and len(content(f"{piece[: small.start()]} {piece[small.end() :]}")) <= 1:
+        return "small talk"
     return "statement" if enough and tokens(piece) and not _COURTESIES.search(piece) else None
 
 

@@ -15,8 +15,7 @@ from rich.text import Text
 from ragassay.engine.comparison import OFFLINE, agreements
 from ragassay.engine.results import ScoreRow
 from ragassay.engine.run import Evidence, Explained
-from ragassay.judges.offline import LABEL
-from ragassay.judges.offline.words import LONGEST
+from ragassay.judges.offline import LABEL, LONGEST
 from ragassay.reports.text import verdict_text, wording
 from ragassay.reports.text.grouping import grouped
 from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, answer_pieces

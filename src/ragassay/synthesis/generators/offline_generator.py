@@ -15,7 +15,7 @@ from typing import Any
 from ragassay import discovery
 from ragassay.errors import UsageError
 from ragassay.golden import NegativeReference
-from ragassay.judges.offline.words import LISTS, stem
+from ragassay.judges.offline import LISTS, stem
 from ragassay.synthesis.draft import Draft, Nearly
 from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.sections import Corpus, Section
@@ -73,7 +73,25 @@ _UNFIT = re.compile(r"[()\[\]{}\"“”|*#?]")
 _INSIDE = re.compile(r"(?<=[a-z,] )[A-ZÀ-Þ][\w’'-]*")
 _PART = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}\b")
 _DETERMINERS = frozenset(
-    "a an the this that these those each every my your our his her its their whose".split()
+    [
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "these",
+        "those",
+        "each",
+        "every",
+        "my",
+        "your",
+        "our",
+        "his",
+        "her",
+        "its",
+        "their",
+        "whose",
+    ]
 )
 _ORDER = re.compile(
     r"(?P<verb>[A-Z][a-z]*(?<!ing)(?<![^s]s)) (?:(?:on|off|up|out|down) )?(?P<next>[a-z]+)\b"

@@ -1,8 +1,8 @@
 """How much of a query a passage holds: signal 1, with the weights of a conversation.
 
 In a conversation all passages are about its subject and differ in what the query adds to its
-earlier turns, so a word that an earlier turn of the user had weighs less. Sentences that hold little
-besides the query's own words are no answer to it.
+earlier turns, so a word that an earlier turn of the user had weighs less. Sentences that hold
+little besides the query's own words are no answer to it.
 """
 
 from __future__ import annotations
