@@ -22,7 +22,8 @@ def test_one_metric_is_not_corrected_across_metrics() -> None:
     tested = [d for d in comparison.differences if d.p_adjusted is not None]
     assert len(tested) > 1
     one = replace(comparison, differences=tuple(tested[:1]))
-    assert "corrected across the" in " ".join(footnotes.comparison_notes(comparison))
-    said = " ".join(footnotes.comparison_notes(one))
-    assert "corrected across" not in said and "1 metric" not in said
-    assert "of the one metric tested between these two runs, at the 5 % level" in said
+    one = replace(one, n_tested=1)
+    assert "are corrected for" in " ".join(footnotes.every_line(comparison).notes)
+    said = " ".join(footnotes.every_line(one).notes)
+    assert "are corrected for" not in said and "1 metric" not in said
+    assert "each metric's own test at the 5 % level" in said

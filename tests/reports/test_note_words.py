@@ -14,7 +14,7 @@ from ragassay.note import Note
 from ragassay.reports.text import note_sentences
 
 SOURCES = Path(ragassay.__file__).parent
-BUILT = ("correction_", "only_in_", "metrics_only_in_", "offline_", "judge_")
+BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_")
 """How kinds begin that are put together from parts."""
 
 

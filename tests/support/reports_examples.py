@@ -268,7 +268,7 @@ def comparison(a: Result, b: Result, *, warnings: tuple[str, ...] = ()) -> Compa
         seed=0,
         level=0.95,
         correction="holm",
-        interval="percentile",
+        n_tested=len(differences),
         warnings=warnings,
     )
 

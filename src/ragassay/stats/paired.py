@@ -178,7 +178,7 @@ def compare_pairs(
         se = units.standard_error if df > 0 else 0.0
         alone = Units.of(of_row, None, units.scale)
         sd = alone.standard_error * math.sqrt(n) if n > 1 else 0.0
-        low, high = flips.interval(row, tails[row]) if df > 0 else (None, None)
+        low, high = flips.interval(row, tails[row]) if df > 0 and se else (None, None)
         one_tail = 1.0 - one_sided(level) if level > 0.5 else 0.0
         least, most = flips.interval(row, one_tail) if df > 0 and one_tail else (None, None)
         span = (None, None) if spans is None else spans[row]

@@ -91,7 +91,7 @@ class SignFlips:
 
         Returns:
             The smallest and the largest of them; ``None`` for both where there are too few clusters
-            for any difference to be rejected at that level, or all differences are equal.
+            for any difference to be rejected at that level.
         """
         sums, sizes = self.sums[:, row], self.sizes[:, self.size_columns[row]]
         observed, n = sums[0], sizes[0]
@@ -107,9 +107,7 @@ class SignFlips:
         low = np.where(for_all, -np.inf, np.where(counts, np.minimum(low, 0.0), low))
         high = np.where(for_all, np.inf, np.where(counts, np.maximum(high, 0.0), high))
         first, last = (self._end(one, row, tail) for one in (low, -high))
-        bounds = first, -last
-        wide = bounds[1] - bounds[0] > self.slack[row] / n
-        return bounds if np.isfinite(bounds).all() and wide else (None, None)
+        return (first, -last) if np.isfinite((first, last)).all() else (None, None)
 
     def _end(self, ends: FloatArray, row: int, tail: float) -> float:
         """The first of the patterns' lower ends that the share ``tail`` of them does not reach."""

@@ -1,8 +1,8 @@
-"""Every report of a comparison states the confidence level that its intervals have."""
+"""What a comparison says below its table: facts, a few lines of them, and how it was made."""
 
 from __future__ import annotations
 
-import re
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from rich.console import Console
 
 import ragassay
 from ragassay.cli import call
+from ragassay.engine.comparison import notes_of
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.reports.text import footnotes, markdown, terminal, wording
 
@@ -23,81 +24,120 @@ def arrays() -> tuple[np.ndarray, np.ndarray]:
     return noise + np.array([[0.3], [0.0]]), np.zeros((2, 40))
 
 
-@pytest.mark.parametrize(
-    ("correction", "level", "said"),
-    [
-        ("holm", 0.95, "at 97.5 % for better, 95 % for same"),
-        ("none", 0.95, "at 95 %."),
-        ("none", 0.9, "at 90 %."),
-    ],
-)
-def test_the_notes_state_the_level_of_each_interval(
-    correction: str, level: float, said: str
-) -> None:
-    found = compare_arrays(NAMES, *arrays(), correction=correction, level=level)
-    notes = footnotes.comparison_notes(found)
-    assert said in next(note for note in notes if note.startswith("Interval of the difference"))
-    (detectable,) = (note for note in notes if note.startswith("Detectable"))
-    assert f"at the {wording.percent(1 - level)} level" in detectable
+def kinds(*args, **options) -> dict[str, ragassay.note.Note]:
+    """The notes of a comparison of arrays, by kind."""
+    return {note.kind: note for note in notes_of(compare_arrays(*args, **options))}
 
 
-def test_many_levels_are_told_by_their_ends() -> None:
-    generator = np.random.default_rng(3)
-    rows = generator.normal(0.3, 0.1, (10, 40))
-    found = compare_arrays([f"m{at}" for at in range(10)], rows, 0 * rows, correction="holm")
-    levels = sorted(d.level for d in found.differences)
-    said = f"at {wording.confidence(levels[0])} to {wording.confidence(levels[-1])} "
-    assert (wording.confidence(levels[0]), wording.confidence(levels[-1])) == ("95 %", "99.5 %")
-    assert said in " ".join(footnotes.comparison_notes(found))
+@pytest.mark.parametrize("correction", ["maxt", "holm", "bh"])
+def test_one_note_says_for_how_many_metrics_it_is_corrected(correction: str) -> None:
+    notes = kinds(NAMES, *arrays(), correction=correction)
+    assert notes["corrected"].counts == {"n": 2}
+    assert notes[f"correction_{correction}"].severity == "detail"
 
 
-def test_where_nothing_is_shown_the_notes_say_what_the_intervals_exclude() -> None:
+def test_one_metric_alone_and_no_correction_need_no_such_note() -> None:
+    new, old = arrays()
+    assert "corrected" not in kinds(["one"], new[:1], old[:1])
+    assert "corrected" not in kinds(NAMES, new, old, correction="none")
+
+
+def test_where_nothing_is_shown_a_note_says_what_would_have_been_found() -> None:
     """ "No difference shown" on few queries is easily read as "equal"."""
     new, old = arrays()
     found = compare_arrays(["same"], new[1:], old[1:])
     (only,) = found.differences
-    assert only.verdict == "no difference shown" and only.low is not None and only.high is not None
-    margin = wording.number(max(-only.low, only.high))
-    said = f"the intervals exclude only a true difference of more than {margin} in same."
-    assert footnotes.comparison_notes(found)[0].endswith(said)
-    many = np.concatenate([new[1:] * factor for factor in range(1, 20_001, 2_500)])
-    told = footnotes.comparison_notes(compare_arrays([f"m{at}" for at in range(8)], many, 0 * many))
-    assert re.search(r"more than 0\.0\d+ to \d[\d,.]+, by metric", told[0])
-    few = footnotes.comparison_notes(compare_arrays(["few"], new[:1, :2], old[:1, :2]))
-    assert few[0].endswith("there is none: 1 metric without an interval excludes nothing.")
-    for with_one in (compare_arrays(NAMES, new, old), compare_arrays(["better"], new[:1], old[:1])):
-        assert not any("exclude only" in note for note in footnotes.comparison_notes(with_one))
+    assert only.verdict == "no difference shown"
+    (note,) = [one for one in notes_of(found) if one.kind == "would_find_one"]
+    assert note.counts["least"] == only.detectable
+    assert "would_find_one" not in kinds(NAMES, new, old)  # one of them is shown
+    few = kinds(["few"], new[:1, :2], old[:1, :2])
+    assert few["too_few"].names == ("few",) and few["too_few"].counts == {"n": 2}
+
+
+def doubtful(how_many: int) -> tuple[np.ndarray, np.ndarray]:
+    """One graded metric of 60 queries, of which so many are worse."""
+    new, old = np.full((1, 60), 0.5), np.full((1, 60), 0.5)
+    new[0, :how_many] -= np.linspace(0.1, 0.4, how_many)
+    return new, old
+
+
+def test_a_finding_on_few_differing_queries_is_indicative_with_one_warning() -> None:
+    notes = kinds(["m"], *doubtful(8))
+    assert notes["few_differ"].names == ("m",) and notes["few_differ"].severity == "warning"
+    (difference,) = compare_arrays(["m"], *doubtful(8)).differences
+    assert difference.verdict == "indicative" and difference.hint == "worse"
+    assert wording.verdict(difference) == "indicative: worse"
+    (firm,) = compare_arrays(["m"], *doubtful(12)).differences
+    assert firm.verdict == "worse" and "few_differ" not in kinds(["m"], *doubtful(12))
+
+
+def run(folder: Path, name: str, values: list[float]) -> str:
+    """The folder of a run of judged values."""
+
+    @ragassay.metric
+    def graded(metadata):
+        return metadata["value"]
+
+    records = [
+        {"id": f"q{at}", "query": "Who?", "answer": "Ann.", "metadata": {"value": value}}
+        for at, value in enumerate(values)
+    ]
+    ragassay.evaluate(records, [graded], save=folder / name)
+    return str(folder / name)
+
+
+@pytest.mark.parametrize(
+    ("worse", "code"), [(8, 3), (30, 1), (0, 0)], ids=["a hint", "a verdict", "equal"]
+)
+def test_a_finding_that_is_a_hint_ends_with_3(
+    tmp_path: Path, worse: int, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    losses = [0.5 - 0.01 * (at + 1) for at in range(worse)]
+    new = run(tmp_path, "new", [*losses, *[0.5] * (60 - worse)])
+    old = run(tmp_path, "old", [0.5] * 60)
+    assert call(["compare", new, old, "--fail-if-worse"]) == code
+    assert call(["compare", new, old, "--json"]) == 0
+    body = json.loads(capsys.readouterr().out.split("\n", 1)[-1].partition("{")[2].join(["{", ""]))
+    kinds = {note["kind"] for note in body["comparisons"][0]["notes"]}
+    assert ("few_differ" in kinds) == (code == 3)
+
+
+@pytest.mark.parametrize("interval", ["t", "bca"])
+def test_the_interval_of_a_difference_is_always_that_of_its_test(
+    tmp_path: Path, interval: str
+) -> None:
+    new = ragassay.open_run(run(tmp_path, "new", [0.4, 0.6, 0.3] * 9))
+    old = ragassay.open_run(run(tmp_path, "old", [0.5, 0.5, 0.5] * 9))
+    plain, asked = ragassay.compare(new, old), ragassay.compare(new, old, interval=interval)
+    assert asked.differences == plain.differences
+    assert "interval_ignored" in {note.kind for note in asked.notes}
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])
-def test_no_heading_of_a_table_states_one_level_for_all(width: int) -> None:
-    found = compare_arrays(NAMES, *arrays(), correction="holm")
+def test_at_most_four_lines_stand_below_a_comparison(width: int) -> None:
+    rows = np.random.default_rng(3).normal(0.3, 0.1, (10, 40))
+    found = compare_arrays(
+        [f"m{at}" for at in range(10)], rows, 0 * rows, warnings=["A fact."] * 6
+    )
+    warnings, notes = footnotes.comparison_lines(found)
+    assert len(warnings) + len(notes) == footnotes.MOST_LINES
+    assert "more notes" in notes[-1] and "--full" in notes[-1]
+    full = footnotes.every_line(found)
+    assert len(full.warnings) == 6 and len(full.notes) > 4
     console = Console(width=width, record=True, file=None, force_terminal=False)
     with console.capture() as shown:
-        console.print(terminal.comparison_table(found))
-    for text in (shown.get(), markdown.comparison(found)):
-        words = " ".join(text.split())
-        assert not re.search(r"95\s?% interval", words)
-        assert "97.5 % for better, 95 % for same" in words
+        console.print(terminal.full_comparison(found))
+    said = " ".join(shown.get().split())
+    assert "random patterns" in said and "random patterns" in markdown.comparison(found)
 
 
-def test_page_and_picture_state_the_levels(tmp_path: Path) -> None:
-    def run(name: str, right: int) -> str:
-        records = [
-            {"id": f"q{at}", "query": "Who?", "answer": said, "references": ["Ann Lee"]}
-            for at, said in enumerate(["Ann Lee"] * right + ["Bob"] * (30 - right))
-        ]
-        ragassay.evaluate(records, ["em", "contains_answer", "rougeL.f"], save=tmp_path / name)
-        return str(tmp_path / name)
-
-    runs = [run("new", 28), run("old", 4)]
-    said = footnotes.interval_levels(ragassay.compare(*runs, correction="holm"))
-    assert said.startswith("at 98.33 % for em, 97.5 % for contains_answer, 95 % for")
-    for name in ("c.html", "c.svg"):
-        assert call(["compare", *runs, "--correction", "holm", "-o", f"{tmp_path}/{name}"]) == 0
-        words = " ".join(re.sub(r"<[^>]*>", " ", (tmp_path / name).read_text()).split())
-        assert not re.search(r"95\s?% interval", words)
-        assert said[:47] in words
+def test_page_and_markdown_say_how_the_comparison_was_made(tmp_path: Path) -> None:
+    new, old = run(tmp_path, "new", [0.4, 0.6] * 20), run(tmp_path, "old", [0.5] * 40)
+    for name in ("c.html", "c.md"):
+        assert call(["compare", new, old, "-o", f"{tmp_path}/{name}"]) == 0
+        text = " ".join((tmp_path / name).read_text().split())
+        assert "two-sided paired sign flips" in text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 import ragassay
 from ragassay.engine.comparison import GatedComparison
 from ragassay.engine.results import GateResult, open_run
-from ragassay.reports.text.footnotes import comparison_notes
+from ragassay.reports.text.footnotes import every_line
 from ragassay.samples import Answerability
 from ragassay.scores import Reason, Score, Unscored
 
@@ -121,7 +121,7 @@ def test_what_neither_system_retrieved_is_left_out_of_a_comparison_and_counted()
     assert (found.differences[0].n, drop.passed, worse.passed) == (40, True, True)
     assert drop.unscored == worse.unscored == 0
     sentence = "borne_out_here: both systems left nothing to measure in 20 queries"
-    assert any(sentence in note for note in comparison_notes(found))
+    assert any(sentence in note for note in every_line(found).notes)
     assert not compared("r" * 40, "r" * 40)[0].notes
 
 

@@ -38,10 +38,6 @@ def _beside(comparison: Comparison) -> Iterator[Note]:
         yield Note(kind, {"least": sizes[0], "most": sizes[-1]})
     if comparison.n_tested > 1 and comparison.correction != "none":
         yield Note("corrected", {"n": comparison.n_tested})
-    only = {"a": comparison.only_a, "b": comparison.only_b}
-    for run, n in only.items():
-        if n:
-            yield Note(f"only_in_{run}", {"n": n})
     empty = [d for d in comparison.differences if d not in shown]
     if empty:
         yield Note("without_common_scores", names=_names(empty))

@@ -80,7 +80,8 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
 
 def _figure(row: Agreement, name: str) -> Note:
     """The value of a row, and what it lacks for a verdict."""
-    numbers = {"value": row.value, "low": row.low, "least": LEAST[row.measure]}
+    least = LEAST[row.measure]
+    numbers = {"value": row.value, "low": row.low, "high": row.high, "least": least}
     of_shares = row.measure != "Spearman"
     counts: dict[str, float | str] = {
         key: f"{100 * value:.0f} %" if of_shares else f"{value:.2f}"
