@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ragassay.counts import either, plural, share
+from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.reports.text import footnotes
 from reports_examples import pair
 
@@ -22,7 +23,8 @@ def test_one_metric_is_not_corrected_across_metrics() -> None:
     tested = [d for d in comparison.differences if d.p_adjusted is not None]
     assert len(tested) > 1
     one = replace(comparison, differences=tuple(tested[:1]))
-    one = replace(one, n_tested=1)
+    one = with_notes(replace(one, n_tested=1))
+    comparison = with_notes(comparison)
     assert "are corrected for" in " ".join(footnotes.every_line(comparison).notes)
     said = " ".join(footnotes.every_line(one).notes)
     assert "are corrected for" not in said and "1 metric" not in said

@@ -123,7 +123,8 @@ class Compared(BaseModel):
         Args:
             comparison: of two runs.
         """
-        return cls(**{**comparison.to_json(), "notes": list(comparison.warnings)})
+        notes = [str(note) for note in comparison.notes if note.severity != "detail"]
+        return cls(**{**comparison.to_json(), "notes": [*comparison.warnings, *notes]})
 
 
 class ExplainedScores(BaseModel):

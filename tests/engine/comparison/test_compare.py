@@ -31,7 +31,8 @@ def test_a_clear_gain_is_better_and_its_mirror_worse() -> None:
     for there, back in zip(forward.differences, backward.differences, strict=True):
         assert (there.a_mean, there.b_mean, there.diff) == (1.0, 0.0, 1.0)
         assert there.p_value == back.p_value == 1 / 10_001
-        assert there.p_adjusted == there.p_value  # the two metrics are twins
+        # Twins, of scores of 0 and 1: the observation, a tie with itself, counts half.
+        assert there.p_adjusted == there.p_value / 2
         assert (there.verdict, back.verdict) == ("better", "worse")
         assert (there.wins, there.losses, there.ties, there.n) == (20, 0, 0, 20)
 
@@ -50,9 +51,7 @@ def test_queries_align_by_id_and_not_by_position() -> None:
     assert (one.wins, one.losses, one.ties) == (2, 0, 2)
     assert one.p_value == 0.5
     assert one.low is None
-    assert found.warnings == (
-        "em: no interval, because so few queries (or clusters) cannot reach the level of the test.",
-    )
+    assert {"too_few", "without_interval"} <= {note.kind for note in found.notes}
 
 
 def test_a_run_with_several_systems_is_not_averaged_over_them() -> None:
@@ -93,28 +92,6 @@ def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
     other = ragassay.evaluate(records([True], prefix="z"), ["em"])
     with pytest.raises(UsageError, match="no query in common"):
         ragassay.compare(new, other)
-
-
-@pytest.mark.parametrize(
-    ("span", "possible"),
-    [
-        ((0.0, 1.0), False),
-        ((-1.0, 1.0), True),
-        ((-1.0, 0.0), False),
-        ((0.5, 1.0), False),
-        ((3.0, 5.0), True),
-        ((0.0, None), True),
-        ((None, 1.0), True),
-    ],
-)
-def test_a_detectable_difference_is_within_the_width_of_the_metrics_range(
-    span: tuple[float | None, float | None], possible: bool
-) -> None:
-    a, b = np.array([[0.7, 0.0, 0.7, 0.1]]), np.array([[0.0, 0.35, 0.1, 0.7]])
-    unlimited = compare_arrays(["m"], a, b).differences[0].detectable
-    assert unlimited is not None and 1.0 < unlimited < 2.0
-    found = compare_arrays(["m"], a, b, spans=[span]).differences[0].detectable
-    assert found == (unlimited if possible else None)
 
 
 def test_repeats_are_averaged_before_the_test() -> None:
@@ -169,8 +146,6 @@ def test_false_alarms_stay_at_the_level() -> None:
     rng = np.random.default_rng(1)
     alarms = 0
     for _ in range(200):
-        from ragassay.engine.comparison.compared_arrays import compare_arrays
-
         a, b = rng.normal(size=(2, 1, 30))
         alarms += bool(compare_arrays(["m"], a, b, n_resamples=999).differences[0].significant)
     assert alarms <= 20

@@ -6,7 +6,6 @@ from .comparability import (
 )
 from .compare_runs import compare as compare
 from .compared_arrays import compare_arrays as compare_arrays
-from .comparison_notes import notes_of as notes_of
 from .derived_runs import aligned as aligned, by_system as by_system, of_queries as of_queries
 from .gated_comparison import GatedComparison as GatedComparison
 from .pairs import (

@@ -19,6 +19,7 @@ from ragassay.engine.comparison.comparability import (
     warnings_of,
 )
 from ragassay.engine.comparison.compared_arrays import compare_arrays
+from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.comparison.percentile_pairs import compare_percentile
@@ -151,7 +152,8 @@ def compare(
             standing, why = standing_of(margin.metric, True)
             difference = replace(difference, standing=standing, why=why)
         gates.append(_drop_gate(margin, difference, matched, draws))
-    return replace(
+    brought = [Note("interval_ignored")] if interval != "auto" else []
+    comparison = replace(
         comparison,
         differences=tuple(differences[name] for name in names),
         only_a=len(matched.rows_a) - len(matched.queries),
@@ -161,12 +163,9 @@ def compare(
         metrics_only_b=_only(b, a) if metrics is None else (),
         primary=tested,
         gates=tuple(gates),
-        notes=(
-            *(() if interval == "auto" else (Note("interval_ignored"),)),
-            *_inapplicable(matched, names),
-        ),
         runs=(a, b),
     )
+    return with_notes(comparison, [*brought, *_inapplicable(matched, names)])
 
 
 def _refusals(

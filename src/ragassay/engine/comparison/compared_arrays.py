@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.comparison.pairs import Mask, Matrix
 from ragassay.engine.results import Comparison, Difference, Standing
 from ragassay.note import Note
@@ -18,7 +19,7 @@ RAW_ALPHA = 0.05
 _TESTED = (
     *("a_mean", "b_mean", "diff", "low", "high", "p_value", "p_adjusted", "t_p_value", "cohens_d"),
     *("n", "n_differ", "wins", "losses", "ties", "least", "most", "safe_least", "safe_most"),
-    *("too_few", "doubt"),
+    *("too_few", "doubt", "detectable"),
 )
 """What a `Difference` has of its test."""
 
@@ -52,8 +53,7 @@ def compare_arrays(
             left out.
         a_name, b_name: names of the runs.
         higher_is_better: for each metric; ``None`` where neither direction is better.
-        spans: lowest and highest value of each metric. A difference that is larger than they allow
-            is not ``detectable``.
+        spans: lowest and highest value of each metric.
         standings: what may be concluded from each metric, and why; all are tested when left out.
         n_resamples, seed, level, correction: see `compare`.
         warnings: sentences for the reader.
@@ -81,17 +81,16 @@ def compare_arrays(
             **{key: getattr(test, key) for key in _TESTED},
             significant=None if test.p_value is None else test.p_value < RAW_ALPHA,
             significant_adjusted=None if test.p_adjusted is None else test.p_adjusted <= alpha,
-            detectable=_possible(test.detectable, *span),
             higher_is_better=direction,
             level=test.level_used,
             standing=standing,
             why=why,
         )
-        for name, test, direction, span, (standing, why) in zip(
-            names, tests, directions, ranges, roles, strict=True
+        for name, test, direction, (standing, why) in zip(
+            names, tests, directions, roles, strict=True
         )
     )
-    return Comparison(
+    comparison = Comparison(
         a=a_name,
         b=b_name,
         differences=differences,
@@ -107,10 +106,4 @@ def compare_arrays(
         clustered_by=None if clusters is None else clustered_by,
         n_clusters=None if clusters is None else len(np.unique(clusters)),
     )
-
-
-def _possible(difference: float | None, low: float | None, high: float | None) -> float | None:
-    """The difference; ``None`` where it is larger than the range of the metric allows."""
-    if difference is None or low is None or high is None or difference <= high - low:
-        return difference
-    return None
+    return with_notes(comparison)

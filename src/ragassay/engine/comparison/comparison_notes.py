@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ragassay.engine.results import Comparison, Difference
 from ragassay.note import Note, joined
 from ragassay.stats import EXACT_UP_TO, FEW_DIFFER
 
 
-def notes_of(comparison: Comparison) -> tuple[Note, ...]:
-    """The notes of a comparison: those that its parts brought, and those that its numbers give."""
+def with_notes(comparison: Comparison, brought: Iterable[Note] = ()) -> Comparison:
+    """The comparison with its notes: those that its numbers give, and those that are brought."""
     standing = joined([d.why for d in comparison.differences if d.why is not None])
-    beside = (*standing, *comparison.notes, *_beside(comparison))
-    return (*_doubts(comparison), *beside, *_method(comparison))
+    beside = (*standing, *brought, *_beside(comparison))
+    return replace(comparison, notes=(*_doubts(comparison), *beside, *_method(comparison)))
 
 
 def _doubts(comparison: Comparison) -> Iterator[Note]:

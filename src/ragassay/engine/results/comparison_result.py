@@ -189,6 +189,7 @@ class Comparison(Displayed):
         """A mapping of plain values; UltraRAG's field names stand beside ours."""
         body = asdict(replace(self, runs=None))
         del body["runs"]
+        body["notes"] = [{**asdict(note), "text": str(note)} for note in self.notes]
         body["differences"] = [
             {
                 **asdict(d),

@@ -43,4 +43,9 @@ def without(summary: Summary, names: Collection[str]) -> Summary:
 def only(comparison: Comparison, names: Collection[str]) -> Comparison:
     """The comparison with some of its metrics; what was tested together stays as it is."""
     differences = tuple(one for one in comparison.differences if one.name in names)
-    return replace(comparison, differences=differences)
+    notes = tuple(
+        replace(note, names=kept)
+        for note in comparison.notes
+        if (kept := tuple(name for name in note.names if name in names)) or not note.names
+    )
+    return replace(comparison, differences=differences, notes=notes)

@@ -1,4 +1,5 @@
 from .comparison_footnotes import (
+    MOST_LINES as MOST_LINES,
     Lines as Lines,
     comparison_lines as comparison_lines,
     every_line as every_line,

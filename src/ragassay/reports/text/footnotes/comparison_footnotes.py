@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from ragassay.engine.comparison import notes_of
 from ragassay.engine.results import Comparison
 from ragassay.reports.text import wording
 from ragassay.reports.text.note_sentences import all_said
@@ -46,7 +45,7 @@ def comparison_lines(comparison: Comparison, most: int = MOST_LINES) -> Lines:
         comparison: of two runs.
         most: lines. Where there are more, the last says how many.
     """
-    notes = notes_of(comparison)
+    notes = comparison.notes
     warnings = [*all_said(notes, "warning"), *comparison.warnings]
     below = all_said(notes, "note")
     if len(warnings) + len(below) > most:
@@ -58,7 +57,7 @@ def comparison_lines(comparison: Comparison, most: int = MOST_LINES) -> Lines:
 
 def method_lines(comparison: Comparison) -> list[str]:
     """How the comparison was made."""
-    return all_said(notes_of(comparison), "detail")
+    return all_said(comparison.notes, "detail")
 
 
 def every_line(comparison: Comparison) -> Lines:
