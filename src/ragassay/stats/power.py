@@ -45,13 +45,13 @@ def detectable(
         seed: of the simulation.
 
     Returns:
-        A difference above 0; ``None`` with fewer than two clusters, where none differs, or where
+        A difference above 0; ``None`` with fewer than two clusters, where all are equal, or where
         no mean that these clusters can have is found with that power.
     """
     sign = -1.0 if units.sums.sum() < 0.0 else 1.0
     sums, counts = sign * units.sums, units.counts
     most = float((sums / counts).max(initial=0.0))
-    if units.n_units < 2 or most <= 0.0:
+    if units.n_units < 2 or most <= 0.0 or not units.residuals.any():
         return None
 
     chance = _Chance(sums, alpha, halves, seed)

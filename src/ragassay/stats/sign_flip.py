@@ -77,10 +77,12 @@ class SignFlips:
 
     @property
     def deciding(self) -> FloatArray:
-        """The p-values that decide: mid-p where ties count half, else as published."""
+        """The p-values that decide: mid-p where ties count half and the observed mean is not 0,
+        else as published."""
         distances = np.abs(self.sums)
         beyond = np.asarray((distances > distances[0] + self.slack).mean(axis=0))
-        return np.where(self.halves, (self.p_values + beyond) / 2.0, self.p_values)
+        halved = self.halves & (distances[0] > self.slack)
+        return np.where(halved, (self.p_values + beyond) / 2.0, self.p_values)
 
     def interval(self, row: int, tail: float) -> tuple[float | None, float | None]:
         """All mean differences that the test that decides does not reject at a level.

@@ -44,7 +44,7 @@ def max_t(
     # Statistics this close to the observed one are equal to it, despite rounding.
     slack = flips.slack[chosen] / spread
     like = [
-        _Like(float(seen - off), float(seen + off), bool(half))
+        _Like(float(seen - off), float(seen + off), bool(half and seen > off))
         for seen, off, half in zip(statistic[0], slack, flips.halves[chosen], strict=True)
     ]
     order = np.argsort(-statistic[0], kind="stable")

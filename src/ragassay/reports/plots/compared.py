@@ -157,6 +157,7 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     notes = [
         f"{wording.plural(comparison.n_common, 'query')} in common, compared query by query. "
         f"{_test(comparison)}",
+        *(str(note) for note in comparison.notes if note.kind == "clustered"),
         *footnotes.comparison_lines(comparison).warnings,
         *footnotes.comparison_lines(comparison).notes,
     ]

@@ -35,7 +35,8 @@ _EVERYTHING = {
     134: (*_MEANS, "difference", "interval", "p", "t-test p", "corrected p", "verdict", "n",
           "detectable"),
     100: (*_MEANS, "difference/interval", "p/corrected p", "t-test p", "verdict/n, detectable"),
-    0: ("/".join(_MEANS), "difference/interval", "p, t-test p, corrected p/verdict/n, detectable"),
+    60: ("/".join(_MEANS), "difference/interval", "p, t-test p, corrected p/verdict/n, detectable"),
+    0: ("/".join(_MEANS), "difference/interval/p, t-test p/corrected p/verdict/n, detectable"),
 }  # fmt: skip
 """The columns of a comparison by the least width that they need: the lines of a cell stand between
 slashes."""
