@@ -16,6 +16,7 @@ import ragassay
 from ragassay.engine.diagnosis import moved
 from ragassay.engine.run import progress_bar
 from ragassay.errors import UsageError
+from ragassay.reports.text import wording
 from ragassay.targets import AskSummary, ask_table
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
@@ -43,7 +44,8 @@ def test_a_result_shows_its_table(run: ragassay.Result) -> None:
     em, rl_f = run.summary.metrics["em"], run.summary.metrics["rl_f"]
     told = words(shown)
     assert f"em ↑ {em.mean:.4f} [{em.low:.4f}, {em.high:.4f}]" in told
-    assert f"{rl_f.n_scored}/72" in told and "8 undefined" in told
+    assert rl_f.unscored and wording.reasons(rl_f.unscored) in told
+    assert f"{rl_f.n_scored}/72" in told
     assert shown.count("<svg") == 3
     assert run.summary._repr_html_() == shown
 
@@ -58,7 +60,8 @@ def test_a_table_fits_a_narrow_cell_in_rows_of_two_lines(chromium: Any) -> None:
     assert width <= room
     heights = page.evaluate("[...document.querySelectorAll('tr')].map(row => row.clientHeight)")
     assert max(heights) < 50
-    assert "8 undefined; offline-lexical" in words(shown._repr_html_())
+    why = wording.reasons(shown.summary.metrics["rl_f"].unscored)
+    assert f"{why}; offline-lexical" in words(shown._repr_html_())
     page.close()
 
 

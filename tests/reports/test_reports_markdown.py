@@ -24,12 +24,14 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
     for d in comparison.differences:
         assert wording.number(d.diff, sign=True) in text
     heads, _, *rows = tables(text)
-    assert all(len(row) == len(heads) == 12 for row in rows)
+    assert all(len(row) == len(heads) == 11 for row in rows)
     at = [head.strip() for head in heads]
     for d, row in zip(comparison.differences, rows, strict=True):
         cells = dict(zip(at, (cell.strip() for cell in row), strict=True))
-        assert cells["significant"] == ("yes" if d.significant else "no")
-        assert cells["t-test p"] == wording.p_value(d.t_p_value)
+        assert cells["p"].replace("&lt;", "<") == wording.p_value(d.p_value)
+        assert cells["t-test p"].replace("&lt;", "<") == wording.p_value(d.t_p_value)
+        assert cells["corrected p"].replace("&lt;", "<") == wording.p_value(d.p_adjusted)
+        assert cells["verdict"].endswith(d.verdict)
 
 
 def test_a_summary_shows_coverage_and_reasons_beside_every_mean() -> None:

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 import ragassay
 from ragassay.engine.comparison.compared_arrays import compare_arrays
+from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Slice
@@ -32,15 +33,17 @@ def test_tables_fit_the_width_and_show_the_numbers_given(width: int) -> None:
     summary = shown(terminal.summary_table(a.summary), width)
     slices = shown(terminal.slices_table(a.summary), width)
     differences = shown(terminal.comparison_table(comparison), width)
-    for text in (summary, slices, differences):
+    everything = shown(terminal.full_comparison(comparison), width)
+    for text in (summary, slices, differences, everything):
         assert max(cell_len(line) for line in text.splitlines()) <= width
     for metric in a.summary.metrics.values():
         assert wording.number(metric.mean) in summary
         assert wording.coverage(metric) in summary
     for d in comparison.differences:
-        assert wording.number(d.diff, sign=True) in differences
-        assert wording.p_value(d.p_adjusted) in differences
-        assert wording.number(d.detectable) in differences
+        for text in (differences, everything):
+            assert wording.number(d.diff, sign=True) in text and d.verdict in text
+        assert wording.p_value(d.p_adjusted) in everything
+        assert wording.number(d.detectable) in everything
     for piece in a.summary.slices:
         assert wording.number(piece.metrics["AP"].mean) in slices
 
@@ -48,27 +51,34 @@ def test_tables_fit_the_width_and_show_the_numbers_given(width: int) -> None:
 def test_runs_of_one_name_are_told_apart_once() -> None:
     comparison, _, _ = pair()
     alike = replace(comparison, a="base", b="base (old)")
-    for table in (terminal.comparison_table, terminal.verdict_table):
+    for table in (terminal.comparison_table, terminal.full_comparison):
         assert "base (new) against base (old)\n" in re.sub(r" +\n", "\n", shown(table(alike)))
     assert wording.against(replace(alike, a="new")) == "new (new) against base (old) (old)"
 
 
-@pytest.mark.parametrize("width", [50, 60, 75, 76, 80, 105, 106, 155, 156, 200])
-def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int) -> None:
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("width", [50, 59, 60, 80, 95, 96, 99, 100, 133, 134, 200])
+def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: bool) -> None:
     comparison, _, _ = pair()
-    text = shown(terminal.comparison_table(comparison), width)
+    first, *others = comparison.differences
+    hinted = replace(first, standing="indicative", significant=True)
+    comparison = replace(comparison, differences=(hinted, *others))
+    table = terminal.full_comparison if full else terminal.comparison_table
+    text = shown(table(comparison), width)
     assert max(cell_len(line) for line in text.splitlines()) <= width and "…" not in text
-    verdicts = [word for d in comparison.differences for word in d.verdict.split()]
-    verdicts += [wording.significant(d) for d in comparison.differences]
-    table = re.split(r"─\s*\n", text)[1].split(f" {footnotes.verdict_line(comparison)[:30]}")[0]
-    for word in ("yes", "no", "difference", "shown", "better", "worse"):
-        assert len(re.findall(rf"\b{word}\b", table)) == verdicts.count(word)
+    rows = re.split(r"─\s*\n", text)[1].split(f" {footnotes.verdict_line(comparison)[:30]}")[0]
     for d in comparison.differences:
-        assert wording.bounds(d.low, d.high, sign=True) in table
+        verdict = "indicative: better" if d is hinted else d.verdict
+        assert rows.count(verdict) == [wording.verdict(one) for one in (hinted, *others)].count(
+            verdict
+        ) + (verdict == "better")
         for number in (d.a_mean, d.b_mean):
-            assert wording.number(number) in table
+            assert wording.number(number) in rows
+        assert wording.number(d.diff, sign=True) in rows
+        assert (wording.bounds(d.low, d.high, sign=True) in rows) is (full or width >= 96)
         for p in (d.p_value, d.t_p_value, d.p_adjusted):
-            assert wording.p_value(p) in table
+            assert not full or wording.p_value(p) in rows
+        assert not full or wording.number(d.detectable) in rows
 
 
 def test_every_mean_has_its_coverage_and_unscored_reasons() -> None:
@@ -93,36 +103,34 @@ def test_nothing_scored_is_a_dash_and_never_a_number() -> None:
 
 def test_footers_name_test_resamples_seed_correction_and_population() -> None:
     comparison, _, _ = pair()
-    text = " ".join(shown(terminal.comparison_table(comparison), 160).split())
+    text = " ".join(shown(terminal.full_comparison(comparison), 160).split())
     for said in (
-        "two-sided paired sign-flip test, 10,000 random patterns, seed 0",
-        "p (Holm)",
-        "Each mean runs over the queries that both runs scored: n, of 45 in common",
-        "percentile bootstrap, at 95 %",
-        "A_mean (new)",
-        "B_mean (old)",
-        "Diff(A-B)",
-        "p_value",
+        "new old difference interval p t-test p corrected p verdict n detectable",
+        "two-sided paired sign flips, 10,000 random patterns, seed 0",
+        "hold for 7 metrics together (Holm) at the 5 % level",
+        "The means run over the queries that both runs scored, of 45 queries in common",
+        "The interval holds every difference that the corrected test does not reject.",
+        "Detectable: the smallest true difference",
     ):
         assert said in text
 
 
 def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
     plain, a, b = pair(20)
-    clustered = replace(plain, clustered_by="conversation", n_clusters=7)
-    said = "keep the queries of one conversation together (7 clusters)."
+    clustered = with_notes(replace(plain, clustered_by="conversation", n_clusters=7))
+    said = "The queries of one conversation are tested together (7 clusters)."
 
     def forms(found: Comparison) -> list[str]:
         pages.write_comparison(found, a, b, tmp_path / "c.html")
         return [
-            shown(terminal.comparison_table(found), 200),
+            shown(terminal.full_comparison(found), 200),
             markdown.comparison(found),
             (tmp_path / "c.html").read_text(),
             " ".join(overview(found, a, b)["title"]["subtitle"]),
         ]
 
     assert all(said in text for text in forms(clustered))
-    assert not any("together" in text for text in forms(plain))
+    assert not any("tested together" in text for text in forms(plain))
 
 
 def test_the_number_of_clusters_is_said_for_all_metrics() -> None:
@@ -135,9 +143,27 @@ def test_the_number_of_clusters_is_said_for_all_metrics() -> None:
         assert (said in notes) if counts else ("cluster" not in notes)
 
 
-def test_each_pair_says_that_it_was_corrected_by_itself() -> None:
-    text = " ".join(shown(terminal.comparison_table(pair(20)[0]), 200).split())
-    assert "corrected across the 7 metrics tested between these two runs" in text
+def test_each_pair_says_for_how_many_metrics_it_was_corrected() -> None:
+    comparison = pair(20)[0]
+    for table in (terminal.comparison_table, terminal.full_comparison):
+        said = "Intervals and verdicts are corrected for 7 metrics."
+        assert said in " ".join(shown(table(comparison), 200).split())
+        for alone in (replace(comparison, n_tested=1), replace(comparison, correction="none")):
+            assert "are corrected" not in shown(table(with_notes(alone)), 200)
+
+
+def test_at_most_four_lines_stand_below_a_comparison_and_all_in_full() -> None:
+    warnings = tuple(f"warning {n}" for n in range(6))
+    comparison = replace(pair(20)[0], warnings=warnings)
+    lines = footnotes.comparison_lines(comparison)
+    assert [*lines.warnings, *lines.notes] == [
+        *warnings[:3],
+        "4 more notes: --full, or the HTML page.",
+    ]
+    everything = footnotes.every_line(comparison)
+    assert everything.warnings == list(warnings)
+    text = " ".join(shown(terminal.full_comparison(comparison), 200).split())
+    assert all(line in text for line in (*warnings, *everything.notes))
 
 
 def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() -> None:
@@ -158,18 +184,17 @@ def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() 
 
 def test_no_difference_is_detectable_that_the_range_does_not_allow() -> None:
     a, b = np.array([[1.0, 0.0, 1.0], [9.0, 0.0, 9.0]]), np.array([[0.0, 1.0, 0.0]] * 2)
-    spans = [(0.0, 1.0), (0.0, None)]
-    bounded, unbounded = compare_arrays(["em", "length"], a, b, spans=spans).differences
-    free = compare_arrays(["em", "length"], a, b).differences
-    assert free[0].detectable is not None and free[0].detectable > 1
-    assert bounded.detectable is None and unbounded.detectable == free[1].detectable
+    assert [d.detectable for d in compare_arrays(["em", "length"], a, b).differences] == [None] * 2
+    a, b = np.random.default_rng(0).integers(0, 2, size=(2, 1, 24)).astype(float)
+    (many,) = compare_arrays(["em"], a, b).differences
+    assert many.detectable is not None and 0 < many.detectable <= 1
     em, length = (
         {"id": str(n), "answer": answer, "references": ["yes"]}
         for n, answer in enumerate(("yes", "no"))
     )
     new = ragassay.evaluate([em, length], ["em"])
     old = ragassay.evaluate([em | {"answer": "no"}, length | {"answer": "yes"}], ["em"])
-    text = shown(terminal.comparison_table(new.compare(old)), 160)
+    text = shown(terminal.full_comparison(new.compare(old)), 160)
     assert re.search(r"em ↑ .* 2\s+–\s*$", text, re.MULTILINE)
 
 
@@ -182,11 +207,19 @@ def test_a_comparison_fits_the_terminal_in_python_too(monkeypatch: pytest.Monkey
         monkeypatch.setenv("COLUMNS", columns)
         text = str(comparison)
         assert max(map(len, text.splitlines())) <= most
-        for word in ("A_mean", "B_mean", "Diff(A-B)", "p_value", "p (Holm)", "verdict"):
-            assert word in text
+        heads = [
+            "metric",
+            "new",
+            "old",
+            "difference",
+            *(["interval"] if most > 96 else []),
+            "verdict",
+        ]
+        assert heads in [line.split() for line in text.splitlines()]
         for d in comparison.differences:
             assert d.name in text and d.verdict in text
-        assert "<0.0001" in text and "None" not in text
+        assert "<0.0001" in shown(terminal.full_comparison(comparison), most)
+        assert "None" not in text
         assert f"{tiny.diff:+.4f}" in text and f"{tiny.a_mean:.4f}" in text
     assert repr(a) == "<Result 'hybrid': metrics=7 samples=20>"
 
@@ -234,8 +267,8 @@ def test_failures_and_labels_are_printed_as_they_are() -> None:
 def test_one_is_singular() -> None:
     found = Preview("x", "native", 1, 1, {}, {}, {"passages": 1}, {}, ())
     assert "1 sample of 1 query," in shown(preview_table(found))
-    one = replace(pair(5)[0], n_clusters=1)
-    assert "(1 cluster)" in " ".join(shown(terminal.comparison_table(one)).split())
+    one = with_notes(replace(pair(5)[0], n_clusters=1))
+    assert "(1 cluster)" in " ".join(shown(terminal.full_comparison(one)).split())
 
 
 def test_piped_output_has_no_ansi_and_no_color_has_no_colour(

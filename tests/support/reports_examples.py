@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.engine.comparison.comparison_notes import with_notes
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
@@ -257,7 +258,7 @@ def comparison(a: Result, b: Result, *, warnings: tuple[str, ...] = ()) -> Compa
                 higher_is_better=metric.higher_is_better,
             )
         )
-    return Comparison(
+    compared = Comparison(
         a=a.summary.system,
         b=b.summary.system,
         differences=tuple(differences),
@@ -271,6 +272,7 @@ def comparison(a: Result, b: Result, *, warnings: tuple[str, ...] = ()) -> Compa
         n_tested=len(differences),
         warnings=warnings,
     )
+    return with_notes(compared)
 
 
 def pair(n: int = 45) -> tuple[Comparison, Result, Result]:
