@@ -107,7 +107,7 @@ def test_what_cannot_be_measured_is_not_fulfilled() -> None:
 
 def test_an_offline_judgment_of_unknown_agreement_decides_nothing() -> None:
     with pytest.raises(AssertionError, match=r"cannot be decided.*trust-offline"):
-        assert_score(DUNE, "ragreport_usefulness>=1")
+        assert_score(DUNE, "ragreport_relevance>=1")
 
 
 @pytest.mark.parametrize(

@@ -323,7 +323,7 @@ def test_a_sample_that_a_run_says_nothing_of_has_not_moved(
     assert (change.n, change.n_unknown) == (20, 9)
     (only,) = change.classes
     assert (only.name, only.new, only.old, only.left) == ("unexplained", 0, 1, 1)
-    assert sum(change.transitions.values()) == 11 and only.p_adjusted == 1.0
+    assert sum(change.transitions.values()) == 11 and only.p_value == 1.0
     assert "9 of these are left out: answer_match is unscored in one" in moved_line(change)
     assert change.to_json()["n_unknown"] == 9
 

@@ -220,7 +220,7 @@ def _compare(
     from ragassay.compat.trec_eval import trec_printing as shown
     from ragassay.engine.comparison import compare_arrays
     from ragassay.engine.results import CONVERSATION_KEYS, conversations_of_ids
-    from ragassay.reports.text import comparison_table
+    from ragassay.reports.text import full_comparison
 
     measures = [
         m
@@ -260,7 +260,7 @@ def _compare(
         n = f"{len(results[-1].queries):,}"
         out.print(f"mean over all {n} judged queries; one that a run lacks counts 0")
         for comparison in comparisons:
-            out.print(comparison_table(comparison))
+            out.print(full_comparison(comparison))
     show.warn(
         sentence
         for scores, run in zip(results, runs, strict=True)

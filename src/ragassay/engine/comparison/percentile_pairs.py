@@ -68,6 +68,8 @@ def compare_percentile(
         ties=int((signs == 0).sum()),
         higher_is_better=metric.higher_is_better,
         level=level,
+        safe_least=values["least"],
+        safe_most=values["most"],
         standing="exploratory",
         why=Note("percentile", {}, (name,)),
     )

@@ -88,12 +88,13 @@ class MetricSummary:
     def without_assumed(self) -> str:
         """The mean without values for missing parts, and their number; empty where there are none.
 
-        For example ``4.2000 without 2 for missing parts``, or ``-`` where nothing is left.
+        For example ``4.2000 without 2 for missing parts``, or ``2 for missing parts`` where
+        nothing is left.
         """
         if not self.n_assumed:
             return ""
-        mean = "-" if self.mean_measured is None else f"{self.mean_measured:.4f}"
-        return f"{mean} without {self.n_assumed:,} for missing parts"
+        mean = "" if self.mean_measured is None else f"{self.mean_measured:.4f} without "
+        return f"{mean}{self.n_assumed:,} for missing parts"
 
 
 @dataclass(frozen=True, slots=True)
