@@ -19,7 +19,6 @@ from .questions import (
     supported_share as supported_share,
 )
 from .refusal import (
-    OFFERS as OFFERS,
     TURN as TURN,
     features as features,
     is_small_talk as is_small_talk,
