@@ -270,7 +270,7 @@ def cross_fitted(samples: Sequence[Sample], people: Floats) -> tuple[Floats, Flo
         The value of each sample by the setting with the best rho on the other nine folds; and the
         rho of each setting of `GRID` on all samples.
     """
-    values = np.array([[share(sample, *setting) for sample in samples] for setting in GRID])
+    values = np.array([[share(sample, *setting) for setting in GRID] for sample in samples]).T
     talks = [sample.id.partition("<")[0] for sample in samples]
     order = list(dict.fromkeys(talks))
     folds = np.array([order.index(talk) % 10 for talk in talks])

@@ -16,9 +16,9 @@ from typing import Literal
 from ragassay.judges.offline.evidence import Evidence
 from ragassay.judges.offline.words import (
     LISTS,
+    UNITS,
     content,
     is_number,
-    is_unit,
     names,
     spaced,
     stem,
@@ -112,7 +112,7 @@ def read(sentence: str) -> tuple[Word, ...]:
         kind: Literal["number", "name", ""] = ""
         if is_number(stemmed):
             kind = "number"
-        elif is_unit(stemmed) and words and words[-1].stem == each[at - 1]:
+        elif stemmed in UNITS and words and words[-1].stem == each[at - 1]:
             # A number with its unit is one word: 330 feet are not 330 metres.
             words[-1] = replace(words[-1], stem=f"{words[-1].stem} {stemmed}")
             continue
@@ -227,6 +227,7 @@ def _turned(own: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
     return False
 
 
+@lru_cache(maxsize=256)
 def near_copy(sentence: str, passages: Evidence) -> Comparison:
     """The comparison with the nearest sentence of the passages; of those that are about as near,
     one that does not contradict it counts."""

@@ -67,8 +67,7 @@ def visible(text: str) -> str:
 
 
 def _single_spaced(text: str) -> str:
-    """Patterns start anew at each place of a run of spaces: their time would grow with its
-    square."""
+    # Patterns start anew at each place of a run of spaces: their time would grow with its square.
     return _BLANK_LINES.sub("\n", _SPACES.sub(" ", text))
 
 
@@ -174,12 +173,8 @@ def is_number(stemmed: str) -> bool:
     return stemmed[:1].isdigit()
 
 
-_UNIT_STEMS = frozenset(map(stem, _UNITS.values()))
-
-
-def is_unit(stemmed: str) -> bool:
-    """Whether a stem is that of a unit of measure or money."""
-    return stemmed in _UNIT_STEMS
+UNITS = frozenset(map(stem, _UNITS.values()))
+"""Stems of units of measure and money."""
 
 
 _NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2}[A-Z0-9]*\b")
@@ -237,11 +232,8 @@ _CUT = re.compile(
     r"(?<=[,;:，、；：—])(?<!\d[,:](?=\d))\s*|\s+[–—-]+\s+|\s*[()（）]\s*"
     r"|\s+(?=(?:and|or|but|because|although|though|while|whereas|which|where|when|if|unless|that|who"
     r"|whose|by|for|with|without|in|on|to|from|of|as|at|into|than|through|such|during|before|after"
-    r"|between|under|over|about|und|oder|aber|weil|dass|mit|von|für|auf|aus|bei|nach|durch|et|ou"
-    r"|mais|parce|pour|avec|dans|par|sur|pero|porque|para|por|desde|hasta)\s)"
+    r"|between|under|over|about|und|oder|aber|dass|mit|von|für|et|ou|mais|pour|avec|pero|para|por)\s)"
 )
-_LONGEST_PHRASE = 6
-"""Largest number of content words in a phrase; longer ones without a place to cut are halved."""
 
 
 def plain(text: str) -> str:
@@ -264,33 +256,19 @@ def sentences(text: str) -> list[str]:
 
 
 def phrases(sentence: str) -> list[str]:
-    """The phrases of a sentence, cut at punctuation, prepositions and conjunctions.
-
-    A piece that weighs less than two common words is joined to the next one, the last piece to the
-    one before it.
-    """
+    """The phrases of a sentence, cut at punctuation, prepositions and conjunctions; a piece that
+    weighs less than two common words is joined to the next one, the last to the one before it."""
     found: list[str] = []
-    pieces: list[str] = []
-    heavy = 0
+    piece, heavy = "", 0
     for cut in filter(None, _CUT.split(sentence)):
-        pieces.append(cut.strip())
+        piece = f"{piece} {cut.strip()}".strip()
         heavy += weigh(content(cut))
         if heavy >= 2 * LITTLE:
-            found.extend(_short(" ".join(pieces)))
-            pieces, heavy = [], 0
-    if pieces and found:
-        found[-1] = " ".join([found[-1], *pieces])
-    elif heavy:
-        found.append(" ".join(pieces))
-    return found
-
-
-def _short(phrase: str) -> list[str]:
-    words = phrase.split()
-    if len(content(phrase)) <= _LONGEST_PHRASE or len(words) < 2:
-        return [phrase]
-    middle = len(words) // 2
-    return [*_short(" ".join(words[:middle])), *_short(" ".join(words[middle:]))]
+            found.append(piece)
+            piece, heavy = "", 0
+    if piece and found:
+        found[-1] += f" {piece}"
+    return found or [piece] * bool(heavy)
 
 
 _ORDERS, _PRAISE = pattern("orders"), pattern("praise")
@@ -304,10 +282,8 @@ def is_hostile(sentence: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def evidence_sentences(text: str) -> tuple[str, ...]:
-    """The plain sentences of a text that may be used as evidence, in their order.
-
-    What addresses the judge is no evidence; after an explicit order the rest of the text is none.
-    """
+    """The plain sentences of a text that may be evidence: none that addresses the judge, and nothing
+    after an explicit order."""
     text = visible(text)
     order = _ORDERS.search(text)
     if order is not None:
