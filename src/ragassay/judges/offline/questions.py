@@ -192,11 +192,11 @@ def attempted(question: asked.AnswerAttempted) -> asked.Attempt:
 def rating(question: asked.ReferenceRating) -> asked.Rating:
     """The mean of the agreement with the reference (F of word weights) and the share of supported
     claims, as 1 to 10; 1 where only one of answer and reference declines, 10 where both do."""
-    declines = refuses(question.answer), refuses(question.reference)
-    if any(declines):
-        who = "Both" if all(declines) else "One"
-        why = f"{who} of answer and reference: a refusal."
-        return asked.Rating(explanation=why, rating=10 if all(declines) else 1)
+    declines = refuses(question.answer)
+    if declines != refuses(question.reference):
+        return asked.Rating(explanation="One of answer and reference declines.", rating=1)
+    if declines:
+        return asked.Rating(explanation="Answer and reference both decline.", rating=10)
     stems, wanted = (
         {stem for part in evidence_sentences(text) for stem in content(part)}
         for text in (question.answer, question.reference)
@@ -204,9 +204,10 @@ def rating(question: asked.ReferenceRating) -> asked.Rating:
     precision, recall = share_of(stems, wanted), share_of(wanted, stems)
     agreement = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
     support = supported_share(question.answer, (*question.passages, question.reference))
-    support = agreement if support is None else support
-    why = f"Agreement with the reference {agreement:.0%}, claims supported {support:.0%}."
-    return asked.Rating(explanation=why, rating=1 + round(9 * (agreement + support) / 2))
+    value = agreement if support is None else (agreement + support) / 2
+    says = "no claims" if support is None else f"{support:.0%} of its claims supported"
+    explanation = f"Agreement with the reference {agreement:.0%}; {says}."
+    return asked.Rating(explanation=explanation, rating=1 + round(9 * value))
 
 
 def match(question: asked.AnswerMatch) -> asked.Match | None:
