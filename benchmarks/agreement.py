@@ -94,7 +94,7 @@ def written(text: str, found: Mapping[str, Mapping[str, float]]) -> str:
     for name, one in found.items():
         flow = ", ".join(f"{key}: {value}" for key, value in one.items())
         line = re.compile(rf"^({name}:\n(?:  .*\n)*?  found: ).*$", re.M)
-        text = line.sub(lambda m, flow=flow: f"{m[1]}{{{flow}}}", text, count=1)
+        text = line.sub(rf"\g<1>{{{flow}}}", text, count=1)
     return text
 
 

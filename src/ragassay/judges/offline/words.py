@@ -282,7 +282,7 @@ def is_hostile(sentence: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def evidence_sentences(text: str) -> tuple[str, ...]:
-    """The plain sentences of a text that may be evidence: none that addresses the judge, and nothing
+    """The plain sentences of a text that may be evidence: none that addresses the judge, nothing
     after an explicit order."""
     text = visible(text)
     order = _ORDERS.search(text)
