@@ -29,7 +29,7 @@ from benchmarks.fit_refusals import trained
 from benchmarks.offline_judge import cross_fitted
 from ragassay import evaluate, load
 from ragassay.judges import Verdict, offline
-from ragassay.judges.offline import Agreement, OfflineJudge, refusal, rows
+from ragassay.judges.offline import Agreement, OfflineJudge, rows
 from ragassay.judges.questions import CitationSupport, ExtractClaims
 from ragassay.samples import Answer, Passage, Sample, Turn
 
@@ -38,6 +38,7 @@ FILE = Path(offline.__file__).with_name("data") / "agreement.yaml"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md"
 ASPECTS = ("faithfulness", "appropriateness", "completeness")
 TOLERANCE = 0.005
+WEIGHTS = "ragassay.judges.offline.refusal._weights"
 RESAMPLES = 2_000
 Floats = NDArray[np.float64]
 
@@ -261,7 +262,7 @@ def declined(metric: str, value: float) -> Pairs:
     for system in {one["system"] for one in records}:
         there = [at for at, one in enumerate(records) if one["system"] == system]
         weights = trained([one for one in records if one["system"] != system])
-        with patch.object(refusal, "_weights", lambda weights=weights: tuple(weights)):
+        with patch(WEIGHTS, lambda weights=weights: tuple(weights)):
             for at, one in zip(there, scores([samples[at] for at in there], metric), strict=True):
                 said[at] = one
     return compared(
