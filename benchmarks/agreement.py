@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.fit_refusals import trained
+from benchmarks.offline_judge import cross_fitted
 from ragassay import evaluate, load
 from ragassay.judges import Verdict, offline
-from ragassay.judges.offline import Agreement, OfflineJudge, refusal, rows
+from ragassay.judges.offline import Agreement, OfflineJudge, rows
 from ragassay.judges.questions import CitationSupport, ExtractClaims
 from ragassay.samples import Answer, Passage, Sample, Turn
 
@@ -37,6 +38,7 @@ FILE = Path(offline.__file__).with_name("data") / "agreement.yaml"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md"
 ASPECTS = ("faithfulness", "appropriateness", "completeness")
 TOLERANCE = 0.005
+WEIGHTS = "ragassay.judges.offline.refusal._weights"
 RESAMPLES = 2_000
 Floats = NDArray[np.float64]
 
@@ -91,9 +93,9 @@ def figures(row: Agreement, pairs: Pairs) -> dict[str, Any]:
 def written(text: str, found: Mapping[str, Mapping[str, float]]) -> str:
     """The file with these figures."""
     for name, one in found.items():
-        for key, value in one.items():
-            line = re.compile(rf"^({name}:\n(?:(?:  .*)?\n)*?  {key}: ).*$", re.M)
-            text = line.sub(rf"\g<1>{value}", text, count=1)
+        flow = ", ".join(f"{key}: {value}" for key, value in one.items())
+        line = re.compile(rf"^({name}:\n(?:  .*\n)*?  found: ).*$", re.M)
+        text = line.sub(rf"\g<1>{{{flow}}}", text, count=1)
     return text
 
 
@@ -150,14 +152,28 @@ def people(sample: Sample, aspect: str) -> float:
     return median(medians.values()) if aspect == "overall" else medians[aspect]
 
 
-def by_people(metric: str, aspect: str, *, references: bool = False) -> Pairs:
-    """A metric of the LLMs' answers, and of the references where asked for, and people's labels."""
-    chosen = [one for one in answers() if references or one.system != "reference"]
+def by_people(metric: str, aspect: str) -> Pairs:
+    """A metric of the LLMs' answers, and people's labels."""
+    chosen = [one for one in answers() if one.system != "reference"]
     return compared(
         scores(chosen, metric),
         [people(one, aspect) for one in chosen],
         [one.id.partition("<")[0] for one in chosen],
     )
+
+
+def faithful(*, references: bool = False) -> Pairs:
+    """rl_f of the LLMs' answers, and of the references where asked for, and people's faithfulness.
+
+    The two numbers that decide on a claim are chosen on nine tenths of the conversations, and the
+    last tenth has its values from them.
+    """
+    chosen = [one for one in answers() if references or one.system != "reference"]
+    said = scores(chosen, "rl_f(given=false)")
+    kept = [one for one, value in zip(chosen, said, strict=True) if value is not None]
+    labels = np.array([people(one, "faithfulness") for one in kept])
+    held_out, _ = cross_fitted(kept, labels)
+    return Pairs(held_out, labels, [one.id.partition("<")[0] for one in kept])
 
 
 def compared(
@@ -246,7 +262,7 @@ def declined(metric: str, value: float) -> Pairs:
     for system in {one["system"] for one in records}:
         there = [at for at, one in enumerate(records) if one["system"] == system]
         weights = trained([one for one in records if one["system"] != system])
-        with patch.object(refusal, "_weights", lambda weights=weights: tuple(weights)):
+        with patch(WEIGHTS, lambda weights=weights: tuple(weights)):
             for at, one in zip(there, scores([samples[at] for at in there], metric), strict=True):
                 said[at] = one
     return compared(
@@ -262,8 +278,8 @@ def lines(name: str) -> list[dict[str, Any]]:
 
 
 COMPUTED: Mapping[str, Callable[[], Pairs]] = {
-    "rl_f": lambda: by_people("rl_f(given=false)", "faithfulness"),
-    "rl_f_with_people": lambda: by_people("rl_f(given=false)", "faithfulness", references=True),
+    "rl_f": faithful,
+    "rl_f_with_people": lambda: faithful(references=True),
     "relevance": lambda: passages("umbrela"),
     "report_relevance": lambda: passages("ragreport_relevance"),
     "citations": cited,

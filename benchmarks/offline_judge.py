@@ -31,7 +31,6 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import offline_idk, offline_report
 from benchmarks.perturbations import perturbed
 from ragassay import load
 from ragassay.judges.offline import answer_to, supported_share
@@ -87,11 +86,11 @@ def main() -> None:
     print("\nfaithfulness, LLM systems: differences of Spearman's rho")
     differences(llm, n_resamples)
     if not quick:
-        found = cross_validated(llm)
-        print(f"\ncross-fitted by conversation over {len(GRID)} settings: rho {found.held_out:.3f}")
-        print(f"  each setting on all: {min(found.each):.3f} to {max(found.each):.3f}")
+        kept, people = faithfulness(llm)
+        held_out, each = cross_fitted([record.sample for record in kept], people)
+        print(f"\nrl_f cross-fitted by conversation, {len(GRID)} settings: ", end="")
+        print(f"rho {rho(held_out, people):.3f}; each on all: {min(each):.3f} to {max(each):.3f}")
     idk(records)
-    offline_report.report()
     perturbed([record.sample for record in records])
     speed(records)
 
@@ -260,30 +259,27 @@ GRID = tuple(itertools.product((0.35, 0.4, 0.45, 0.5, 0.55), (0.0, 0.1, 0.2, 0.3
 """Values of `questions.CLAIM` and `questions.ORDER` that are tried."""
 
 
-@dataclass(frozen=True)
-class CrossValidation:
-    """Spearman's rho of rl_f with people's faithfulness: of each setting of `GRID`, on all answers;
-    of the settings chosen on nine tenths of the conversations, each on the last tenth."""
+def cross_fitted(samples: Sequence[Sample], people: Floats) -> tuple[Floats, Floats]:
+    """rl_f by settings chosen without the conversation, in ten folds of conversations.
 
-    each: tuple[float, ...]
-    held_out: float
-    n: int
+    Args:
+        samples: that have an rl_f.
+        people: their faithfulness.
 
-
-def cross_validated(records: Sequence[Record]) -> CrossValidation:
-    """Ten folds of conversations: the best setting of nine scores the tenth."""
-    kept, people = faithfulness(records)
-    values = np.array([[share(record.sample, *setting) for record in kept] for setting in GRID])
-    talks = [record.sample.id.partition("<")[0] for record in kept]
+    Returns:
+        The value of each sample by the setting with the best rho on the other nine folds; and the
+        rho of each setting of `GRID` on all samples.
+    """
+    values = np.array([[share(sample, *setting) for setting in GRID] for sample in samples]).T
+    talks = [sample.id.partition("<")[0] for sample in samples]
     order = list(dict.fromkeys(talks))
     folds = np.array([order.index(talk) % 10 for talk in talks])
-    held_out = np.empty(len(kept))
+    held_out = np.empty(len(samples))
     for fold in range(10):
         others = folds != fold
         best = max(range(len(GRID)), key=lambda at: rho(values[at][others], people[others]))
         held_out[~others] = values[best][~others]
-    each = tuple(rho(row, people) for row in values)
-    return CrossValidation(each, rho(held_out, people), len(kept))
+    return held_out, np.array([rho(row, people) for row in values])
 
 
 def share(sample: Sample, claim: float, order: float) -> float:
@@ -313,7 +309,6 @@ def idk(records: Sequence[Record]) -> None:
     print("  published judge says   offline: full, partial, none")
     for said, name in ((True, "full"), (False, "anything else")):
         print(f"  {name:<22} " + ", ".join(f"{found[said, value]:>4}" for value in (1.0, 0.5, 0.0)))
-    offline_idk.report()
 
 
 def balanced_accuracy(records: Sequence[Record]) -> float:

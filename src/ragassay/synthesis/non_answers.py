@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from ragassay.golden import language_of
-from ragassay.judges.offline import OFFERS, TURN, content, parts, sentences
+from ragassay.judges.offline import TURN, content, parts, sentences
 
 _SORRY = r"(?:(?:i['\u2019]?m|i am) )?(?:very |so |really )?(?:sorry|afraid)\W+(?:but )?"
 _REFUSES = re.compile(
@@ -19,7 +19,9 @@ _REFUSES = re.compile(
 _MORE = re.compile(
     r"\b(?:provide|give|share|send|paste)\b.*\b(?:more|another|other|text|passages?|documents?"
     r"|details|context|information)\b"
-    r"|\b(?:help|assist) (?:you )?with\b|\banything else\b",
+    r"|\b(?:help|assist) (?:you )?with\b|\b(?:anything else|any (?:other|more|further) questions?"
+    r"|would you like (?:to know|me to|more|help)|do you have (?:any|other|more)"
+    r"|how (?:else )?can i (?:help|assist)|want to know more|more help)\b",
     re.IGNORECASE,
 )
 """What somebody who declines asks in return."""
@@ -65,7 +67,7 @@ def declined(text: str) -> bool:
     if not (_REFUSES.match(text) or ("refusal" in kinds and "statement" not in kinds)):
         return False
     asked = [one for one in sentences(text) if one.endswith(("?", "？"))]
-    return all(OFFERS.search(one) or _MORE.search(one) for one in asked)
+    return all(_MORE.search(one) for one in asked)
 
 
 def states(text: str) -> bool:

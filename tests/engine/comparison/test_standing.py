@@ -30,6 +30,15 @@ def records(answers: list[str], **more: object) -> list[dict]:
     ]
 
 
+def folders_of(sides: dict[str, list[str]], metrics: str, tmp_path: Path) -> list[str]:
+    """Run folders, one a side."""
+    for name, said in sides.items():
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in records(said)))
+        assert call(["run", str(path), "-m", metrics, "-o", f"{tmp_path}/{name}"]) == 0
+    return [f"{tmp_path}/{name}" for name in sides]
+
+
 def relabelled(run: Result, judge: str, metric: str) -> Result:
     """The run as if somebody else had judged a metric."""
     entry = run.summary.metrics[metric]
@@ -41,6 +50,7 @@ def relabelled(run: Result, judge: str, metric: str) -> Result:
 
 GOOD = [f"It was Ann of house number {at}." for at in range(30)]
 BAD = ["I don't know."] * 30
+UNMEASURED = "answer_match: the agreement of the offline judge with people was not measured."
 
 
 @pytest.fixture(scope="module")
@@ -55,14 +65,10 @@ def test_an_offline_judgment_without_known_agreement_is_indicative(judged) -> No
     better, worse = judged
     found = {d.name: d for d in ragassay.compare(better, worse).differences}
     assert found["contains_answer"].verdict == "better"
-    assert (found["answer_match"].verdict, found["answer_match"].standing) == (
-        "indicative",
-        "indicative",
-    )
-    assert str(found["answer_match"].why) == (
-        "answer_match: the agreement of the offline judge with people was not measured."
-    )
-    assert found["answer_match"].p_adjusted is None and found["answer_match"].p_value < 0.01
+    one = found["answer_match"]
+    assert (one.verdict, one.standing) == ("indicative", "indicative")
+    assert str(one.why) == UNMEASURED
+    assert one.p_adjusted is None and one.p_value < 0.01
     trusted = ragassay.compare(better, worse, trust_offline=True).differences
     assert {d.verdict for d in trusted} == {"better"}
 
@@ -109,8 +115,7 @@ CASES = [
     ({"language": "de", "of": "German answers"}, "indicative",
      "answer_match: the offline judge was measured on German answers only, and these data do not "
      "read as German."),
-    ({"kinds": ("another",)}, "indicative",
-     "answer_match: the agreement of the offline judge with people was not measured."),
+    ({"kinds": ("another",)}, "indicative", UNMEASURED),
 ]  # fmt: skip
 
 
@@ -205,15 +210,8 @@ def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) ->
 
 def test_nuggets_of_each_runs_own_have_no_verdict(tmp_path: Path, capsys) -> None:
     for name in ("keyword", "hybrid"):
-        words = [
-            "run",
-            str(examples.path_of(name)),
-            "-m",
-            "nuggets.all",
-            "-o",
-            f"{tmp_path}/{name}",
-        ]
-        assert call([*words, "--limit", "30"]) == 0
+        words = f"run {examples.path_of(name)} -m nuggets.all -o {tmp_path}/{name} --limit 30"
+        assert call(words.split()) == 0
     runs = [f"{tmp_path}/hybrid", f"{tmp_path}/keyword"]
     capsys.readouterr()
     for extra in ([], ["--trust-offline"]):
@@ -232,19 +230,7 @@ def test_nuggets_of_each_runs_own_have_no_verdict(tmp_path: Path, capsys) -> Non
 @pytest.fixture
 def folders(tmp_path: Path) -> list[str]:
     """Run folders, the good one first."""
-    for name, said in (("good", GOOD), ("bad", BAD)):
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(one) + "\n" for one in records(said)))
-        words = [
-            "run",
-            str(path),
-            "-m",
-            "answer_match,contains_answer,em",
-            "-o",
-            f"{tmp_path}/{name}",
-        ]
-        assert call(words) == 0
-    return [f"{tmp_path}/good", f"{tmp_path}/bad"]
+    return folders_of({"good": GOOD, "bad": BAD}, "answer_match,contains_answer,em", tmp_path)
 
 
 def test_a_gate_on_an_offline_judgment_is_undecided_unless_trusted(
@@ -256,13 +242,11 @@ def test_a_gate_on_an_offline_judgment_is_undecided_unless_trusted(
     assert "undecided" in capsys.readouterr().out
     assert call([*gate, "--trust-offline"]) == 0
     good, bad = folders
-    assert call(["compare", bad, good, "-m", "answer_match", "--fail-if-worse"]) == 3
-    assert (
-        call(["compare", bad, good, "-m", "answer_match", "--fail-if-worse", "--trust-offline"])
-        == 1
-    )
-    assert call(["compare", good, bad, "-m", "answer_match", "--fail-if-worse"]) == 3  # untested
-    assert call(["compare", good, bad, "-m", "answer_match,em", "--fail-if-worse"]) == 0
+    worse = ["compare", bad, good, "-m", "answer_match", "--fail-if-worse"]
+    assert (call(worse), call([*worse, "--trust-offline"])) == (3, 1)
+    worse = ["compare", good, bad, "--fail-if-worse", "-m"]
+    assert call([*worse, "answer_match"]) == 3  # untested
+    assert call([*worse, "answer_match,em"]) == 0
     drop = ["compare", bad, good, "-m", "answer_match", "--fail-if-drop", "answer_match>0.1"]
     assert call(drop) == 3
     assert call([*drop, "--trust-offline"]) == 1
@@ -274,11 +258,8 @@ def test_primary_metrics_are_tested_and_the_others_exploratory(folders: list[str
     assert call(["compare", bad, good, "--primary", "em", "--json", "--fail-if-worse"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["comparisons"]
     verdicts = {d["name"]: d["verdict"] for d in found["differences"]}
-    assert verdicts == {
-        "answer_match": "exploratory",
-        "contains_answer": "exploratory",
-        "em": "no difference shown",
-    }
+    others = dict.fromkeys(("answer_match", "contains_answer"), "exploratory")
+    assert verdicts == {**others, "em": "no difference shown"}
     assert found["primary"] == ["em"]
     (judged,) = [d for d in found["differences"] if d["name"] == "answer_match"]
     assert "the offline judge" in judged["why"], "what it rests on is told all the same"
@@ -289,10 +270,7 @@ def test_primary_metrics_are_tested_and_the_others_exploratory(folders: list[str
 
 
 def test_too_few_queries_leave_worse_undecided(tmp_path: Path, capsys) -> None:
-    for name, said in (("old", ["Ann"] * 4), ("new", ["Bob"] * 4)):
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(one) + "\n" for one in records(said)))
-        call(["run", str(path), "-m", "em", "-o", f"{tmp_path}/{name}"])
+    folders_of({"old": ["Ann"] * 4, "new": ["Bob"] * 4}, "em", tmp_path)
     capsys.readouterr()
     words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-worse"]
     assert call(words) == 3
@@ -324,10 +302,7 @@ def test_a_drop_is_excluded_shown_or_neither(
     margin: str, change: list[float], code: int, tmp_path: Path, capsys
 ) -> None:
     sides = {"old": ["Ann"] * len(change), "new": ["Bob" if c < 0 else "Ann" for c in change]}
-    for name, said in sides.items():
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(one) + "\n" for one in records(said)))
-        call(["run", str(path), "-m", "contains_answer,em,f1", "-o", f"{tmp_path}/{name}"])
+    folders_of(sides, "contains_answer,em,f1", tmp_path)
     words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-drop", margin]
     assert call(words) == code
     said = " ".join(capsys.readouterr().out.split())
@@ -355,18 +330,13 @@ def test_a_drop_where_lower_is_better_is_a_rise(tmp_path: Path) -> None:
 
 
 def test_a_drop_is_not_excluded_by_leaving_samples_unscored() -> None:
-    old = ragassay.evaluate(records(["Ann"] * 60), ["em"])
-    said = [{**one, "answer": None} if at < 20 else one for at, one in enumerate(old_records())]
+    whole = records(["Ann"] * 60)
+    old = ragassay.evaluate(whole, ["em"])
+    said = [{**one, "answer": None} if at < 20 else one for at, one in enumerate(whole)]
     new = ragassay.evaluate(said, ["em"])
-    found = ragassay.compare(new, old, fail_if_drop="em>0.2")
-    (gate,) = found.gates
+    (gate,) = ragassay.compare(new, old, fail_if_drop="em>0.2").gates
     assert gate.passed is None and gate.unscored == 20 and "missing" in gate.why
-    whole = ragassay.compare(old, old, fail_if_drop="em>0.2")
-    assert whole.gates[0].passed is True
-
-
-def old_records() -> list[dict]:
-    return records(["Ann"] * 60)
+    assert ragassay.compare(old, old, fail_if_drop="em>0.2").gates[0].passed is True
 
 
 @pytest.mark.parametrize(
@@ -391,7 +361,7 @@ def test_a_margin_that_makes_no_sense_is_refused(text: str, says: str) -> None:
 def test_agreement_stands_beside_the_score(folders: list[str], tmp_path: Path, capsys) -> None:
     capsys.readouterr()
     call(["run", str(tmp_path / "good.jsonl"), "-m", "answer_match", "-o", f"{tmp_path}/again"])
-    sentence = "answer_match: the agreement of the offline judge with people was not measured."
+    sentence = UNMEASURED
     assert sentence in " ".join(capsys.readouterr().out.split())
     for name in ("report.html", "report.md"):
         text = (tmp_path / "again" / name).read_text()
@@ -413,18 +383,11 @@ def test_scores_that_a_judge_owes_leave_a_margin_undecided(tmp_path: Path) -> No
     found = []
     with LLMServer(rule, faults=fault) as server:
         for ledger in ("old", "new"):
-            found.append(
-                ragassay.evaluate(
-                    records(GOOD[:20]),
-                    ["answer_match"],
-                    judge=f"{server.url}#m",
-                    ledger=str(tmp_path / ledger),
-                )
-            )
+            asked = {"judge": f"{server.url}#m", "ledger": str(tmp_path / ledger)}
+            found.append(ragassay.evaluate(records(GOOD[:20]), ["answer_match"], **asked))
     old, new = found
     assert sum(new.summary.metrics["answer_match"].unscored.values()) == 3
     gate, small = ragassay.compare(
         new, old, fail_if_drop=["answer_match>0.05", "answer_match>0.9"], force=True
     ).gates
-    assert gate.passed is None
-    assert small.passed is True
+    assert (gate.passed, small.passed) == (None, True)

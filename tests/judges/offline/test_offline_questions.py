@@ -81,7 +81,6 @@ REFUSALS = {
     "The bridge was opened in 1968.": "no",
     "There is no cure for the disease.": "no",
     "No, dogs are not allowed on the bridge.": "no",
-    "Forty thousand people live there, and the number does not change in winter.": "no",
     "The documents do not say who designed the bridge. However, the Aarwyk bridge was opened in "
     "1968 and carries trams and bicycles across the strait to the old market.": "partial",
 }
@@ -144,10 +143,7 @@ MATCHES = {
     ("yes", "No, it is not."): False,
     ("Ida Velt", "I don't know."): False,
     ("I don't know.", "The documents do not mention it."): True,
-    (
-        "The mill was sold to a baker from Ostmoor.",
-        "A baker from Ostmoor bought it, as the mill was sold.",
-    ): True,
+    ("The mill was sold to a baker.", "A baker bought it, as the mill was sold."): True,
     ("The mill was sold.", "The mill was not sold."): False,
 }  # fmt: skip
 

@@ -6,23 +6,19 @@ from .agreement import (
 )
 from .offline_judge import (
     LABEL as LABEL,
-    VERSION as VERSION,
     OfflineJudge as OfflineJudge,
     offline_asker as offline_asker,
     too_long as too_long,
 )
 from .query_match import grade as grade, score as score
 from .questions import (
-    ANSWERS as ANSWERS,
     answer_to as answer_to,
     contradicted as contradicted,
     supported_share as supported_share,
 )
 from .refusal import (
-    OFFERS as OFFERS,
     TURN as TURN,
     features as features,
-    is_small_talk as is_small_talk,
     parts as parts,
     says_idk as says_idk,
 )

@@ -1,8 +1,5 @@
 """How far the offline judge agrees with labels: ``data/agreement.yaml``, a row for each use of its
-answers and each population that it was measured on.
-
-A row speaks for the metrics that it names only: claims that are compared with passages say nothing
-about claims that are compared with a reference. Nor does it speak for another language.
+answers and each population that it was measured on. A row speaks for no other metric and language.
 """
 
 from __future__ import annotations
@@ -35,8 +32,8 @@ class Agreement:
         measure: what the value is.
         source: of the labels.
         value: AUC and balanced accuracy from 0 to 1 (0.5 by chance), Spearman's rho from -1 to 1
-            (0 by chance). Nothing was fitted to the labels that it is computed on.
-        low, high: its 95 % interval.
+            (0 by chance).
+        low, high: its 95 % interval, a bootstrap over conversations or queries.
         n: how many labelled items it rests on.
     """
 
@@ -75,16 +72,18 @@ def rows() -> tuple[Agreement, ...]:
     read: dict[str, dict[str, Any]]
     read = discovery.table("ragassay.judges.offline", "data/agreement.yaml")
     return tuple(
-        Agreement(name, **row | {key: tuple(row[key]) for key in ("kinds", "metrics")})
+        Agreement(
+            name,
+            tuple(row["kinds"]),
+            tuple(row["metrics"]),
+            source=row["source"],
+            **row["data"] | row["against"] | row["found"],
+        )
         for name, row in read.items()
     )
 
 
 def rows_of(kind: str, metric: str) -> tuple[Agreement, ...]:
-    """What was measured of a metric's use of the answers to a kind of question; empty for nothing.
-
-    Args:
-        kind: of a question (`Question.kind`).
-        metric: the name (`Metric.name`) of a metric that asks it.
-    """
+    """The rows of a metric's (`Metric.name`) use of the answers to a kind of question
+    (`Question.kind`); empty where it was not measured."""
     return tuple(row for row in rows() if kind in row.kinds and metric in row.metrics)

@@ -1,9 +1,8 @@
 """Signal 3: a sentence that nearly equals one of the passages, and what differs.
 
-Both sentences are laid side by side word by word. One negation, opposite, number, unit or name more
-or other, or two words that change places around a third one, and the sentences contradict each
-other; two such differences of negation, opposite or order cancel out ("not open", "closed"). An
-ordinary word in the place of another one may be a synonym, and contradicts nothing.
+One negation, opposite, number, unit or name more or other, or two words that change places around a
+third one, and the sentences contradict each other; two differences of negation, opposite or order
+cancel out ("not open", "closed"). Another ordinary word may be a synonym, and contradicts nothing.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import Literal
 from ragassay.judges.offline.evidence import Evidence
 from ragassay.judges.offline.words import (
     LISTS,
+    UNITS,
     content,
     is_number,
-    is_unit,
     names,
     spaced,
     stem,
@@ -32,20 +31,17 @@ Kind = Literal["negation", "opposite", "number", "unit", "name", "roles"]
 NEAR = 0.75
 """Share of a sentence's weight that stands in the other one, from which they are compared."""
 ALIKE = 0.9
-"""Share of the words of two sentences that they must have in common for a change of places to say
-something else."""
+"""Share of the words that two sentences have in common, from which a change of places matters."""
 LEAST = 13
 """Weight that two sentences must share for another number, unit or name to contradict."""
 SPREAD = 0.6
-"""Share of the other sentence's words, from the first to the last that they share, that they must
-share."""
+"""Share of the other's words, between the first and last in common, that must be in common."""
 EXCHANGED = 0.2
 """Largest share of a copy's words that stand in the place of others; one word in any case."""
 _PLACE = 3
 """Most words that stand in one place."""
 _LONGEST = 100
 """Words of a sentence that are compared."""
-
 _NEGATIONS = frozenset(LISTS["negations"])
 _NEGATING = re.compile(r"n't$|^[不没沒无無未非]$")
 _DENIED = re.compile(
@@ -116,7 +112,7 @@ def read(sentence: str) -> tuple[Word, ...]:
         kind: Literal["number", "name", ""] = ""
         if is_number(stemmed):
             kind = "number"
-        elif is_unit(stemmed) and words and words[-1].stem == each[at - 1]:
+        elif stemmed in UNITS and words and words[-1].stem == each[at - 1]:
             # A number with its unit is one word: 330 feet are not 330 metres.
             words[-1] = replace(words[-1], stem=f"{words[-1].stem} {stemmed}")
             continue
@@ -162,8 +158,8 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
             flips += sum(x.denied != y.denied for x, y in zip(here, there, strict=True))
             span += [c, d]
         elif tag == "replace":
-            alike = len(here) <= _PLACE and len(there) <= _PLACE
-            differ = [(w, kind) for w in here if alike and (kind := _against(w, there))]
+            few = len(here) <= _PLACE and len(there) <= _PLACE
+            differ = [(w, kind) for w in here if few and (kind := _against(w, there))]
             instead += differ
             places += bool(differ)
             reached += min(len(here), len(there))
@@ -180,13 +176,8 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
     if _turned(own, other):
         return Comparison(1.0, None if odd else "roles")
     dense = len(same) + reached >= SPREAD * (max(span, default=0) - min(span, default=0))
-    if (
-        near < NEAR
-        or len(same) < 2
-        or (places and held < LEAST)
-        or places > 1 + swapped
-        or not dense
-    ):
+    alike = near >= NEAR and len(same) >= 2 and dense
+    if not alike or (places and held < LEAST) or places > 1 + swapped:
         return Comparison(near)
     kind = next((one for one in kinds if one != "opposite"), None)
     if places == 2:
@@ -236,6 +227,7 @@ def _turned(own: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
     return False
 
 
+@lru_cache(maxsize=256)
 def near_copy(sentence: str, passages: Evidence) -> Comparison:
     """The comparison with the nearest sentence of the passages; of those that are about as near,
     one that does not contradict it counts."""

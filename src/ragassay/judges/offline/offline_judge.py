@@ -33,12 +33,7 @@ class OfflineJudge(Judge):
         return ()
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
-        """The answer itself, because it takes no request.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
+        """The answer itself, because it takes no request; ``repeat`` does not change it."""
         provenance = Provenance(LABEL, attempts=0)
         if cut := [name for name, _ in too_long(question.data)]:
             detail = (
@@ -53,12 +48,7 @@ class OfflineJudge(Judge):
         return Verdict(question, question.check(reply), provenance, repeat)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The same as `known`.
-
-        Args:
-            question: that is asked.
-            repeat: does not change the answer.
-        """
+        """The same as `known`; remembers what was too long."""
         self._too_long.update(hash(text) for _, text in too_long(question.data))
         return self.known(question, repeat)
 

@@ -64,12 +64,6 @@ def contradicted(sentence: str, passages: Sequence[str]) -> Kind | None:
     return near_copy(plain(sentence), evidence(tuple(passages))).kind
 
 
-def citation(question: asked.CitationSupport) -> asked.Support:
-    """How far the passage holds the statement."""
-    found = held(plain(question.statement), evidence((question.passage,)))
-    return asked.Support.model_validate({"support": found})
-
-
 def extract_claims(question: asked.ExtractClaims) -> asked.Claims:
     """The phrases of the answer's sentences; what addresses the judge stays whole."""
     claims: list[str] = []
@@ -83,52 +77,44 @@ def extract_claims(question: asked.ExtractClaims) -> asked.Claims:
     return asked.Claims(claims=tuple(claims))
 
 
-def claim_support(question: asked.ClaimSupport) -> asked.ClaimVerdicts:
-    """Claims of one sentence stand or fall together where it is a near copy. Any other one needs
-    its numbers and names in the passages, enough coverage, and the order of its sentence's words.
-    """
-    verdicts = _supported(question.claims, question.passages, CLAIM, ORDER)
-    return asked.ClaimVerdicts(supported=tuple(verdicts))
-
-
-def _supported(
-    all_claims: Sequence[str], texts: tuple[str, ...], least: float, order_part: float
+def supports(
+    all_claims: Sequence[str], texts: Sequence[str], least: float = CLAIM, part: float = ORDER
 ) -> list[bool]:
-    passages = evidence(texts)
+    """Which claims passages support. Claims of one sentence stand or fall together where it is a
+    near copy. Any other one needs its numbers and names in the passages, enough coverage, and the
+    order of its sentence's words. ``least`` and ``part`` take the place of `CLAIM` and `ORDER`."""
+    passages = evidence(tuple(texts))
     supported: list[bool] = []
     for claims in _by_sentence(all_claims):
         sentence = " ".join(claims)
         found = near_copy(sentence, passages)
         words = content(sentence)
-        order = passages.in_order(words)
+        order = part * passages.in_order(words)
         for claim in claims:
             stems = content(claim)
-            share = passages.coverage(stems)
-            strong = (1 - order_part) * share + order_part * order > least
-            good = passages.holds(strict(claim), words) and (found.copy or strong)
-            supported.append(good and bool(stems) and not found.kind and not is_hostile(claim))
+            strong = found.copy or (1 - part) * passages.coverage(stems) + order > least
+            good = strong and passages.holds(strict(claim), words) and not found.kind
+            supported.append(good and bool(stems) and not is_hostile(claim))
     return supported
 
 
 def _by_sentence(claims: Sequence[str]) -> Iterator[list[str]]:
     run: list[str] = []
-    for claim in claims:
+    for at, claim in enumerate(claims, 1):
         run.append(claim)
-        if claim.rstrip("\"'”’)]").endswith(_END) or len(run) == _CLAIMS:
+        end = claim.rstrip("\"'”’)]").endswith(_END) or len(run) == _CLAIMS
+        if end or at == len(claims):
             yield run
             run = []
-    if run:
-        yield run
 
 
 def supported_share(
     answer: str, passages: Sequence[str], claim: float = CLAIM, order: float = ORDER
 ) -> float | None:
-    """The share of an answer's claims that passages support, 0 to 1; ``None`` where it claims
-    nothing. ``claim`` and ``order`` take the place of `CLAIM` and `ORDER`."""
+    """The share of an answer's claims that passages support (see `supports`), 0 to 1; ``None``
+    where it claims nothing."""
     claims = extract_claims(asked.ExtractClaims("", answer)).claims
-    verdicts = _supported(claims, tuple(passages), claim, order)
-    return sum(verdicts) / len(verdicts) if verdicts else None
+    return sum(supports(claims, passages, claim, order)) / len(claims) if claims else None
 
 
 def relevance(question: asked.RelevanceGrade) -> asked.Relevance:
@@ -245,17 +231,14 @@ _YES_NO |= dict.fromkeys(("no", "false", "nein", "non", "否", "不是"), False)
 def _matched(query: str, answer: str, reference: str) -> float:
     """How well the answer matches the reference, 0 (not at all) to 1."""
     own, wanted = tokens(answer), tokens(plain(reference))
-    if not own or not wanted:
-        return 0.0
-    if own == wanted or (refuses(answer) and refuses(reference)):
-        return 1.0
+    declines = refuses(answer), refuses(reference)
+    if not own or not wanted or any(declines):
+        return float(bool(own and wanted) and all(declines))
     says = [_YES_NO.get(each[0]) for each in (own, wanted)]
-    if refuses(answer) or refuses(reference) or (None not in says and says[0] != says[1]):
-        return 0.0
-    query_stems, stems = set(content(query)), content(reference)
-    new = [one for one in stems if one not in query_stems] or stems
-    if not new:
-        return float(says[1] is not None and says[0] == says[1])
+    stems = content(reference)
+    if not stems or (None not in says and says[0] != says[1]):
+        return float((says[1] is not None and says[0] == says[1]) or own == wanted)
+    new = [one for one in stems if one not in content(query)] or stems
     text = evidence((answer,))
     if near_copy(reference, text).kind or not text.holds(strict(reference) & set(new), ()):
         return 0.0
@@ -268,8 +251,12 @@ ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
     asked.AnswerAttempted: attempted,
     asked.AnswerMatch: match,
     asked.AssignNuggets: assign,
-    asked.CitationSupport: citation,
-    asked.ClaimSupport: claim_support,
+    asked.CitationSupport: lambda q: asked.Support.model_validate(
+        {"support": held(plain(q.statement), evidence((q.passage,)))}
+    ),
+    asked.ClaimSupport: lambda q: asked.ClaimVerdicts(
+        supported=tuple(supports(q.claims, q.passages))
+    ),
     asked.ExtractClaims: extract_claims,
     asked.ExtractNuggets: extract_nuggets,
     asked.NuggetImportance: importance,

@@ -25,7 +25,7 @@ from ragassay.judges.offline.words import (
 )
 
 _REFUSALS, _SMALL_TALK = pattern("refusals"), pattern("small_talk")
-_COURTESIES, OFFERS = pattern("courtesies"), pattern("offers")
+_COURTESIES = pattern("courtesies")
 TURN = re.compile(
     r"[,;:.]?\s+(?:but|however|though|although|nevertheless|nonetheless|aber|jedoch|allerdings|mais"
     r"|cependant|pero|aunque|ma|tuttavia|mas|maar|но|однако)\b,?|；|;|，?(?:但是?|不过|然而)|けど、|が、",
@@ -70,14 +70,13 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
 def _kind(piece: str, enough: bool) -> Kind | None:
     if _REFUSALS.search(piece):
         return "refusal"
-    if is_hostile(piece):
-        return None
     if piece.endswith(("?", "？")):
         return "question"
     small = _SMALL_TALK.search(piece)
     if small and len(content(f"{piece[: small.start()]} {piece[small.end() :]}")) <= 1:
         return "small talk"
-    return "statement" if enough and tokens(piece) and not _COURTESIES.search(piece) else None
+    states = enough and tokens(piece) and not _COURTESIES.search(piece)
+    return "statement" if states and not is_hostile(piece) else None
 
 
 def features(answer: str, conversation: str = "") -> tuple[float, ...]:

@@ -33,10 +33,7 @@ _TOKEN = re.compile(
     rf"[{_UNSPACED}]+|\d+(?:[.,]\d+)*|°[cf]?|[%$€£¥]|(?:[^\W\d_{_UNSPACED}]\.){{2,}}"
     rf"|[^\W\d_{_UNSPACED}](?:[^\W_{_UNSPACED}]|['’](?=[^\W\d_]))*"
 )
-_ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])\b")
-_MONEY = re.compile(
-    r"([$€£¥]) ?(\d[\d.,]*\d|\d)((?: ?(?:million|billion|trillion|thousand|[km]\b))?)"
-)
+_MONEY = re.compile(r"([$€£¥]) ?(\d[\d.,]*\d|\d)((?: ?[mb]illion)?)")
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -47,12 +44,9 @@ _BLANK_LINES = re.compile(r"\n(?: ?\n)+")
 
 _SMALL = frozenset(LISTS["small"])
 _SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
-_NUMERALS = {word: int(value) for value, word in (one.split("=") for one in LISTS["numerals"])}
-_MONTHS, _UNITS = (
-    {form: one.split("=")[0] for one in LISTS[name] for form in one.split("=")}
-    for name in ("months", "units")
-)
-"""The first form of each, by each of its forms."""
+_NUMERALS = {word: value for value, word in (one.split("=") for one in LISTS["numerals"])}
+_UNITS = {form: one.split("=")[0] for one in LISTS["units"] for form in one.split("=")}
+"""The first form of each unit, by each of its forms."""
 _FORMS, _ENDINGS = (
     [(end, new, int(least)) for end, new, least in (one.split("=") for one in LISTS[name])]
     for name in ("forms", "endings")
@@ -73,8 +67,7 @@ def visible(text: str) -> str:
 
 
 def _single_spaced(text: str) -> str:
-    """Patterns start anew at each place of a run of spaces: their time would grow with its
-    square."""
+    # Patterns start anew at each place of a run of spaces: their time would grow with its square.
     return _BLANK_LINES.sub("\n", _SPACES.sub(" ", text))
 
 
@@ -92,7 +85,6 @@ def n_words(text: str) -> int:
 def tokens(text: str) -> list[str]:
     """The words of a text, lower case, in their order; numbers in digits, units in one form."""
     text = visible(text).casefold()
-    text = _ISO_DATE.sub(lambda m: f"{int(m[3])} {_BY_NUMBER[int(m[2]) - 1]} {m[1]}", text)
     text = _MONEY.sub(r"\2\3 \1", text)
     found: list[str] = []
     for word in _TOKEN.findall(text):
@@ -100,15 +92,11 @@ def tokens(text: str) -> list[str]:
             found += [word[at : at + 2] for at in range(max(1, len(word) - 1))]
         elif word[0].isdigit():
             found.append(_digits(word))
-        elif word in _NUMERALS or (found and found[-1][0].isdigit()):
-            _after_number(word, found)
+        elif word in _UNITS and found and found[-1][0].isdigit():
+            found.append(_UNITS[word])
         else:
-            found.append(_MONTHS.get(word) or _spelled(word))
+            found.append(_NUMERALS.get(word) or _spelled(word))
     return found
-
-
-_BY_NUMBER = list(dict.fromkeys(_MONTHS.values()))
-_SHORT_SCALES = {"k": 1_000, "m": 1_000_000}
 
 
 def _digits(word: str) -> str:
@@ -116,22 +104,6 @@ def _digits(word: str) -> str:
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word):
         word = word.replace(",", "")
     return re.sub(r"(?<=\d)\.0+$", "", word)
-
-
-def _after_number(word: str, found: list[str]) -> None:
-    """Adds a number in words, or what follows a number: a scale or a unit."""
-    value = _NUMERALS.get(word)
-    last = found[-1] if found else ""
-    if value is None:
-        found.append(_MONTHS.get(word) or _UNITS.get(word) or _spelled(word))
-    elif value >= 100 and re.fullmatch(r"\d{1,12}(?:\.\d{1,6})?", last):
-        found[-1] = f"{round(float(last) * value, 6):.6f}".rstrip("0").rstrip(".")
-    elif 20 <= value < 100 or not last.isdigit() or value >= 10:
-        found.append(str(value))
-    elif int(last[:3]) in range(20, 100, 10) and len(last) == 2:
-        found[-1] = str(int(last) + value)
-    else:
-        found.append(str(value))
 
 
 def _spelled(word: str) -> str:
@@ -201,12 +173,8 @@ def is_number(stemmed: str) -> bool:
     return stemmed[:1].isdigit()
 
 
-_UNIT_STEMS = frozenset(map(stem, _UNITS.values()))
-
-
-def is_unit(stemmed: str) -> bool:
-    """Whether a stem is that of a unit of measure or money."""
-    return stemmed in _UNIT_STEMS
+UNITS = frozenset(map(stem, _UNITS.values()))
+"""Stems of units of measure and money."""
 
 
 _NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2}[A-Z0-9]*\b")
@@ -264,11 +232,8 @@ _CUT = re.compile(
     r"(?<=[,;:，、；：—])(?<!\d[,:](?=\d))\s*|\s+[–—-]+\s+|\s*[()（）]\s*"
     r"|\s+(?=(?:and|or|but|because|although|though|while|whereas|which|where|when|if|unless|that|who"
     r"|whose|by|for|with|without|in|on|to|from|of|as|at|into|than|through|such|during|before|after"
-    r"|between|under|over|about|und|oder|aber|weil|dass|mit|von|für|auf|aus|bei|nach|durch|et|ou"
-    r"|mais|parce|pour|avec|dans|par|sur|pero|porque|para|por|desde|hasta)\s)"
+    r"|between|under|over|about|und|oder|aber|dass|mit|von|für|et|ou|mais|pour|avec|pero|para|por)\s)"
 )
-_LONGEST_PHRASE = 6
-"""Largest number of content words in a phrase; longer ones without a place to cut are halved."""
 
 
 def plain(text: str) -> str:
@@ -291,33 +256,19 @@ def sentences(text: str) -> list[str]:
 
 
 def phrases(sentence: str) -> list[str]:
-    """The phrases of a sentence, cut at punctuation, prepositions and conjunctions.
-
-    A piece that weighs less than two common words is joined to the next one, the last piece to the
-    one before it.
-    """
+    """The phrases of a sentence, cut at punctuation, prepositions and conjunctions; a piece that
+    weighs less than two common words is joined to the next one, the last to the one before it."""
     found: list[str] = []
-    pieces: list[str] = []
-    heavy = 0
+    piece, heavy = "", 0
     for cut in filter(None, _CUT.split(sentence)):
-        pieces.append(cut.strip())
+        piece = f"{piece} {cut.strip()}".strip()
         heavy += weigh(content(cut))
         if heavy >= 2 * LITTLE:
-            found.extend(_short(" ".join(pieces)))
-            pieces, heavy = [], 0
-    if pieces and found:
-        found[-1] = " ".join([found[-1], *pieces])
-    elif heavy:
-        found.append(" ".join(pieces))
-    return found
-
-
-def _short(phrase: str) -> list[str]:
-    words = phrase.split()
-    if len(content(phrase)) <= _LONGEST_PHRASE or len(words) < 2:
-        return [phrase]
-    middle = len(words) // 2
-    return [*_short(" ".join(words[:middle])), *_short(" ".join(words[middle:]))]
+            found.append(piece)
+            piece, heavy = "", 0
+    if piece and found:
+        found[-1] += f" {piece}"
+    return found or [piece] * bool(heavy)
 
 
 _ORDERS, _PRAISE = pattern("orders"), pattern("praise")
@@ -331,10 +282,8 @@ def is_hostile(sentence: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def evidence_sentences(text: str) -> tuple[str, ...]:
-    """The plain sentences of a text that may be used as evidence, in their order.
-
-    What addresses the judge is no evidence; after an explicit order the rest of the text is none.
-    """
+    """The plain sentences of a text that may be evidence: none that addresses the judge, nothing
+    after an explicit order."""
     text = visible(text)
     order = _ORDERS.search(text)
     if order is not None:
