@@ -224,7 +224,7 @@ def row_of_one(at: int, comparisons: int) -> str:
         )
         stated = [
             compared(cell.draw(g, cell.size), seed, 0.8).detectable
-            for seed in range(comparisons // 20)
+            for seed in range(comparisons // 5)
         ]
         size = float(np.mean([one for one in stated if one is not None]))
         detectable = _share(
