@@ -1,7 +1,7 @@
 """The offline judge's agreement with labels: its table, computed anew and as the file has it.
 
 ``python -m benchmarks.agreement [--write]``. Needs ``../shared/data/mtrag``. ``--write`` puts the
-figures into ``src/ragassay/judges/offline/data/agreement.yaml`` and ``docs/offline-judge.md``.
+figures into ``src/ragassay/engine/comparison/agreement.yaml`` and ``docs/offline-judge.md``.
 Without it the exit code is 1 where the file has another number of items, or a figure that differs
 by more than 0.005.
 
@@ -28,13 +28,15 @@ from numpy.typing import NDArray
 from benchmarks.fit_refusals import trained
 from benchmarks.offline_judge import cross_fitted
 from ragassay import evaluate, load
-from ragassay.judges import Verdict, offline
-from ragassay.judges.offline import Agreement, OfflineJudge, rows
+from ragassay.engine import comparison
+from ragassay.engine.comparison import Agreement, rows
+from ragassay.judges import Verdict
+from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.questions import CitationSupport, ExtractClaims
 from ragassay.samples import Answer, Passage, Sample, Turn
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"
-FILE = Path(offline.__file__).with_name("data") / "agreement.yaml"
+FILE = Path(comparison.__file__).with_name("agreement.yaml")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md"
 ASPECTS = ("faithfulness", "appropriateness", "completeness")
 TOLERANCE = 0.005

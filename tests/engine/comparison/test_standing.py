@@ -15,12 +15,12 @@ from llm_rule import Request
 from llm_server import LLMServer
 from ragassay import examples
 from ragassay.cli import call
-from ragassay.engine.comparison import gates, standing
+from ragassay.engine.comparison import Agreement, gates, standing
 from ragassay.engine.comparison.compared_arrays import compare_arrays
 from ragassay.engine.comparison.standing import judge_agreement
 from ragassay.engine.results.result import Result
 from ragassay.errors import UsageError
-from ragassay.judges.offline import LABEL, Agreement
+from ragassay.judges.offline import LABEL
 
 
 def records(answers: list[str], **more: object) -> list[dict]:

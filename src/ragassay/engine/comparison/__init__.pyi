@@ -1,4 +1,5 @@
 from . import drops as drops, gates as gates
+from .agreement import Agreement as Agreement, rows as rows, rows_of as rows_of
 from .comparability import (
     OWN_NUGGETS as OWN_NUGGETS,
     differing_queries as differing_queries,

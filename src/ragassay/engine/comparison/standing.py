@@ -9,10 +9,11 @@ from functools import cache
 
 from ragassay import suites
 from ragassay.counts import grouped
+from ragassay.engine.comparison.agreement import LEAST, Agreement, rows_of
 from ragassay.engine.results import MetricSummary
 from ragassay.errors import UsageError
 from ragassay.golden import word_lists
-from ragassay.judges.offline import LABEL, LEAST, Agreement, rows_of
+from ragassay.judges.offline import LABEL
 from ragassay.metrics.core import naming, uses_of
 from ragassay.note import Note
 from ragassay.scores import RECORD

@@ -1,9 +1,3 @@
-from .agreement import (
-    LEAST as LEAST,
-    Agreement as Agreement,
-    rows as rows,
-    rows_of as rows_of,
-)
 from .offline_judge import (
     LABEL as LABEL,
     OfflineJudge as OfflineJudge,

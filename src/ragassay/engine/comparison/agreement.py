@@ -1,4 +1,4 @@
-"""How far the offline judge agrees with labels: ``data/agreement.yaml``, a row for each use of its
+"""How far the offline judge agrees with labels: ``agreement.yaml``, a row for each use of its
 answers and each population that it was measured on. A row speaks for no other metric and language.
 """
 
@@ -70,7 +70,7 @@ class Agreement:
 def rows() -> tuple[Agreement, ...]:
     """All rows of the table."""
     read: dict[str, dict[str, Any]]
-    read = discovery.table("ragassay.judges.offline", "data/agreement.yaml")
+    read = discovery.table("ragassay.engine.comparison", "agreement.yaml")
     return tuple(
         Agreement(
             name,

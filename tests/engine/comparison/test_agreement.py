@@ -16,9 +16,10 @@ import yaml
 
 from ragassay import examples, load
 from ragassay.cli import call
+from ragassay.engine.comparison import rows, rows_of
 from ragassay.engine.comparison.standing import agreements
 from ragassay.judges.asking import Asker
-from ragassay.judges.offline import OfflineJudge, rows, rows_of
+from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.core import naming
