@@ -226,7 +226,7 @@ def row_of_one(at: int, comparisons: int) -> str:
             compared(cell.draw(g, cell.size), seed, 0.8).detectable
             for seed in range(comparisons // 5)
         ]
-        size = float(np.mean([one for one in stated if one is not None]))
+        size = float(np.median([one for one in stated if one is not None]))
         detectable = _share(
             [is_found(compared(cell.draw(g, size), seed)) for seed in range(comparisons)]
         )
