@@ -512,4 +512,4 @@ def test_the_mean_without_values_for_missing_parts_stands_beside_the_mean(tmp_pa
         assert shown[name] == f"{wording.number(metric.mean)}{metric.without_assumed}"
     nothing = ragassay.evaluate([{"id": "1", **lacking}], "ragreport")
     row = Page(report(nothing, tmp_path)).row("relevance")
-    assert row[1] == "–- without 1 for missing parts"
+    assert row[1] == "–1 for missing parts"

@@ -119,8 +119,6 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
 def difference_bar(difference: Difference, extent: float) -> Markup:
     """A difference and its interval around zero, on a scale from ``-extent`` to ``extent``.
 
-    The shaded zone holds the differences too small for so many queries to find.
-
     Args:
         difference: of a metric.
         extent: end of the scale.
@@ -129,11 +127,7 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
         return markup("")
     width, middle = 190, _BAR_H / 2
     x = _axis(-extent, extent, 6, width - 6)
-    shapes = []
-    if difference.detectable is not None:
-        left, right = x(-difference.detectable), x(difference.detectable)
-        shapes.append(_rect(left, 2, right - left, _BAR_H - 4, "blind"))
-    shapes.append(_line(x(0), 0, x(0), _BAR_H, "zero"))
+    shapes = [_line(x(0), 0, x(0), _BAR_H, "zero")]
     kind = difference.verdict.split()[0]
     if difference.low is not None and difference.high is not None:
         left, right = x(difference.low), x(difference.high)

@@ -150,7 +150,7 @@ def extents(
     for d in differences:
         bounds = metrics[d.name].bounds if d.name in metrics else (None, None)
         key = keys[d.name] = d.name if None in bounds else bounds
-        ends = [abs(x) for x in (d.diff, d.low, d.high, d.detectable) if x is not None]
+        ends = [abs(x) for x in (d.diff, d.low, d.high) if x is not None]
         reach[key] = max([reach.get(key, 0.0), *ends])
     return {name: 1.08 * reach[key] or 1.0 for name, key in keys.items()}
 
