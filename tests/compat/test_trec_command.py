@@ -135,9 +135,9 @@ def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(
 @pytest.mark.parametrize(
     ("words", "name"),
     [
-        ("", "(step-down max-T)"),
-        ("--correction holm", "(Holm)"),
-        ("--correction bh", "(Benjamini-Hochberg, 2 metrics)"),
+        ("", "step-down max-T over 2 metrics"),
+        ("--correction holm", "Holm over 2 metrics"),
+        ("--correction bh", "Benjamini-Hochberg over 2 metrics"),
         ("--correction none", "without a correction"),
     ],
 )

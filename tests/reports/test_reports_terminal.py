@@ -107,7 +107,7 @@ def test_footers_name_test_resamples_seed_correction_and_population() -> None:
     for said in (
         "new old difference interval p t-test p corrected p verdict n detectable",
         "two-sided paired sign flips, 10,000 random patterns, seed 0",
-        "hold for 7 metrics together (Holm) at the 5 % level",
+        "Correction: Holm over 7 metrics at the 5 % level",
         "The means run over the queries that both runs scored, of 45 queries in common",
         "The interval holds every difference that the corrected test does not reject.",
         "Detectable: the smallest true difference",

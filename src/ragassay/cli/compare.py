@@ -40,13 +40,13 @@ def compare(
 ) -> int:
     """Compare run folders, query by query: NEW first, OLD (the baseline) last.
 
-    Prints for each metric both means, their difference with its interval, and a verdict, which is
-    corrected for the number of metrics. --full adds p-values and how they were computed. With more
-    than two runs, each is compared with the last. One folder that holds several systems compares
-    those systems.
+    Prints for each metric both means, their difference (from 96 columns on with its interval), and
+    a verdict, which is corrected for the number of metrics. --full adds p-values and the method.
+    With more than two runs, each is compared with the last. One folder that holds several systems
+    compares those systems.
 
-    A verdict is "indicative", a hint, where few queries differ, or where the offline judge is not
-    known to agree with people.
+    A verdict is "indicative", a hint, where the differences of few queries could have come out
+    otherwise (one sentence says why), or where the offline judge is not known to agree with people.
 
     ```sh
     ragassay compare runs/new runs/old

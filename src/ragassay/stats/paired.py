@@ -28,9 +28,11 @@ BoolArray = NDArray[np.bool_]
 FEW_DIFFER = 10
 """With fewer clusters that differ, one that was not drawn may turn a verdict on graded scores."""
 
-SKEWED = 1.0
-"""Skewness of the differences from which a finding on the side of their shorter tail is doubtful:
-rare differences on the longer one may have been missed. Of 20 normal ones 4 in 100 have it."""
+SKEWED, SKEWED_UP_TO = 1.0, 30
+"""Skewness of up to 30 differences from which a finding on the side of their shorter tail is
+doubtful: rare differences on the longer one may have been missed. Of 20 normal ones 4 in 100 have
+it. With more differences it grows with the root of their number, as the effect of skewness on the
+test falls."""
 
 Doubt = Literal["", "few differ", "skewed"]
 """Why the test's assumption, differences symmetrical about their mean, is doubtful."""
@@ -223,7 +225,8 @@ def _doubt(units: Units, halves: bool) -> Doubt:
         return ""
     if not halves and np.count_nonzero(units.sums) < FEW_DIFFER:
         return "few differ"
-    return "skewed" if -skewness(units) * math.copysign(1.0, units.mean) > SKEWED else ""
+    away = -skewness(units) * math.copysign(1.0, units.mean)
+    return "skewed" if away > SKEWED * math.sqrt(max(units.n_units / SKEWED_UP_TO, 1.0)) else ""
 
 
 def skewness(units: Units) -> float:

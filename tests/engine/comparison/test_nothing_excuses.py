@@ -141,3 +141,14 @@ def test_what_one_system_alone_left_out_counts_at_its_worst(new: str, old: str) 
 def test_two_systems_that_left_something_out_for_other_reasons_are_not_alike() -> None:
     found, drop, _ = compared("r" * 40 + "n" * 20, "r" * 40 + "e" * 20)
     assert drop.passed is None and drop.unscored == 40 and not left_out(found)
+
+
+def test_a_finding_that_what_one_system_left_out_refutes_is_a_hint() -> None:
+    """Better where both have a score, and worse than the old run with its empty retrievals."""
+    new, old = "r" * 45 + "n" * 15, "r" * 31 + "w" * 14 + "r" * 15
+    found, _, worse = compared(new, old)
+    (difference,) = found.differences
+    assert (difference.verdict, difference.hint) == ("indicative", "better")
+    assert "left_out" in {note.kind for note in found.notes} and worse.passed is None
+    firm, _, _ = compared("r" * 59 + "n", "r" * 31 + "w" * 29)
+    assert firm.differences[0].verdict == "better"

@@ -107,7 +107,8 @@ RANKS = (
 )
 CASES = [
     ({}, "better", RANKS.format(85)),
-    ({"low": 0.79}, "indicative", f"{RANKS.format(79)} A verdict needs 80 %."),
+    ({"low": 0.79}, "indicative",
+     f"{RANKS.format(79)} The lower end must reach 80 % for a verdict."),
     ({"people": False}, "indicative", f"{RANKS.format(85)} A verdict needs labels by people."),
     ({"measure": "Spearman", "value": 0.7, "low": 0.6}, "better",
      "answer_match: the offline judge has a rank correlation of 0.60 to 0.95 with people's "

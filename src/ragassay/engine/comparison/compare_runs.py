@@ -36,7 +36,7 @@ from ragassay.engine.results import (
 )
 from ragassay.errors import UsageError
 from ragassay.note import Note
-from ragassay.stats import Bounds, check_one_sided, check_options, compare_pairs
+from ragassay.stats import Bounds, alpha_of, check_one_sided, check_options, compare_pairs
 
 
 def compare(
@@ -136,7 +136,8 @@ def compare(
         clustered_by=clustered_by,
         **draws,
     )
-    differences = {d.name: d for d in comparison.differences} | {
+    found = [_with_left_out(d, matched, draws) for d in comparison.differences]
+    differences = {d.name: d for d in found} | {
         name: compare_percentile(matched, name, **draws) for name in names if name not in means
     }
     if fail_if_drop:
@@ -200,6 +201,22 @@ def _inapplicable(matched: MatchedRuns, names: Sequence[str]) -> Iterator[Note]:
     for n, alike in by_count.items():
         if n:
             yield Note("inapplicable_to_both", {"n": n}, tuple(alike))
+
+
+def _with_left_out(d: Difference, matched: MatchedRuns, draws: Mapping[str, Any]) -> Difference:
+    """A finding, doubtful where it does not stand at the worst and the best value for what one of
+    the systems left out."""
+    finds = d.standing == "tested" and d.significant_adjusted
+    if not finds or d.doubt or not matched.left_out_by_one(d.name):
+        return d
+    low, high = matched.a.summary.metrics[d.name].bounds
+    for owed in ((low, high), (high, low)):
+        (a, in_a), (b, in_b) = matched.scores([d.name], owed)
+        (test,) = compare_pairs(a, b, mask=in_a & in_b, power=None, **draws)
+        same_side = (test.diff or 0.0) * (d.diff or 0.0) > 0.0
+        if None in owed or not same_side or (test.p_adjusted or 0.0) > alpha_of(draws["level"]):
+            return replace(d, doubt="left out")
+    return d
 
 
 def _drop_gate(

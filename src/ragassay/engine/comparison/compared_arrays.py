@@ -19,7 +19,7 @@ RAW_ALPHA = 0.05
 _TESTED = (
     *("a_mean", "b_mean", "diff", "low", "high", "p_value", "p_adjusted", "t_p_value", "cohens_d"),
     *("n", "n_differ", "wins", "losses", "ties", "least", "most", "safe_least", "safe_most"),
-    *("too_few", "doubt", "detectable"),
+    *("too_few", "doubt", "halves", "detectable"),
 )
 """What a `Difference` has of its test."""
 

@@ -20,7 +20,8 @@ def with_notes(comparison: Comparison, brought: Iterable[Note] = ()) -> Comparis
 def _doubts(comparison: Comparison) -> Iterator[Note]:
     """Findings whose test rests on an assumption that is doubtful here."""
     unit = "queries" if comparison.n_clusters is None else "clusters"
-    for doubt, kind in (("few differ", "few_differ"), ("skewed", "skewed_differences")):
+    kinds = {"few differ": "few_differ", "skewed": "skewed_differences", "left out": "left_out"}
+    for doubt, kind in kinds.items():
         names = _names([d for d in comparison.differences if d.doubtful and d.doubt == doubt])
         if names:
             yield Note(kind, {"most": FEW_DIFFER, "unit": unit}, names, "warning")
@@ -58,13 +59,15 @@ def _method(comparison: Comparison) -> Iterator[Note]:
         "seed": comparison.seed,
         "exact": EXACT_UP_TO,
         "level": comparison.level,
-        "alpha": 1 - comparison.level,
+        "alpha": round(1 - comparison.level, 12),
     }
     yield Note("compared_means", counts, severity="detail")
     yield Note("sign_flip_test", counts, severity="detail")
     counts["n"] = comparison.n_tested
     kind = comparison.correction if comparison.n_tested > 1 else "none"
     yield Note(f"correction_{kind}", counts, severity="detail")
+    if halved := [d for d in comparison.with_scores if d.halves and d.p_adjusted is not None]:
+        yield Note("mid_p", names=_names(halved), severity="detail")
     yield Note("interval_of_test", counts, severity="detail")
     yield Note("detectable", counts, severity="detail")
     if comparison.n_clusters is not None:

@@ -198,7 +198,6 @@ def decide(
     passed, unsettled = settled(gate, observed, possible, f"{why}{advice}" if why else "")
     seen = difference.most if falls else difference.least
     if passed is None and not why and seen is not None and gate.holds(seen):
-        n = plural(difference.n_differ, "query")
-        differs = either(difference.n_differ, "differs", "differ")
-        unsettled = f"only {n} {differs}, too few to exclude such a drop"
+        n = plural(difference.n, "query")
+        unsettled = f"{n} of which {difference.n_differ} differ are too few to exclude such a drop"
     return result(passed, unsettled or why)

@@ -85,11 +85,11 @@ def _not_worse(comparison: Comparison) -> tuple[GateResult, list[Difference]]:
     shown, or may be hidden by scores or queries that are missing.
     """
     differences = comparison.differences
-    passed, why, unscored = None, "none of these metrics has a verdict", 0
+    passed, why, unscored = None, "no metric has more than a hint of a verdict", 0
     if metrics := [d for d in differences if d.verdict == "worse"]:
         passed, why = False, f"worse: {_names(metrics)}"
     elif metrics := [d for d in differences if d.doubtful and d.suspected]:
-        why = f"A seems worse, but too few queries differ to be sure: {_names(metrics)}"
+        why = f"the new run seems worse, but that is only a hint: {_names(metrics)}"
     elif metrics := [
         d for d in differences if d.p_adjusted is not None and d.too_few and d.seems_worse
     ]:

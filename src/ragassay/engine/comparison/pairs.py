@@ -110,6 +110,12 @@ class MatchedRuns:
         reasons = [self._reasons(run, name) for run in (self.a, self.b)]
         return np.array([bool(a) and a == b for a, b in zip(*reasons, strict=True)], dtype=np.bool_)
 
+    def left_out_by_one(self, name: str) -> bool:
+        """Whether one system left a metric nothing to measure where the other one did not, or for
+        another reason."""
+        of_a, of_b = (self._reasons(run, name) for run in (self.a, self.b))
+        return any(a != b for a, b in zip(of_a, of_b, strict=True))
+
     def _reasons(self, run: Result, name: str) -> list[frozenset[Reason]]:
         """Why each query has no score by the system's doing; empty where that is not so of all its
         repeats."""

@@ -46,10 +46,11 @@ class Difference:
     the mean where few differ.
     ``too_few`` says that so few queries (or clusters) cannot reach the level of the test, whatever
     their differences. ``n_differ`` counts queries (or clusters) whose difference is not 0.
-    ``doubt`` says why a finding would be doubtful (``few differ``, ``skewed``): such a finding is
-    indicative. ``detectable`` is the smallest true difference, in the direction of ``diff``, that
-    the test by itself finds in so many queries with 80 % power. What could not be computed is
-    ``None``.
+    ``doubt`` says why a finding would be doubtful (``few differ``, ``skewed``, or ``left out``: it
+    rests on what one of the systems left out): such a finding is indicative. ``halves`` says that
+    the scores are 0 or 1, of which ties count half in the corrected p (mid-p). ``detectable`` is
+    the smallest true difference, in the direction of ``diff``, that the test by itself finds in so
+    many queries with 80 % power. What could not be computed is ``None``.
 
     ``standing`` says whether the verdict counts: ``tested``, or ``exploratory`` (not among the
     primary metrics), ``indicative`` (judged offline, without known agreement with people) or ``not
@@ -81,7 +82,8 @@ class Difference:
     most: float | None = None
     safe_least: float | None = None
     safe_most: float | None = None
-    doubt: Doubt = ""
+    doubt: Doubt | Literal["left out"] = ""
+    halves: bool = False
     too_few: bool = False
     standing: Standing = "tested"
     why: Note | None = None
@@ -195,6 +197,7 @@ class Comparison(Displayed):
                 **asdict(d),
                 "why": "" if d.why is None else str(d.why),
                 "verdict": d.verdict,
+                "hint": d.hint,
                 "A_mean": d.a_mean,
                 "B_mean": d.b_mean,
                 "Diff(A-B)": d.diff,

@@ -28,12 +28,6 @@ _INTERVALS = {
     "bca": "BCa bootstrap",
     "order-statistics": "ordered values",
 }
-_CORRECTIONS = {
-    "maxt": "max-T",
-    "holm": "Holm",
-    "bh": "Benjamini-Hochberg",
-    "none": "uncorrected",
-}
 _COUNTED = re.compile(r"(?P<label>.*?)(?P<count> \([\d,]+\))?", re.S)
 
 
@@ -153,11 +147,6 @@ def aggregate_note(metric: MetricSummary) -> str:
 def interval_name(code: str) -> str:
     """The kind of interval in words."""
     return _INTERVALS.get(code, code)
-
-
-def correction_name(code: str) -> str:
-    """The correction across metrics in words."""
-    return _CORRECTIONS.get(code.casefold(), code)
 
 
 def pieces(name: str) -> list[str]:
