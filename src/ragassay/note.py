@@ -45,7 +45,14 @@ class Note:
 
 
 def joined(notes: Iterable[Note]) -> list[Note]:
-    """The notes, those of one fact about several names as one, in the order of the first."""
+    """The notes, those of one fact about several names as one.
+
+    Args:
+        notes: those of one kind with the same counts and severity are one fact.
+
+    Returns:
+        A note a fact, in the order of the first of each.
+    """
     by_fact = grouped(
         ((note.kind, tuple(note.counts.items()), note.severity), note) for note in notes
     )

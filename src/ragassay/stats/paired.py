@@ -230,7 +230,11 @@ def _doubt(units: Units, halves: bool) -> Doubt:
 
 
 def skewness(units: Units) -> float:
-    """Skewness of the units' residuals, 0 where they are equal."""
+    """Skewness of the units' residuals, 0 where they are equal.
+
+    Args:
+        units: of any number.
+    """
     residuals = units.residuals
     largest = float(np.abs(residuals).max(initial=0.0))
     if largest == 0.0:

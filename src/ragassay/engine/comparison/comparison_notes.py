@@ -11,7 +11,12 @@ from ragassay.stats import EXACT_UP_TO, FEW_DIFFER
 
 
 def with_notes(comparison: Comparison, brought: Iterable[Note] = ()) -> Comparison:
-    """The comparison with its notes: those that its numbers give, and those that are brought."""
+    """The comparison with its notes.
+
+    Args:
+        comparison: of two runs.
+        brought: facts that its numbers do not give.
+    """
     standing = joined([d.why for d in comparison.differences if d.why is not None])
     beside = (*standing, *brought, *_beside(comparison))
     return replace(comparison, notes=(*_doubts(comparison), *beside, *_method(comparison)))

@@ -112,7 +112,11 @@ class MatchedRuns:
 
     def left_out_by_one(self, name: str) -> bool:
         """Whether one system left a metric nothing to measure where the other one did not, or for
-        another reason."""
+        another reason.
+
+        Args:
+            name: of the metric.
+        """
         of_a, of_b = (self._reasons(run, name) for run in (self.a, self.b))
         return any(a != b for a, b in zip(of_a, of_b, strict=True))
 

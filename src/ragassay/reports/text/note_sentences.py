@@ -16,6 +16,9 @@ from ragassay.reports.text import wording
 def said(note: Note) -> str:
     """The sentence of a note.
 
+    Args:
+        note: whose kind has words in ``note_words.yaml``.
+
     Raises:
         KeyError: a kind without words, or a count that they need and the note lacks.
     """
@@ -23,7 +26,12 @@ def said(note: Note) -> str:
 
 
 def all_said(notes: Iterable[Note], *severities: str) -> list[str]:
-    """The sentences of the notes of some severities, of all where none is named."""
+    """The sentences of notes.
+
+    Args:
+        notes: in the order of the sentences.
+        severities: of the notes that are said; all where none is named.
+    """
     return [said(note) for note in notes if not severities or note.severity in severities]
 
 

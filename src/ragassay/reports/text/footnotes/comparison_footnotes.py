@@ -56,12 +56,20 @@ def comparison_lines(comparison: Comparison, most: int = MOST_LINES) -> Lines:
 
 
 def method_lines(comparison: Comparison) -> list[str]:
-    """How the comparison was made."""
+    """How a comparison was made.
+
+    Args:
+        comparison: of two runs.
+    """
     return all_said(comparison.notes, "detail")
 
 
 def every_line(comparison: Comparison) -> Lines:
-    """All that there is to say: notes, and how the comparison was made."""
+    """All that there is to say: notes, and how a comparison was made.
+
+    Args:
+        comparison: of two runs.
+    """
     lines = comparison_lines(comparison, most=10_000)
     return Lines(lines.warnings, [*lines.notes, *method_lines(comparison)])
 
