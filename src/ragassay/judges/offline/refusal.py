@@ -104,7 +104,12 @@ def _weights() -> tuple[float, ...]:
 
 def refuses(answer: str, conversation: str = "") -> bool:
     """Whether an answer is a refusal and nothing else: where a phrase of refusal stands in it, by
-    the classifier; else only small talk alone and an answer that says nothing are."""
+    the classifier; else only small talk alone and an answer that says nothing are.
+
+    Args:
+        answer: its text.
+        conversation: the query with its earlier turns.
+    """
     kinds = {kind for kind, _ in parts(answer, conversation)}
     if "refusal" not in kinds:
         return kinds <= {"small talk"}
@@ -115,7 +120,12 @@ def refuses(answer: str, conversation: str = "") -> bool:
 
 def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
     """``yes`` for an answer that `refuses`, ``partial`` for another one with a refusal in it, else
-    ``no``."""
+    ``no``.
+
+    Args:
+        answer: its text.
+        conversation: the query with its earlier turns.
+    """
     if refuses(answer, conversation):
         return "yes"
     return "partial" if "refusal" in dict(parts(answer, conversation)) else "no"

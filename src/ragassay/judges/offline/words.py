@@ -77,13 +77,21 @@ def spaced(text: str) -> str:
 
 
 def n_words(text: str) -> int:
-    """How many words a text has; two characters of a script without spaces count as one."""
+    """How many words a text has; two characters of a script without spaces count as one.
+
+    Args:
+        text: in any script.
+    """
     unspaced = len(_IS_UNSPACED.findall(text))
     return len(_IS_UNSPACED.sub(" ", text).split()) + (unspaced + 1) // 2
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text, lower case, in their order; numbers in digits, units in one form."""
+    """The words of a text, lower case, in their order; numbers in digits, units in one form.
+
+    Args:
+        text: in any script.
+    """
     text = visible(text).casefold()
     text = _MONEY.sub(r"\2\3 \1", text)
     found: list[str] = []
@@ -116,7 +124,11 @@ def _spelled(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def stem(token: str) -> str:
-    """The part of a token that is compared with others; empty for a small word."""
+    """The part of a token that is compared with others; empty for a small word.
+
+    Args:
+        token: one of `tokens`.
+    """
     if token in _SMALL or token.endswith(_SMALL_ENDINGS):
         return ""
     if not token[0].isalpha() or _IS_UNSPACED.match(token):
@@ -151,7 +163,11 @@ def _singular(token: str) -> str:
 
 
 def content(text: str) -> list[str]:
-    """Stems of the words that are not small, in their order."""
+    """Stems of the words that are not small, in their order.
+
+    Args:
+        text: in any script.
+    """
     return [stemmed for stemmed in map(stem, tokens(text)) if stemmed]
 
 
@@ -159,7 +175,11 @@ _COMMON = frozenset(map(_stem, LISTS["common"]))
 
 
 def weight(stemmed: str) -> int:
-    """The weight of a stem: `WHOLE`, or `LITTLE` where it is a common English word."""
+    """The weight of a stem: `WHOLE`, or `LITTLE` where it is a common English word.
+
+    Args:
+        stemmed: what `stem` gives.
+    """
     return LITTLE if stemmed in _COMMON else WHOLE
 
 
@@ -243,7 +263,11 @@ def plain(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a plain text, each stripped; a line end is an end."""
+    """The sentences of a plain text, each stripped; a line end is an end.
+
+    Args:
+        text: without Markdown (`plain`).
+    """
     pieces: list[str] = []
     start = 0
     for gap in _STOP.finditer(text):
@@ -257,7 +281,11 @@ def sentences(text: str) -> list[str]:
 
 def phrases(sentence: str) -> list[str]:
     """The phrases of a sentence, cut at punctuation, prepositions and conjunctions; a piece that
-    weighs less than two common words is joined to the next one, the last to the one before it."""
+    weighs less than two common words is joined to the next one, the last to the one before it.
+
+    Args:
+        sentence: one of `sentences`.
+    """
     found: list[str] = []
     piece, heavy = "", 0
     for cut in filter(None, _CUT.split(sentence)):
