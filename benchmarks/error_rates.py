@@ -267,13 +267,13 @@ def one_metric(comparisons: int) -> None:
     """Both tables of one metric."""
     with ProcessPoolExecutor() as pool:
         print(
-            "| difference | true size | found | with the sentence | with it, where ten differ | "
-            "signs at random | at the detectable size |"
+            "| difference | true size | found | hint | hint, ten differ | no difference | "
+            "detectable |"
         )
         print("|---|---|---|---|---|---|---|")
         for row in pool.map(row_of_one, range(len(ONE)), [comparisons] * len(ONE)):
             print(row, flush=True)
-        print("\n| drop | margin | excluded | kept from it by the sentence |\n|---|---|---|---|")
+        print("\n| drop | margin | excluded | kept from it, as few differ |\n|---|---|---|---|")
         for row in pool.map(row_of_margin, range(len(MARGINS)), [comparisons] * len(MARGINS)):
             print(row, flush=True)
     print()
