@@ -28,9 +28,9 @@ BoolArray = NDArray[np.bool_]
 FEW_DIFFER = 10
 """With fewer clusters that differ, one that was not drawn may turn a verdict on graded scores."""
 
-SKEWED, SKEWED_UP_TO = 1.0, 30
+SKEWED, SKEWED_UP_TO = 0.7, 30
 """Skewness of up to 30 differences from which a finding on the side of their shorter tail is
-doubtful: rare differences on the longer one may have been missed. Of 20 normal ones 4 in 100 have
+doubtful: rare differences on the longer one may have been missed. Of 20 normal ones 7 in 100 have
 it. With more differences it grows with the root of their number, as the effect of skewness on the
 test falls."""
 
