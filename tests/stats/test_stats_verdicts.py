@@ -97,7 +97,7 @@ def test_skewness_matters_less_the_more_differences_there_are() -> None:
     losses = np.linspace(-0.3, -0.1, 30)
     losses[0] = 0.9
     assert compared(losses, n_resamples=500).doubt == "skewed"
-    assert not compared(np.tile(losses, 40), n_resamples=500).doubt
+    assert not compared(np.tile(losses, 80), n_resamples=500).doubt
 
 
 def test_false_findings_of_skewed_differences_carry_the_sentence() -> None:

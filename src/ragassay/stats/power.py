@@ -48,8 +48,12 @@ def detectable(
         A difference above 0; ``None`` with fewer than two clusters, where all are equal, or where
         no mean that these clusters can have is found with that power.
     """
-    sign = -1.0 if units.sums.sum() < 0.0 else 1.0
-    sums, counts = sign * units.sums, units.counts
+    total = float(units.sums.sum())
+    # Where neither direction is observed, swapping the systems must not change the result.
+    down = total < 0.0 or (total == 0.0 and sorted(-units.sums) > sorted(units.sums))
+    sums = -units.sums if down else units.sums
+    order = np.lexsort((units.counts, sums))
+    sums, counts = sums[order], units.counts[order]
     most = float((sums / counts).max(initial=0.0))
     if units.n_units < 2 or most <= 0.0 or not units.residuals.any():
         return None
