@@ -67,7 +67,7 @@ def test_empty_answers_cannot_be_compared_with_each_other(models: Models) -> Non
     some, none = naming.parse(NAME).score_window(window)
     assert isinstance(some, Score)
     assert some.parts["values"] == [None, 0.0, 0.0]
-    assert isinstance(none, Unscored) and none.reason == "undefined"
+    assert isinstance(none, Unscored) and none.reason == "empty_answer"
 
 
 def test_a_run_with_a_local_model_end_to_end(folder: str, tmp_path: Path) -> None:

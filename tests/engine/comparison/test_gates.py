@@ -260,7 +260,7 @@ def test_a_gate_on_a_lower_bound_passes_as_often_as_clopper_and_pearsons() -> No
         exact = stats.binomtest(right, 8, alternative="greater").proportion_ci(0.95).low
         found = decided("low(f1)>=0.6", [1.0] * right + [0.0] * (8 - right))
         assert found.value == pytest.approx(exact, rel=1e-9)
-        assert found.passed is passes and (exact >= 0.6) is (passes is True)
+        assert found.passed is passes and (exact >= 0.6) == (passes is True)
 
 
 def test_incomplete_runs_exit_with_three_unless_a_gate_failed() -> None:
