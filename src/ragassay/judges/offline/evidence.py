@@ -22,7 +22,7 @@ MOST_WINDOWS = 1_000
 """Of a passage; in longer ones, windows hold more sentences."""
 MOST_PLACES = 64
 """Sentences that are looked at for one word of a sentence that may be copied."""
-APART = 2
+APART = 4
 """How many content words later the second word of a pair may stand."""
 
 

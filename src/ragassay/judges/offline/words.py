@@ -208,7 +208,7 @@ def names(text: str) -> frozenset[str]:
     text = visible(text)
     each = _NAME.findall(text)
     words = [word for word in _MID.findall(text) if stem(word.casefold())]
-    if len(each) > 2 and 2 * len(each) > len(words) + 1:
+    if len(each) > 2 and 4 * len(each) > 3 * len(words) + 1:
         each = [word for word in each if word.isupper()]
     return frozenset(stemmed for name in each for stemmed in content(name))
 
@@ -281,7 +281,7 @@ def sentences(text: str) -> list[str]:
 
 def phrases(sentence: str) -> list[str]:
     """The phrases of a sentence, cut at punctuation, prepositions and conjunctions; a piece that
-    weighs less than two common words is joined to the next one, the last to the one before it.
+    weighs less than a word and a common one is joined to the next, the last to the one before it.
 
     Args:
         sentence: one of `sentences`.
@@ -291,7 +291,7 @@ def phrases(sentence: str) -> list[str]:
     for cut in filter(None, _CUT.split(sentence)):
         piece = f"{piece} {cut.strip()}".strip()
         heavy += weigh(content(cut))
-        if heavy >= 2 * LITTLE:
+        if heavy >= WHOLE + LITTLE:
             found.append(piece)
             piece, heavy = "", 0
     if piece and found:
