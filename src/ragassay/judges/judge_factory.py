@@ -2,6 +2,7 @@
 
 =================================== ============================================================
 ``offline``                         the embedded judge
+``offline:MODEL``                   the same, with a sentence encoder for relevance
 ``openai``                          the suite's published default model
 ``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.provider_table`
 ``http://localhost:8000/v1#model``  any OpenAI-compatible endpoint
@@ -71,6 +72,7 @@ class JudgeOptions:
         reuse: what of the ledger counts: ``all``; ``answers`` (what failed is asked again);
             ``nothing``.
         dry: nothing will be sent, so no key is needed.
+        encoder: gives the cosine of two texts, and the label, of a sentence encoder by its name.
     """
 
     concurrency: int = MOST
@@ -91,6 +93,7 @@ class JudgeOptions:
     judge_name: str | None = None
     reuse: Reuse = "all"
     dry: bool = False
+    encoder: Callable[[str], tuple[Callable[[str, str], float], str]] | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -130,9 +133,11 @@ def kinds() -> Mapping[str, MakeJudge]:
 
 
 def _offline(name: str, options: JudgeOptions) -> Judge:
-    if name:
-        raise UsageError(f"The judge offline has no model: write offline, not offline:{name}.")
-    return OfflineJudge()
+    if name and options.encoder is None:
+        raise UsageError(
+            f"No sentence encoders can be used here: write offline, not offline:{name}."
+        )
+    return OfflineJudge(*options.encoder(name)) if name and options.encoder else OfflineJudge()
 
 
 def _replay(name: str, options: JudgeOptions) -> Judge:

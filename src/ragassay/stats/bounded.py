@@ -9,12 +9,13 @@ these. With m for the mean, and the range taken as 0 to 1,
   with the correlation inside clusters (icc, from an analysis of variance) and the sum K of the
   squared sizes over n: at most K.
 
-Both are estimated, so both are enlarged by (t / z)^2, up to the most that they can be. The degrees
-of freedom of t are k + 1, and at most one less than there are clusters. k says how many clusters
-the spread rests on: with D for a cluster's distances from the end of the range, added up, it is
-``sum(D)^2 / sum(D^2)``, which is k where k clusters have the same D and the others none. (The end
-with the smaller k counts.) The 1 is one more cluster, believed beforehand, with an icc of 0.1. A
-variance is taken to be no smaller than if one more score lay half a percent of the range away.
+Both are estimated, so v is enlarged by (t / z)^2 and d by t / z (its square covers more often than
+it says: `benchmarks/coverage.py`), up to the most that they can be. The degrees of freedom of t are
+k + 1, and at most one less than there are clusters. k says how many clusters the spread rests on:
+with D for a cluster's distances from the end of the range, added up, it is ``sum(D)^2 / sum(D^2)``,
+which is k where k clusters have the same D and the others none. (The end with the smaller k
+counts.) The 1 is one more cluster, believed beforehand, with an icc of 0.2. A variance is taken to
+be no smaller than if one more score lay half a percent of the range away.
 
 Where all scores are equal, v is 1 and d is K.
 
@@ -33,7 +34,7 @@ import numpy as np
 from ragassay.stats.distributions import beta_ppf, normal_ppf, t_ppf
 from ragassay.stats.units import FloatArray, Units
 
-_BELIEVED_ICC = 0.1
+_BELIEVED_ICC = 0.2
 """Correlation inside the one cluster that is believed beforehand."""
 
 _LEAST_SPREAD = 0.005
@@ -61,7 +62,7 @@ def range_bounds(units: Units, low: float, high: float, level: float) -> tuple[f
     if units.within or _between(units):
         k = _distant(units, low, high)
         t = t_ppf((1.0 + level) / 2.0, min(k + 1.0, units.n_units - 1.0))
-        effect = min(_design_effect(units, k) * (t / z) ** 2, _average_size(units))
+        effect = min(_design_effect(units, k) * t / z, _average_size(units))
         variance = min(_variance(units, low, high, k) * (t / z) ** 2, 1.0)
         trials = units.n_values / (variance * effect)
     if trials * min(mean, 1.0 - mean) > _NORMAL_FROM:

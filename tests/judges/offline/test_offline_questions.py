@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.judges.offline import OfflineJudge, answer_to, says_idk, too_long
+from ragassay.judges.offline import LABEL, OfflineJudge, answer_to, says_idk, too_long
 from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.questions import (
@@ -71,6 +71,7 @@ REFUSALS = {
     "I don't know.": "yes",
     "I'm sorry, but the documents do not mention the fee.": "yes",
     "There is not enough information to answer that question.": "yes",
+    "The documents do not say so. The passages mainly discuss bridges and their tolls.": "yes",
     "Das steht leider nicht im Text.": "yes",
     "Die Dokumente enthalten keine Angaben dazu.": "yes",
     "Les documents ne mentionnent pas ce prix.": "yes",
@@ -81,6 +82,7 @@ REFUSALS = {
     "The bridge was opened in 1968.": "no",
     "There is no cure for the disease.": "no",
     "No, dogs are not allowed on the bridge.": "no",
+    "If you can't find the ticket, ask at the gate of the bridge.": "no",
     "The documents do not say who designed the bridge. However, the Aarwyk bridge was opened in "
     "1968 and carries trams and bicycles across the strait to the old market.": "partial",
 }
@@ -125,7 +127,11 @@ def test_a_citation_supports_what_its_passage_holds(statement: str) -> None:
 
 def test_claims_are_phrases_of_sentences_that_state_something() -> None:
     answer = "Hello! According to the documents, the bridge was opened in 1968. Is that enough?"
-    assert answer_to(ExtractClaims("", answer)).claims == ("the bridge was opened", "in 1968.")  # type: ignore[union-attr]
+    assert answer_to(ExtractClaims("", answer)).claims == ("the bridge was opened in 1968.",)  # type: ignore[union-attr]
+    longer = "The bridge carries trams and bicycles, and the toll was raised by the town council."
+    assert answer_to(ExtractClaims("", longer)).claims == (  # type: ignore[union-attr]
+        "The bridge carries trams", "and bicycles, and the toll was raised", "by the town council.",
+    )  # fmt: skip
     assert answer_to(ExtractClaims("", "I don't know.")).claims == ()  # type: ignore[union-attr]
 
 
@@ -231,3 +237,18 @@ def test_four_times_the_text_is_four_times_the_work(name: str) -> None:
 
     few, many = (calls(lambda n=n: answer_to(MADE[name](text(n)))) for n in (300, 1200))  # type: ignore[misc]
     assert many <= 6 * few
+
+
+def test_a_sentence_encoder_joins_the_words_where_relevance_is_asked_for() -> None:
+    near = {"Anyone over eighteen is served.": 0.9, "Rain fell.": -0.2}
+    judge = OfflineJudge(lambda query, text: near[text], "tiny")
+    query = "Who may open an account?"
+    for text, grade in zip(near, (2, 0), strict=True):
+        for one, label in ((judge, "+tiny"), (OfflineJudge(), "")):
+            verdict = one.known(RelevanceGrade(query, text))
+            assert not isinstance(verdict, Failure)
+            assert verdict.answer.grade == (grade if label else 0)
+            assert verdict.provenance.judge == one.label == LABEL + label
+    report = judge.known(ReportOnContext(query, tuple(near)))
+    assert not isinstance(report, Failure) and report.answer.relevance == 3
+    assert judge.known(ClaimSupport((BRIDGE,), (BRIDGE,))).answer.supported == (True,)  # type: ignore[union-attr]

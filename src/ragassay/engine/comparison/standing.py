@@ -21,7 +21,7 @@ from ragassay.scores import RECORD
 OFFLINE = "offline-lexical/"
 """How the offline judge's label begins."""
 
-_OFFLINE_LABEL = re.compile(re.escape(OFFLINE) + r"\w*")
+_OFFLINE_LABEL = re.compile(re.escape(OFFLINE) + r"[^\s,()]*")
 _KINDS = {"AUC": "offline_auc", "balanced accuracy": "offline_accuracy", "Spearman": "offline_rank"}
 
 

@@ -6,6 +6,7 @@ from .model_checks import (
 )
 from .model_survey import Surveyed as Surveyed, check as check, survey as survey
 from .modelling import (
+    cosine_of as cosine_of,
     embedding_among as embedding_among,
     here as here,
     identities as identities,

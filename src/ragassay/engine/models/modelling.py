@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
+import numpy as np
+
 from ragassay.engine.config import RunConfig
+from ragassay.errors import UsageError
 from ragassay.metrics.core import Metric, choices_of, naming, reached
 from ragassay.models import ModelOptions, Models, Unavailable, Weights, in_half
 from ragassay.models.weights import facts, folder_of, identity, place_of
+from ragassay.scores import Unscored
 
 
 def model_options(config: RunConfig) -> ModelOptions:
     """Where a configuration says that models are, and how they run."""
     return ModelOptions(config.models, config.device, config.dtype, config.batch_size)
+
+
+def cosine_of(config: RunConfig, name: str) -> tuple[Callable[[str, str], float], str]:
+    """The cosine of two texts' vectors (0 for a text without one) by a model on this machine, and
+    the model's label.
+
+    Args:
+        config: says where models are, and how they run.
+        name: of a sentence encoder, or its folder.
+
+    Raises:
+        UsageError: a package or the model is not available.
+    """
+    from ragassay.models.embedders import LocalEmbedder
+
+    try:
+        embedder = LocalEmbedder(model_options(config), Weights.parse(name))
+    except Unavailable as error:
+        raise UsageError(f"offline:{name}: {error}") from error
+
+    def cosine(one: str, other: str) -> float:
+        found = [
+            v / np.linalg.norm(v)
+            for v in embedder.embed((one, other)).values()
+            if not isinstance(v, Unscored)
+        ]
+        return float(found[0] @ found[-1]) if len(found) == 2 else 0.0
+
+    return cosine, embedder.label
 
 
 def weights_among(metrics: Iterable[Metric], embedder: str | None = None) -> list[Weights]:

@@ -6,12 +6,13 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragassay.counts import either, plural
 from ragassay.engine.config import Judging, RunConfig
-from ragassay.engine.models import identities
+from ragassay.engine.models import cosine_of, identities
 from ragassay.engine.results import Given, Spending
 from ragassay.engine.run.scoring import judged_among
 from ragassay.errors import UsageError
@@ -132,7 +133,7 @@ def open_session(
 
     published = [suite.default_model for suite in suites if suite.default_model]
     budget = None if config.budget is None else Budget.parse(config.budget)
-    options = options_of(config, dry=dry)
+    options = replace(options_of(config, dry=dry), encoder=partial(cosine_of, config))
     place = config.ledger or DEFAULT
     with ExitStack() as stack:
         ledger = Ledger(MEMORY if dry and not is_there(place) else place)
@@ -159,7 +160,9 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
     from ragassay.judges import JudgeOptions
 
     reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
-    names = [one.name for one in fields(JudgeOptions) if one.name not in ("reuse", "dry")]
+    names = [
+        one.name for one in fields(JudgeOptions) if one.name not in ("reuse", "dry", "encoder")
+    ]
     values: dict[str, Any] = {name: getattr(config, RENAMED.get(name, name)) for name in names}
     chosen = {name: value for name, value in values.items() if value is not None}
     return JudgeOptions(**chosen, reuse=reuse, dry=dry)

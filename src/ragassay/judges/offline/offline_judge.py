@@ -7,25 +7,32 @@ from typing import Any
 
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline.questions import answer_to
+from ragassay.judges.offline.questions import Cosine, answer_to
 from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 
-VERSION = 3
+VERSION = 4
 """Raised when any of its answers changes."""
 
 LABEL = f"offline-lexical/{VERSION}"
 
 
 class OfflineJudge(Judge):
-    """Answers by signals from words; ``unsupported`` to what these cannot tell."""
+    """Answers by signals from words; ``unsupported`` to what these cannot tell.
+
+    Args:
+        cosine: of a sentence encoder, which joins the words where relevance is asked for.
+        encoder: its name, for the label.
+    """
 
     label = LABEL
 
-    def __init__(self) -> None:
+    def __init__(self, cosine: Cosine | None = None, encoder: str = "") -> None:
+        self.label = f"{LABEL}+{encoder}" if cosine else LABEL
+        self._cosine = cosine
         self._too_long: set[int] = set()
 
     def leaves(self) -> tuple[Judge, ...]:
@@ -34,14 +41,14 @@ class OfflineJudge(Judge):
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
         """The answer itself, because it takes no request; ``repeat`` does not change it."""
-        provenance = Provenance(LABEL, attempts=0)
+        provenance = Provenance(self.label, attempts=0)
         if cut := [name for name, _ in too_long(question.data)]:
             detail = (
                 f"{', '.join(cut).replace('_', ' ')}: longer than {LONGEST:,} characters, which "
                 "the offline judge does not read; split long texts, or name an LLM as the judge"
             )
             return Failure(question, Reason.CONTEXT_TOO_LONG, detail, provenance, repeat)
-        reply = answer_to(question)
+        reply = answer_to(question, self._cosine)
         if reply is None:
             detail = f"the offline judge has no answer to {question.kind}; name an LLM as the judge"
             return Failure(question, Reason.UNSUPPORTED, detail, provenance, repeat)

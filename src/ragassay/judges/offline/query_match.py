@@ -58,7 +58,10 @@ def score(query: str, passage: str, earlier: tuple[str, ...] = ()) -> float:
     return (1 - TOGETHER) * alone + TOGETHER * together
 
 
-def grade(query: str, passage: str, earlier: tuple[str, ...] = ()) -> int:
-    """UMBRELA's grade of a passage, 0 to 3; see `score`."""
-    found = score(query, passage, earlier)
+def grade(found: float) -> int:
+    """UMBRELA's grade of a passage, 0 to 3.
+
+    Args:
+        found: its `score`, alone or with a sentence encoder's cosine.
+    """
     return sum(found >= least for least in GRADES)

@@ -31,6 +31,8 @@ CLAIM, ORDER = 0.45, 0.2
 that for the order."""
 STARS = (0.1, 0.2, 0.35, 0.5)
 """Relevance from which the report on a context gives 2, 3, 4 and 5 stars."""
+ENCODED = 0.25
+"""Part of the relevance that is the cosine, where there is a sentence encoder."""
 NEAR_QUERY = 0.35
 """Share of a query's weight from which a sentence is near it."""
 SAME = 0.6
@@ -117,15 +119,27 @@ def supported_share(
     return sum(supports(claims, passages, claim, order)) / len(claims) if claims else None
 
 
-def relevance(question: asked.RelevanceGrade) -> asked.Relevance:
+Cosine = Callable[[str, str], float]
+"""Of the vectors of two texts by a sentence encoder, -1 to 1."""
+
+
+def relevance(question: asked.RelevanceGrade, cosine: Cosine | None = None) -> asked.Relevance:
     """The grade, used for all three steps: words do not show how far a passage can be trusted."""
-    found = grade(question.query, question.passage, question.earlier)
+    found = grade(_relevance(question.query, question.passage, question.earlier, cosine))
     return asked.Relevance(match=found, trust=found, grade=found)
 
 
-def report(question: asked.ReportOnContext) -> asked.ContextReport:
+def _relevance(query: str, text: str, earlier: tuple[str, ...], cosine: Cosine | None) -> float:
+    words = score(query, text, earlier)
+    return (
+        words if cosine is None else (1 - ENCODED) * words + ENCODED * max(cosine(query, text), 0)
+    )
+
+
+def report(question: asked.ReportOnContext, cosine: Cosine | None = None) -> asked.ContextReport:
     """The relevance of the best chunk; the other fields have no signal behind them."""
-    best = max((score(question.query, chunk) for chunk in question.chunks), default=0.0)
+    found = (_relevance(question.query, chunk, (), cosine) for chunk in question.chunks)
+    best = max(found, default=0.0)
     why = "the offline judge compares words, which do not tell this; name an LLM as the judge"
     lost = Lost(reason=Reason.UNSUPPORTED, detail=why)
     return asked.ContextReport(
@@ -247,7 +261,7 @@ def _matched(query: str, answer: str, reference: str) -> float:
     return share if share >= (1.0 if short else FOUND) else 0.0
 
 
-ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
+_ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
     asked.AnswerAttempted: attempted,
     asked.AnswerMatch: match,
     asked.AssignNuggets: assign,
@@ -261,14 +275,21 @@ ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
     asked.ExtractNuggets: extract_nuggets,
     asked.NuggetImportance: importance,
     asked.ReferenceRating: rating,
-    asked.RelevanceGrade: relevance,
-    asked.ReportOnContext: report,
     asked.SaysIdk: lambda q: asked.Idk(says_idk=says_idk(q.answer, q.conversation)),
 }
-"""The function that answers each type of question."""
+"""The function that answers each type of question that no encoder has a part in."""
 
 
-def answer_to(question: Question[Any]) -> Any | None:
-    """The answer, or ``None`` where the judge has none to this question."""
-    answer = ANSWERS.get(type(question))
+def answer_to(question: Question[Any], cosine: Cosine | None = None) -> Any | None:
+    """The answer, or ``None`` where the judge has none to this question.
+
+    Args:
+        question: any.
+        cosine: of query and passage, which joins the words in questions about relevance.
+    """
+    if isinstance(question, asked.RelevanceGrade):
+        return relevance(question, cosine)
+    if isinstance(question, asked.ReportOnContext):
+        return report(question, cosine)
+    answer = _ANSWERS.get(type(question))
     return None if answer is None else answer(question)
