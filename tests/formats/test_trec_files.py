@@ -36,8 +36,8 @@ def write(folder: Path, content: str | bytes, name: str = "file") -> Path:
         pytest.param(RUN.replace("\n", "\r"), id="CR alone"),
         pytest.param(RUN.rstrip("\n"), id="no last line end"),
         pytest.param("# about\n" + RUN.replace("\n", "\n\n # more\n"), id="comments, blank lines"),
-        pytest.param(RUN.replace("tag\n", "tag more junk\n", 1), id="junk on the first line"),
-        pytest.param(RUN.replace("tag\nq2", "tag x\tjunk \nq2"), id="junk on another line"),
+        pytest.param(RUN.replace("tag\n", "tag # a note\n", 1), id="comment on the first line"),
+        pytest.param(RUN.replace("tag\nq2", "tag\t#note \nq2"), id="comment on another line"),
         pytest.param(b"\xef\xbb\xbf" + RUN.encode(), id="byte order mark"),
         pytest.param(gzip.compress(RUN.encode()), id="gzip"),
         pytest.param(gzip.compress(b"\xef\xbb\xbf" + RUN.encode()), id="gzip with a mark"),
@@ -61,7 +61,7 @@ def test_quotes_hashes_and_brackets_are_characters_like_any_other(tmp_path: Path
 
 
 def test_graded_and_negative_grades_are_kept(tmp_path: Path) -> None:
-    path = write(tmp_path, QRELS + "q2 0 d 3 junk\n")
+    path = write(tmp_path, QRELS + "q2 0 d 3\n")
     assert qrels_and_runs.read_qrels_by_query(path) == {
         "q1": {"a": 1, "c": 0},
         "q2": {"b": -1, "d": 3},

@@ -1,10 +1,11 @@
 """TREC qrels and runs, and BEIR qrels.
 
 A run has six columns (query, ``Q0``, document, rank, score, tag), qrels have four (query,
-iteration, document, grade), separated by spaces or tabs; further columns are ignored, and so are
-blank lines and lines that begin with ``#``. Ranks follow from the scores; a rank column that
-contradicts them causes a warning. BEIR qrels are tab-separated with the header ``query-id``,
-``corpus-id``, ``score``. All may be gzip.
+iteration, document, grade). A line with tabs between all of them is split at the tabs, any other
+one at blanks; one with more or fewer columns is an error, as in trec_eval. Blank lines, lines that
+begin with ``#`` and such a comment at the end of a line are left out. Ranks follow from the scores;
+a rank column that contradicts them causes a warning. BEIR qrels are tab-separated with the header
+``query-id``, ``corpus-id``, ``score``. All may be gzip. JSON and Parquet: `json_and_parquet`.
 
 polars reads a file at once. Only where that meets something unexpected is the file read again line
 by line, which finds the faulty line.
@@ -24,6 +25,7 @@ import numpy as np
 from ragassay.counts import share
 from ragassay.errors import InputError, called, warn_user
 from ragassay.formats.sources import opened, placed, read_all, standard_input, unpacking
+from ragassay.formats.trec.json_and_parquet import not_whole, read_other
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +74,7 @@ _QRELS = Layout("qrels file", ("query", "_iteration", "document", "grade"), "gra
 _BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
 _BLOCK = 1 << 18
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,18}")
+_WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,15}(\.0*)?|[+-]?\d{1,18}")
 _NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -82,9 +84,11 @@ def read_run(path: Path) -> TrecRun:
     Where the rank column contradicts the scores, a `RagassayWarning` says so.
 
     Raises:
-        InputError: the file cannot be read, a line has fewer than six columns or is not UTF-8, or a
+        InputError: the file cannot be read, a line has not six columns or is not UTF-8, or a
             score is not a finite number.
     """
+    if (other := read_other(path, "score")) is not None:
+        return TrecRun(path.stem, other)
     frame = read_table(path, _RUN)
     tag = str(frame["tag"][-1])
     frame = frame.drop("tag")
@@ -119,7 +123,7 @@ def read_qrels(path: Path) -> pl.DataFrame:
     where ``test.tsv`` is one of several, a `RagassayWarning` says so.
 
     Raises:
-        InputError: the file cannot be read, a line has too few columns or is not UTF-8, a grade is
+        InputError: the file cannot be read, a line has other columns or is not UTF-8, a grade is
             not a whole number, or a folder does not say which file is meant.
     """
     if path.is_dir():
@@ -127,6 +131,8 @@ def read_qrels(path: Path) -> pl.DataFrame:
         others = sorted(other.name for other in path.parent.glob("*.tsv") if other != path)
         if others:
             warn_user(f"{path.parent}: {path.name} was read, not {', '.join(others)}.")
+    if (other := read_other(path, "grade")) is not None:
+        return other
     layout = _beir_layout(path) or _QRELS
     _, fields = next(fields_of(path, layout), (0, []))
     if len(fields) >= len(_RUN.columns) and fields[1] == b"Q0" and _NUMBER.fullmatch(fields[4]):
@@ -214,7 +220,7 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
         A frame of the kept columns: texts, and the column of numbers.
 
     Raises:
-        InputError: the file cannot be read or has no lines, a line has too few columns or is not
+        InputError: the file cannot be read or has no lines, a line has other columns or is not
             UTF-8, or a number is not one.
     """
     import polars as pl
@@ -243,19 +249,18 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
     import polars as pl
 
     path = standard_input.on_disk(path)
-    plain = _plain(path)
+    plain = _plain(path, layout)
     source: str | bytes
     if plain is not None:
-        source, (separator, first_line) = str(path), plain
+        source, (separator, n_separators, n_lines) = str(path), plain
     else:
-        separator, source = layout.separator or b" ", _tidy(read_all(path), layout)
-        first_line = source.split(b"\n", 1)[0]
-    n_columns = first_line.count(separator) + 1
-    if n_columns < len(layout.columns) or separator != (layout.separator or separator):
+        source, separator = _tidy(read_all(path), layout)
+        n_separators, n_lines = source.count(separator), len(source.splitlines())
+    # A line with more columns shows here, unless another one has fewer, which gives nulls.
+    if not n_lines or n_separators != n_lines * (len(layout.columns) - 1):
         return None
     wanted = {*layout.results, aside}
     types = {layout.number: _number_type(layout), aside: pl.Int32()}
-    names = [*layout.columns, *(f"_{i}" for i in range(len(layout.columns), n_columns))]
     try:
         return pl.read_csv(
             source,
@@ -264,8 +269,7 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
             skip_rows=int(layout.header),
             quote_char=None,
             columns=[at for at, name in enumerate(layout.columns) if name in wanted],
-            schema={name: types.get(name, pl.String()) for name in names},
-            truncate_ragged_lines=True,
+            schema={name: types.get(name, pl.String()) for name in layout.columns},
             glob=False,
         )
     except pl.exceptions.PolarsError:
@@ -278,42 +282,56 @@ def _number_type(layout: Layout) -> pl.DataType:
     return pl.Int64() if layout.whole_numbers else pl.Float64()
 
 
-def _plain(path: Path) -> tuple[bytes, bytes] | None:
-    """Separator and first line of a file whose lines have fields with one space (or one tab)
-    between them.
+def _separator(line: bytes, layout: Layout) -> bytes:
+    """A tab where it separates all columns of a line, or all have to be separated by it; else a
+    space."""
+    tabs = line.count(b"\t") == len(layout.columns) - 1
+    return layout.separator or (b"\t" if tabs else b" ")
+
+
+def _plain(path: Path, layout: Layout) -> tuple[bytes, int, int] | None:
+    """Separator, number of separators and number of lines of a file whose lines have fields with
+    one space (or one tab) between them.
 
     ``None`` where the file has to be tidied (or decompressed) first.
     """
+    n_separators = n_lines = 0
     with path.open("rb", buffering=0) as raw:
         block = raw.read(_BLOCK)
-        first_line = block.split(b"\n", 1)[0]
-        separator, other = (b"\t", b" ") if b"\t" in first_line else (b" ", b"\t")
+        separator = _separator(block.split(b"\n", 1)[0], layout)
         if block[0] <= 32 or block[0] >= 0x7F:  # a blank, gzip, a byte order mark
             return None
         last = b""
         while block:
-            if other in block or b"#" in block or b"\r" in block:
+            if (separator == b" " and b"\t" in block) or b"#" in block or b"\r" in block:
                 return None
             blank = np.frombuffer(last + block, np.uint8) <= 32
             if (blank[1:] & blank[:-1]).any():  # an empty field, a blank line, an indent
                 return None
+            n_separators += block.count(separator)
+            n_lines += block.count(b"\n")
             last, block = block[-1:], raw.read(_BLOCK)
-    return separator, first_line
+    return separator, n_separators, n_lines + (last != b"\n")
 
 
-def _tidy(text: bytes, layout: Layout) -> bytes:
-    """The same lines with one separator between fields, without comments and blank lines."""
+def _tidy(text: bytes, layout: Layout) -> tuple[bytes, bytes]:
+    """The same lines with one separator between fields, without comments and blank lines; and the
+    separator."""
     text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if layout.separator is None:
+    text = text.lstrip(b"\n")
+    separator = _separator(text.split(b"\n", 1)[0], layout)
+    if separator == b" ":
         text = text.translate(bytes.maketrans(b"\t\v\f", b"   "))
         while b"  " in text:
             text = text.replace(b"  ", b" ")
         text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-        if b"#" in text:
-            text = re.sub(rb"(?m)^#.*(\n|\Z)", b"", text)
+    elif layout.separator is None:
+        text = re.sub(rb"(?m)^ +| +$| *(\t) *", rb"\1", text)
+    if layout.separator is None and b"#" in text:
+        text = re.sub(rb"(?m)^#.*(\n|\Z)", b"", text)
     while b"\n\n" in text:
         text = text.replace(b"\n\n", b"\n")
-    return text.lstrip(b"\n")
+    return text.lstrip(b"\n"), separator
 
 
 def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
@@ -337,19 +355,29 @@ def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
                 if header:
                     header = False
                 else:
-                    yield number, line.split(layout.separator)
+                    yield number, _split(line, layout)
+
+
+def _split(line: bytes, layout: Layout) -> list[bytes]:
+    """The fields of a line, without a comment behind them."""
+    if (separator := _separator(line, layout)) == b"\t":
+        fields = line.split(separator)
+        return fields if layout.separator else [field.strip() for field in fields]
+    fields = line.split()
+    n = len(layout.columns)
+    return fields[:n] if len(fields) > n and fields[n].startswith(b"#") else fields
 
 
 def _checked_row(fields: list[bytes], layout: Layout) -> list[str | int | float]:
     """The kept fields of a line, which is checked."""
     names = ", ".join(name.lstrip("_") for name in layout.columns)
-    if len(fields) < len(layout.columns):
+    if len(fields) != len(layout.columns):
         raise InputError(
             f"{len(fields)} columns stand where a {layout.what} has {len(layout.columns)}",
             hint=f"The columns are {names}.",
         )
     row: list[str | int | float] = []
-    for name, raw in zip(layout.columns, fields, strict=False):
+    for name, raw in zip(layout.columns, fields, strict=True):
         if name == layout.number:
             row.append(_number(raw, layout, f"The columns are {names}."))
         elif not name.startswith("_"):
@@ -362,13 +390,19 @@ def _checked_row(fields: list[bytes], layout: Layout) -> list[str | int | float]
 def _number(raw: bytes, layout: Layout, hint: str) -> int | float:
     pattern = _WHOLE_NUMBER if layout.whole_numbers else _NUMBER
     fits = pattern.fullmatch(raw)
-    value = (int(raw) if layout.whole_numbers else float(raw)) if fits else np.nan
-    if np.isfinite(value):
-        return value
-    kind = "a whole number"
-    if not layout.whole_numbers:
-        kind = "a finite number" if fits or _NO_NUMBER.fullmatch(raw) else "a number"
+    if fits and layout.whole_numbers:
+        return int(raw.partition(b".")[0])
+    if fits and np.isfinite(float(raw)):
+        return float(raw)
     shown = raw.decode(errors="replace")
+    if layout.whole_numbers:
+        decimal = _NUMBER.fullmatch(raw)
+        raise (
+            not_whole(shown)
+            if decimal
+            else InputError(f"{shown!r} is not a whole number", field=layout.number, hint=hint)
+        )
+    kind = "a finite number" if fits or _NO_NUMBER.fullmatch(raw) else "a number"
     raise InputError(f"{shown!r} is not {kind}", field=layout.number, hint=hint)
 
 

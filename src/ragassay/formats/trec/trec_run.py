@@ -14,6 +14,7 @@ from ragassay.errors import InputError, warn_user
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper, OptionWords
 from ragassay.formats.sources import opened
+from ragassay.formats.trec.json_and_parquet import chosen, is_mapping
 from ragassay.samples import GoldPassage, Passage, Sample
 
 Qrels = Mapping[str, Mapping[str, int]]
@@ -193,8 +194,10 @@ def is_run(path: Path) -> bool:
 
 
 def _sniff(head: Head) -> int:
-    is_text = head.container in ("table", "other")
-    return SURE if is_text and _begins_like_run(head.start) else NO
+    if head.container in ("json", "parquet"):
+        table = len(head.columns) < 6 and chosen(head.columns, "score")
+        return SURE if table or is_mapping(head.record) else NO
+    return SURE if head.container in ("table", "other") and _begins_like_run(head.start) else NO
 
 
 def _begins_like_run(start: bytes) -> bool:
@@ -215,7 +218,7 @@ _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 FORMAT = Format(
     name="trec_run",
-    title="TREC run (six columns), evaluated with its qrels",
+    title="TREC run (six columns; JSON {query: {document: score}}; Parquet), with its qrels",
     suffixes=(".run", ".txt", ".trec"),
     sniff=_sniff,
     read=read,

@@ -1,0 +1,149 @@
+"""Runs and qrels that are no text table: JSON ``{query: {document: number}}`` (ranx, pytrec_eval,
+mteb), JSON Lines and Parquet with a row for each query and document (BEIR and mteb on Hugging Face,
+ranx, PyTerrier)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ragassay.errors import InputError
+from ragassay.formats.sources import json_files, opened, opening, standard_input
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_NAMES = {
+    "query": ("query", "query_id", "query-id", "qid", "q_id"),
+    "document": ("document", "document_id", "doc_id", "corpus-id", "corpus_id", "docno", "docid"),
+    "score": ("score",),
+    "grade": ("grade", "relevance", "rel", "label", "score"),
+}
+"""What columns are called."""
+
+
+def chosen(names: Iterable[str], number: str) -> dict[str, str] | None:
+    """The columns of query, document and number among these names; ``None`` where one is missing.
+
+    Args:
+        names: of all columns.
+        number: ``score`` or ``grade``.
+    """
+    known = {name.casefold(): name for name in names}
+    found = {
+        part: next((known[name] for name in _NAMES[part] if name in known), "")
+        for part in ("query", "document", number)
+    }
+    return found if all(found.values()) else None
+
+
+def is_mapping(value: Any) -> bool:
+    """Whether a JSON value begins like ``{query: {document: number}}``."""
+    if not isinstance(value, Mapping) or not value:
+        return False
+    inner = list(islice(value.values(), 20))
+    return any(inner) and all(
+        isinstance(one, Mapping) and all(_is_number(x) for x in islice(one.values(), 20))
+        for one in inner
+    )
+
+
+def read_other(path: Path, number: str) -> pl.DataFrame | None:
+    """A frame of ``query``, ``document`` and the number, in the order of the file; ``None`` where
+    the file is text with columns.
+
+    Args:
+        path: the file.
+        number: ``score``, or ``grade``, which is a whole number.
+
+    Raises:
+        InputError: the file cannot be read, or a number is not one.
+    """
+    with opened(path) as stream:
+        start = stream.read(64).lstrip()
+    if start[:4] == b"PAR1":
+        return _of_parquet(path, number)
+    first = json_files.first_record(path) if start[:1] in (b"{", b"[") else {}
+    if not first and ".json" not in "".join(path.suffixes):
+        return None  # columns, of which the first may begin so
+    if chosen(first, number):
+        query, document, value = (chosen(first, number) or {}).values()
+        rows: Iterable[tuple[int, Any, Any, Any]] = (
+            (line, record.get(query), record.get(document), record.get(value))
+            for line, record in json_files.json_records(path)
+        )
+    elif is_mapping(first):
+        rows = _of_mapping(json_files.whole_object(path), path)
+    else:
+        json_files.parse_json(opening.read_all(path), path)
+        raise InputError(
+            f"this JSON is neither {{query: {{document: {number}}}}} nor records with "
+            f"{', '.join(_NAMES['query'][2:3] + _NAMES['document'][3:4] + (number,))}",
+            path=path,
+        )
+    return _frame(rows, number, path)
+
+
+def _of_mapping(value: Mapping[str, Any], path: Path) -> Iterator[tuple[int, str, str, Any]]:
+    for query, documents in value.items():
+        if not isinstance(documents, Mapping):
+            raise InputError("there are no documents with numbers", path=path, field=query)
+        for document, number in documents.items():
+            yield 0, query, document, number
+
+
+def _of_parquet(path: Path, number: str) -> pl.DataFrame:
+    import polars as pl
+
+    with opening.by_polars(path, "Parquet"):
+        frame = pl.read_parquet(standard_input.on_disk(path), glob=False)
+    names = chosen(frame.columns, number)
+    if names is None:
+        raise InputError(
+            f"the columns are {', '.join(frame.columns)}; none of them, or only some, are called "
+            f"query-id, corpus-id and {number}",
+            path=path,
+        )
+    rows = frame.select(names.values()).iter_rows()
+    return _frame(((at, *row) for at, row in enumerate(rows, 1)), number, path)
+
+
+def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    kept: list[tuple[str, str, float]] = []
+    for at, query, document, value in rows:
+        place: dict[str, Any] = {"path": path, "line": at or None}
+        for name, one in (("query", query), ("document", document)):
+            if not isinstance(one, str | int) or isinstance(one, bool) or one == "":
+                raise InputError(f"{one!r} is no id", field=name, **place)
+        if not _is_number(value):
+            raise InputError(f"{value!r} is not a finite number", field=number, **place)
+        if number == "grade" and value != int(value):
+            raise not_whole(str(value)).at(**place)
+        kept.append((str(query), str(document), value))
+    if not kept:
+        raise InputError("the file holds no query", path=path)
+    kind = pl.Int64() if number == "grade" else pl.Float64()
+    columns = cast("Any", {"query": pl.String(), "document": pl.String(), number: pl.Float64()})
+    return pl.DataFrame(kept, schema=columns, orient="row", strict=False).cast({number: kind})
+
+
+def _is_number(value: Any) -> bool:
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    return good and abs(value) < float("inf")
+
+
+def not_whole(shown: str) -> InputError:
+    """The error for a grade that is no whole number, as trec_eval's measures need them.
+
+    Args:
+        shown: what stands there.
+    """
+    return InputError(
+        f"{shown!r} is not a whole number",
+        field="grade",
+        hint="Grades are whole numbers: multiply graded ones, as 0.5 by 2.",
+    )

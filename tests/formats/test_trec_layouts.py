@@ -1,0 +1,139 @@
+"""A run or qrels file is read by exactly its layout, in text, JSON and Parquet."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import ragassay
+from ragassay.errors import InputError
+from ragassay.formats import qrels_and_runs
+
+RUN = {"q 1": {"depot guide 2021": 3.5, "faq": 1.0}, "q2": {"faq": -2.0}}
+QRELS = {"q 1": {"depot guide 2021": 1, "faq": 0}, "q2": {"faq": 2}}
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def triples(table: dict[str, dict[str, float]]) -> list[tuple[str, str, float]]:
+    return [(query, one, value) for query, of in table.items() for one, value in of.items()]
+
+
+def tabbed(run: bool) -> str:
+    lines = [
+        f"{query}\tQ0\t{one}\t1\t{value}\tmy system" if run else f"{query}\t0\t{one}\t{value}"
+        for query, one, value in triples(RUN if run else QRELS)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+TABBED = {
+    "as it is": lambda text: text,
+    "CRLF": lambda text: text.replace("\n", "\r\n"),
+    "a comment line": lambda text: "# made today\n" + text,
+    "padded": lambda text: text.replace("\t", " \t  "),
+    "blank lines": lambda text: text.replace("\n", "\n\n"),
+    "gzip": lambda text: gzip.compress(text.encode()),
+}
+
+
+@pytest.mark.parametrize("change", TABBED.values(), ids=TABBED)
+def test_where_tabs_separate_the_columns_ids_may_hold_spaces(tmp_path: Path, change) -> None:
+    run = qrels_and_runs.read_run(write(tmp_path / "run", change(tabbed(True))))
+    assert run.frame.rows() == triples(RUN) and run.tag == "my system"
+    qrels = qrels_and_runs.read_qrels(write(tmp_path / "qrels", change(tabbed(False))))
+    assert qrels.rows() == triples(QRELS)
+
+
+@pytest.mark.parametrize(
+    ("line", "n", "read"),
+    [
+        ("q1 0 manual 2021 1", 5, qrels_and_runs.read_qrels),
+        ("q1 0\tmanual 2021 1", 5, qrels_and_runs.read_qrels),
+        ("q1\t0\tmanual\t1\tmore", 5, qrels_and_runs.read_qrels),
+        ("q1 Q0 d 1 2.5 my system", 7, qrels_and_runs.read_run),
+        ("q1\tQ0\td\t1\t2.5\ttag\tmore", 7, qrels_and_runs.read_run),
+    ],
+)
+@pytest.mark.parametrize("at", [1, 3])
+def test_a_line_with_more_columns_is_an_error_with_its_number(
+    tmp_path: Path, line: str, n: int, read, at: int
+) -> None:
+    good = "q1 0 a 1" if read is qrels_and_runs.read_qrels else "q1 Q0 a 1 2.5 tag"
+    lines = [good, good.replace("q1", "q2"), good.replace("q1", "q3")]
+    lines[at - 1] = line
+    with pytest.raises(InputError, match=f"{n} columns stand where") as caught:
+        read(write(tmp_path / "file", "\n".join(lines) + "\n"))
+    assert caught.value.line == at
+
+
+def test_whole_grades_written_as_decimals_are_grades_and_others_are_not(tmp_path: Path) -> None:
+    path = write(tmp_path / "q", "q1 0 a 1.0\nq1 0 b 2.\nq2 0 c -1\n")
+    assert qrels_and_runs.read_qrels(path)["grade"].to_list() == [1, 2, -1]
+    for content in ("q1 0 a 0.5\n", json.dumps({"q1": {"a": 0.5}})):
+        with pytest.raises(InputError, match=r"'0\.5' is not a whole number") as caught:
+            qrels_and_runs.read_qrels(write(tmp_path / "q", content))
+        assert "multiply" in str(caught.value)
+
+
+def as_rows(table: dict[str, dict[str, float]], names: tuple[str, str, str]) -> pl.DataFrame:
+    return pl.DataFrame(triples(table), schema=list(names), orient="row", strict=False)
+
+
+def parquet(frame: pl.DataFrame, path: Path) -> Path:
+    frame.write_parquet(path)
+    return path
+
+
+OTHERS = {
+    "JSON": lambda table, path: write(path, json.dumps(table)),
+    "JSON with line ends": lambda table, path: write(path, json.dumps(table, indent=1)),
+    "ranx": lambda table, path: parquet(as_rows(table, ("q_id", "doc_id", "score")), path),
+    "mteb": lambda table, path: parquet(as_rows(table, ("query-id", "corpus-id", "score")), path),
+    "JSON Lines": lambda table, path: write(
+        path, as_rows(table, ("query-id", "corpus-id", "score")).write_ndjson()
+    ),
+}
+
+
+@pytest.mark.parametrize("save", OTHERS.values(), ids=OTHERS)
+def test_runs_and_qrels_are_read_from_json_and_parquet(tmp_path: Path, save) -> None:
+    run, qrels = save(RUN, tmp_path / "run"), save(QRELS, tmp_path / "qrels")
+    assert qrels_and_runs.read_run(run).frame.rows() == triples(RUN)
+    assert qrels_and_runs.read_qrels(qrels).rows() == triples(QRELS)
+    if "Lines" not in str(save):
+        result = ragassay.evaluate(run, ["RR"], qrels=qrels)
+        assert result.summary.metrics["RR"].mean == 1.0
+
+
+def test_json_that_is_neither_says_what_is_read(tmp_path: Path) -> None:
+    for content in ('{"mteb": {"test": {"q": {"d": 1}}}}', '{"q": {"d": "high"}}', "[1]"):
+        with pytest.raises(InputError, match=r"\{query: \{document: score\}\}"):
+            qrels_and_runs.read_run(write(tmp_path / "run.json", content))
+    with pytest.raises(InputError, match="twice"):
+        qrels_and_runs.read_run(write(tmp_path / "r.json", '{"q": {"d": 1}, "q": {"e": 1}}'))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "q1 0 a 1\nq1 0 b 0\nq2 0 a 2\n",
+        "query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\t0\nq2\ta\t2\n",
+        '{"query-id": "q1", "corpus-id": "a", "score": 1}\n'
+        '{"query-id": "q1", "corpus-id": "b", "score": 0}\n'
+        '{"query-id": "q2", "corpus-id": "a", "score": 2}\n',
+    ],
+    ids=["TREC", "BEIR", "JSON Lines"],
+)
+def test_qrels_given_as_data_are_told_for_what_they_are(tmp_path: Path, content: str) -> None:
+    path = write(tmp_path / "dev.tsv", content)
+    with pytest.raises(InputError, match=r"judgements \(qrels: 2 queries, 2 documents") as caught:
+        ragassay.load(path)
+    assert "grades 0, 1, 2" in str(caught.value) and "--qrels" in str(caught.value)
