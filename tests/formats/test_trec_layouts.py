@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import ragassay
-from ragassay.errors import InputError
+from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import qrels_and_runs
 
 RUN = {"q 1": {"depot guide 2021": 3.5, "faq": 1.0}, "q2": {"faq": -2.0}}
@@ -137,3 +137,34 @@ def test_qrels_given_as_data_are_told_for_what_they_are(tmp_path: Path, content:
     with pytest.raises(InputError, match=r"judgements \(qrels: 2 queries, 2 documents") as caught:
         ragassay.load(path)
     assert "grades 0, 1, 2" in str(caught.value) and "--qrels" in str(caught.value)
+
+
+def test_a_run_of_equal_scores_keeps_trec_evals_values_and_is_told(tmp_path: Path) -> None:
+    run = write(tmp_path / "run", "q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\nq2 Q0 b 2 1 t\n")
+    with pytest.warns(RagassayWarning, match="in 1 of 2 queries all documents have one score"):
+        read = qrels_and_runs.read_run(run)
+    assert len(read.frame) == 4
+    qrels = write(tmp_path / "qrels", "q1 0 b 1\n")
+    with pytest.warns(RagassayWarning):
+        (sample,) = ragassay.load(run, gold=qrels)
+    assert [one.id for one in sample.passages or ()] == ["b", "a"]
+
+
+def test_passages_stand_in_the_order_of_their_rank_where_each_has_one() -> None:
+    for ranks, ids in (((2, 1), "ba"), ((1, 2), "ab"), ((2, None), "ab")):
+        passages = [{"id": i, "rank": rank} for i, rank in zip("ab", ranks, strict=True)]
+        (sample,) = ragassay.formats.from_records([{"id": "1", "passages": passages}])
+        assert [one.id for one in sample.passages or ()] == list(ids)
+
+
+def test_mtrag_contexts_of_one_score_stand_in_descending_order_of_their_ids(tmp_path: Path) -> None:
+    contexts = [
+        {"document_id": i, "text": i, "score": s} for i, s in (("a", 2), ("b", 2), ("c", 1))
+    ]
+    record = {
+        "task_id": "t<::>1",
+        "input": [{"speaker": "user", "text": "q"}],
+        "contexts": contexts,
+    }
+    (sample,) = ragassay.load(write(tmp_path / "m.jsonl", json.dumps(record)))
+    assert [one.id for one in sample.passages or ()] == ["b", "a", "c"]

@@ -169,10 +169,10 @@ def test_the_ideal_ranking_scores_1(gold: dict[str, int], junk: int) -> None:
 
 @settings(max_examples=50)
 @given(gold_sets, retrieved_lists, st.randoms(use_true_random=False))
-def test_with_scores_the_order_of_passages_and_gold_does_not_matter(
+def test_with_different_scores_the_order_of_passages_and_gold_does_not_matter(
     gold: dict[str, int], retrieved: list[str], random: np.random.RandomState
 ) -> None:
-    scores = [float(ord(name) % 3) for name in retrieved]
+    scores = [float(ord(name) * 7 % 101) for name in retrieved]
     pairs = list(zip(retrieved, scores, strict=True))
     mixed, mixed_gold = pairs.copy(), list(gold.items())
     random.shuffle(mixed)
@@ -184,6 +184,21 @@ def test_with_scores_the_order_of_passages_and_gold_does_not_matter(
         one, two = (parse(name).score(each) for each in (first, second))
         assert isinstance(one, Score) and isinstance(two, Score)
         assert one.value == two.value, name
+
+
+@settings(max_examples=50)
+@given(gold_sets, retrieved_lists, st.integers(1, 3))
+def test_between_equal_scores_the_order_given_decides(
+    gold: dict[str, int], retrieved: list[str], different: int
+) -> None:
+    scores = sorted((float(ord(name) % different) for name in retrieved), reverse=True)
+    for name in NUMERIC:
+        tied, bare = (
+            parse(name).score(each)
+            for each in (sample(retrieved, gold, scores), sample(retrieved, gold))
+        )
+        assert isinstance(tied, Score) and isinstance(bare, Score)
+        assert tied.value == bare.value, name
 
 
 @settings(max_examples=50)

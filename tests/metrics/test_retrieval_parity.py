@@ -112,7 +112,10 @@ def test_frames_arrays_mappings_and_samples_give_the_same_bits(
     samples = [
         Sample(
             id=query,
-            passages=tuple(Passage(id=d, score=s) for d, s in run.get(query, {}).items()),
+            # Of equal scores a sample keeps the order given: here that of trec_eval.
+            passages=tuple(
+                Passage(id=d, score=s) for d, s in sorted(run.get(query, {}).items(), reverse=True)
+            ),
             gold=tuple(GoldPassage(id=d, grade=grade) for d, grade in qrels[query].items()),
         )
         for query in sorted(qrels)

@@ -7,8 +7,38 @@ spellings, at the top or inside ``input[-1].enrichments``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
 from ragassay.formats import native
 from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.records import Mapper
+from ragassay.samples import Sample
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples; among contexts with one score the ids decide, descending, as in the benchmark's
+    own evaluation of retrieval.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a record cannot be read.
+    """
+    for sample in native.read(path, mapper):
+        tied = groupby(sample.passages or (), key=lambda one: one.score)
+        ordered = [
+            one
+            for score, group in tied
+            for one in (
+                group if score is None else sorted(group, key=lambda x: x.id or "", reverse=True)
+            )
+        ]
+        yield replace(sample, passages=tuple(ordered)) if ordered else sample
 
 
 def _sniff(head: Head) -> int:
@@ -25,5 +55,5 @@ FORMAT = Format(
     title="MT-RAG tasks, predictions and evaluated records (JSON Lines)",
     suffixes=(".jsonl", ".json"),
     sniff=_sniff,
-    read=native.read,
+    read=read,
 )

@@ -87,11 +87,12 @@ def read_run(path: Path) -> TrecRun:
         InputError: the file cannot be read, a line has not six columns or is not UTF-8, or a
             score is not a finite number.
     """
-    if (other := read_other(path, "score")) is not None:
-        return TrecRun(path.stem, other)
-    frame = read_table(path, _RUN)
-    tag = str(frame["tag"][-1])
-    frame = frame.drop("tag")
+    tag = path.stem
+    if (frame := read_other(path, "score")) is None:
+        frame = read_table(path, _RUN)
+        tag = str(frame["tag"][-1])
+        frame = frame.drop("tag")
+    _tell_equal_scores(frame, path)
     if "_rank" in frame.columns:
         if n := _n_contradicted(frame):
             warn_user(
@@ -100,6 +101,22 @@ def read_run(path: Path) -> TrecRun:
             )
         frame = frame.drop("_rank")
     return TrecRun(tag, frame)
+
+
+def _tell_equal_scores(run: pl.DataFrame, path: Path) -> None:
+    """Warns where the run holds queries whose documents all have one score."""
+    import polars as pl
+
+    block = run.select(query=pl.col("query").rle_id(), score=pl.col("score"))
+    same = block.group_by("query").agg(
+        equal=(pl.col("score").min() == pl.col("score").max()) & (pl.len() > 1)
+    )
+    if n := int(same["equal"].sum()):
+        warn_user(
+            f"{called(path)}: in {share(n, same.height, 'query')} all documents have one score. "
+            "Their ids decide then, in descending order, as in trec_eval: the values say nothing "
+            "about the system."
+        )
 
 
 def _n_contradicted(run: pl.DataFrame) -> int:

@@ -32,8 +32,9 @@ def level() -> Any:
 class RankingMetric(Metric):
     """A metric that compares a ranking of passage ids with graded ids.
 
-    Passages are ranked by score, then id, both descending (trec_eval's rule), when all of them have
-    a score; otherwise in the order given. A passage id that occurs again in a sample counts at its
+    Passages are ranked by score, highest first, when all of them have a score; the order given
+    decides between equal scores (in TREC runs it is trec_eval's: ids descending), and alone where
+    scores are missing. A passage id that occurs again in a sample counts at its
     best rank only, and the explanation says so. A sample that was judged and has no relevant
     passage counts 0, as in trec_eval.
     """
@@ -124,18 +125,15 @@ _NAME_IDS = "where its metadata hold one, name it: --columns 'passage_ids=passag
 
 
 def _scores(passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
-    """A score for each passage id, and a note where the ranking is not simply the order given."""
-    own_scores = [passage.score for passage in passages]
-    scores = [score for score in own_scores if score is not None]
+    """A score for each passage id by which no two tie, and a note where the ranking is not simply
+    the order given."""
+    ids = [str(passage.id) for passage in passages]
+    scores = [passage.score for passage in passages if passage.score is not None]
     notes = []
-    if len(scores) < len(passages):
-        scores = [-float(rank) for rank in range(len(passages))]
-    elif any(after > before for before, after in pairwise(scores)):
+    if len(scores) == len(ids) and any(after > before for before, after in pairwise(scores)):
         notes.append(_BY_SCORE)
-    best: dict[str, float] = {}
-    for passage, score in zip(passages, scores, strict=True):
-        name = str(passage.id)
-        best[name] = max(score, best.get(name, score))
+        ids = [ids[at] for at in sorted(range(len(ids)), key=lambda at: -scores[at])]
+    best = {name: -float(rank) for rank, name in enumerate(dict.fromkeys(ids))}
     if repeats := len(passages) - len(best):
         notes.append(f"{repeats} repeated passage ids ignored")
     return best, "; ".join(notes)

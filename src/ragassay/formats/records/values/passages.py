@@ -59,12 +59,19 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
         field: its name, for errors.
 
     Returns:
-        The passages; ``None`` where the value is ``None``.
+        The passages, in the order of their ``rank`` where each has one; ``None`` where the value is
+        ``None``.
 
     Raises:
         InputError: the value has another shape, or a passage has neither text nor id.
     """
-    return None if value is None else _each(value, field, _passage, _passage_of_entry)
+    if value is None:
+        return None
+    made = _each(value, field, _passage, _passage_of_entry)
+    ranks: list[Any] = [item.get("rank") if isinstance(item, dict) else None for item in value]
+    if made and all(map(is_number, ranks)):
+        return tuple(made[at] for at in sorted(range(len(made)), key=ranks.__getitem__))
+    return made
 
 
 def _each(
