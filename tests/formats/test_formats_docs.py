@@ -28,7 +28,7 @@ def test_every_format_in_the_list_is_known_and_shown() -> None:
     listed = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row[:40])}
     assert listed <= all_formats().keys()
     assert listed - {name for _, name, _ in EXAMPLES} == {
-        *("parquet", "trec_run", "beir", "hf_dataset", "xlsx"),
+        *("parquet", "trec_run", "qrels", "beir", "hf_dataset", "xlsx"),
     }
 
 

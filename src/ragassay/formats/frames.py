@@ -5,13 +5,17 @@ Frames are recognised by their methods, so neither pandas nor polars is ever imp
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from datetime import date, datetime
+from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from pathlib import PurePath
 from typing import Any
+from uuid import UUID
 
 from ragassay.errors import InputError
 from ragassay.formats.sources import cleaned, kind, placed, unexpected
+from ragassay.formats.text_holders import fields_of, held, text_of
 from ragassay.samples import Sample
 
 _SLICE = 2048
@@ -38,7 +42,7 @@ def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | S
         if isinstance(record, Sample):
             yield number, record
             continue
-        record = _fields(record)
+        record = fields_of(record)
         with placed(None, number):
             if not isinstance(record, Mapping):
                 raise unexpected(record, "a record", hint=_HOW)
@@ -76,15 +80,6 @@ def _each(records: Any) -> Iterator[Any]:
         yield from records
 
 
-def _fields(record: Any) -> Any:
-    """An object of a data class or of pydantic (test cases of other tools) as a mapping."""
-    if hasattr(record, "model_dump"):
-        return record.model_dump(mode="python")
-    if is_dataclass(record) and not isinstance(record, type):
-        return {one.name: getattr(record, one.name) for one in fields(record)}
-    return record
-
-
 def _of_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     lengths = {name: len(column) for name, column in columns.items()}
     if len({*lengths.values()}) > 1:
@@ -120,14 +115,15 @@ def _text(value: bytes, key: str) -> str:
 
 
 def plain(value: Any, key: str) -> Any:
-    """A value of a frame as JSON has it: bytes in UTF-8, dates and what is unknown as texts.
+    """A value of a frame as JSON has it: bytes in UTF-8, dates as texts; objects that hold a text
+    (messages, documents and nodes of LangChain and LlamaIndex) by what they hold.
 
     Args:
         value: of a cell.
         key: its column.
 
     Raises:
-        InputError: an infinite number, or bytes that are no text.
+        InputError: an infinite number, bytes that are no text, or an object that holds no text.
     """
     if value is None or type(value) in (int, bool):
         return value
@@ -137,12 +133,30 @@ def plain(value: Any, key: str) -> Any:
         return _text(value, key)
     if isinstance(value, Mapping):
         return {str(name): plain(item, str(name)) for name, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item, key) for item in value]
+    if isinstance(value, Sequence | Set):
+        return [plain(item if _is_plain(item) else held(item), key) for item in value]
     if isinstance(value, datetime | date):
         return value.isoformat() if value == value else None  # NaT differs from itself
     if hasattr(value, "tolist"):  # numpy
         return plain(value.tolist(), key)
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
-    return str(value)
+    if isinstance(value, _WRITTEN):
+        return str(value.value if isinstance(value, Enum) else value)
+    found = text_of(value)
+    if found is not value:
+        return plain(found, key)
+    raise InputError(
+        f"an object of the class {type(value).__module__}.{type(value).__qualname__} stands where "
+        "text or data is expected",
+        field=key,
+        hint="Give its text, or what it holds as a dict.",
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | bytes | int | float | Mapping | Sequence)
+
+
+_WRITTEN = (Decimal, UUID, PurePath, time, timedelta, Enum, complex)
+"""Values that are written as they are shown."""

@@ -21,8 +21,8 @@ class Judging(BaseModel):
     judge: Annotated[
         Names, Option(short="-J", commas=True, default="offline", page="judges.md")
     ] = Field(default_factory=list)
-    """Who is asked: offline or offline:ENCODER, openai or openai:MODEL, anthropic:MODEL,
-    google:MODEL, a base URL with #MODEL, replay:FILE, module:function ... Several make a panel."""
+    """Who is asked: offline[:ENCODER], openai[:MODEL], anthropic:MODEL, google:MODEL, a base URL
+    with #MODEL, replay:FILE, module:function ... Several make a panel."""
     judge_name: Annotated[
         str | None, Option(default="its module, name and source", page="judges.md")
     ] = Field(None, min_length=1)

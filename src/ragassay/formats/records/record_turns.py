@@ -47,7 +47,7 @@ def asked_in(record: Mapping[str, Any], keys: Keys, metadata: dict[str, Any]) ->
     """
     query = record[keys["query"]] if "query" in keys else None
     if type(query) is str and "history" not in keys:
-        return Asked(query)
+        return Asked(field_values.text(query, keys["query"]))
     conversation = record[keys["history"]] if "history" in keys else None
     if isinstance(query, list):
         if conversation is not None:

@@ -13,6 +13,7 @@ from ragassay.formats.records.values.field_values import (
     needed_identifier,
     not_a_list,
     opened,
+    refuse_object,
     text,
 )
 from ragassay.formats.sources import kind, unexpected
@@ -37,6 +38,7 @@ def answer(value: Any, field: str) -> Answer | None:
         InputError: the value has another shape.
     """
     if type(value) is str:
+        refuse_object(value, field)
         return Answer(value)
     if value is None:
         return None
@@ -115,6 +117,7 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
     if value is None:
         return (), ()
     if isinstance(value, str):
+        refuse_object(value, field)
         return (value,), ()
     if isinstance(value, dict) or is_number(value):
         value = [value]
@@ -190,8 +193,6 @@ def _joined(statements: Sequence[Statement]) -> str:
 
 
 def _reference(item: Any, field: str) -> str:
-    if type(item) is str:
-        return item
     if isinstance(item, dict):
         (key,) = pick(tuple(item), (("text", "content", "answer"),))
         item = item[key] if key else item

@@ -55,7 +55,10 @@ def text(value: Any, field: str) -> str | None:
         InputError: it is no text or number, or a float from 2^53 on, whose digits may not be those
             that were written.
     """
-    if value is None or type(value) is str:
+    if value is None:
+        return None
+    if type(value) is str:
+        refuse_object(value, field)
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
@@ -248,6 +251,37 @@ def opened(value: Any) -> Any:
     return value
 
 
+_OBJECT = re.compile(
+    r"""\s*(?:
+        \[?\s*[A-Z]\w+\((?:\w+=.*|)(?:content|metadata)=.*\)\s*\]?  # [Document(page_content='...')]
+        | (?:page_)?content=(['"]).*\1\s+\w+=.*          # a document or message of LangChain
+        | Node\ ID:\ [-\w]+\nText:.*                   # a node of LlamaIndex
+        | <[\w.]+\ object\ at\ 0x[0-9a-fA-F]+>
+    )\s*""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def refuse_object(value: Any, field: str) -> None:
+    """Refuses a text that is wholly what Python prints for an object: its metadata would count as
+    text.
+
+    Args:
+        value: what the record holds; anything but a text passes.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is such a text.
+    """
+    is_text = type(value) is str
+    if is_text and ("=" in value or "0x" in value or "ID:" in value) and _OBJECT.fullmatch(value):
+        raise InputError(
+            f"the text is an object as Python prints it: {value[:60]!r}",
+            field=field,
+            hint="Write its text alone (.content, .page_content, .get_content()).",
+        )
+
+
 def refuse_printed(value: Any, field: str) -> None:
     """Refuses a text that is wholly what numpy or Python prints for an array or a tuple: it would
     count as one passage, or as one id.
@@ -259,6 +293,7 @@ def refuse_printed(value: Any, field: str) -> None:
     Raises:
         InputError: it is such a text.
     """
+    refuse_object(value, field)
     if type(value) is not str or value.lstrip()[:1] not in "[(a" or not _PRINTED.fullmatch(value):
         return
     # A passage may stand in brackets and quotes.

@@ -1,0 +1,131 @@
+"""Objects in memory are read by the text that they hold; any other object is an error."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ragassay.errors import InputError
+from ragassay.formats import from_records, load
+from ragassay.samples import Sample
+
+
+class Document:
+    def __init__(self, page_content: str, metadata: dict[str, Any]) -> None:
+        self.page_content, self.metadata, self.id = page_content, metadata, None
+
+    def __repr__(self) -> str:
+        return f"page_content={self.page_content!r} metadata={self.metadata!r}"
+
+
+class Message:
+    def __init__(self, content: Any, type: str = "ai") -> None:  # noqa: A002
+        self.content, self.type = content, type
+
+
+class Node:
+    metadata, node_id = {"file_name": "guide.pdf"}, "n1"
+
+    def get_content(self) -> str:
+        return "Open at nine."
+
+
+@dataclass
+class Chunk:
+    text: str
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class Nothing:
+    pass
+
+
+def one(**record: Any) -> Sample:
+    (sample,) = from_records([{"id": "1", "query": "When?"} | record])
+    return sample
+
+
+PASSAGES = {
+    "a document": (Document("Open at nine.", {"source": "guide.pdf"}), None, "guide.pdf", None),
+    "a node with a score": (SimpleNamespace(node=Node(), score=0.5, get_content=Node().get_content),
+                            "n1", "guide.pdf", 0.5),
+    "a node": (Node(), "n1", "guide.pdf", None),
+    "a data class": (Chunk("Open at nine."), None, None, None),
+    "any object with a text": (SimpleNamespace(text="Open at nine.", id="c"), "c", None, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("passage", PASSAGES.values(), ids=PASSAGES)
+@pytest.mark.parametrize("of", [list, tuple, deque])
+def test_passages_are_what_documents_and_nodes_hold(passage: Any, of: Any) -> None:
+    given, name, document, score = passage
+    (found,) = one(passages=of([given])).passages or ()
+    assert (found.text, found.id, found.document, found.score) == (
+        "Open at nine.", name, document, score,
+    )  # fmt: skip
+
+
+def test_answers_queries_and_turns_are_what_messages_hold() -> None:
+    parts = Message([{"type": "text", "text": "At "}, {"type": "text", "text": "nine."}])
+    for answer in (Message("At nine."), parts, SimpleNamespace(text="At nine.")):
+        assert one(answer=answer).answer.text == "At nine."  # type: ignore[union-attr]
+    history = [Message("Hello", "human"), Message("Hi."), Message("When?", "human")]
+    sample = one(query=Message("When?", "human"), history=history[:2])
+    assert sample.query == "When?"
+    assert [(turn.speaker, turn.text) for turn in sample.history] == [
+        ("user", "Hello"), ("agent", "Hi."),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["answer", "query", "passages", "references", "metadata"])
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [x], lambda x: {"text": x}])
+def test_any_other_object_is_an_error_with_record_field_and_class(name: str, wrap: Any) -> None:
+    records = [{"id": "1", "query": "When?"}, {"id": "2", "query": "Who?", name: wrap(Nothing())}]
+    with pytest.raises(InputError, match=r"test_text_holders\.Nothing") as caught:
+        list(from_records(records))
+    assert caught.value.line == 2
+    assert caught.value.field in (name, "text")
+
+
+def test_values_with_one_written_form_are_texts() -> None:
+    assert one(answer=Decimal("1.50")).answer.text == "1.50"  # type: ignore[union-attr]
+    assert one(metadata={"file": Path("a/b")}).metadata["file"] == "a/b"
+
+
+PRINTED = [
+    repr(Document("Open at nine.", {"source": "guide.pdf"})),
+    "[Document(metadata={'source': 'guide.pdf'}, page_content='Open at nine.')]",
+    "content='At nine.' additional_kwargs={} response_metadata={}",
+    "AIMessage(content='At nine.', additional_kwargs={})",
+    "Node ID: 3f\nText: Open at nine.",
+    "<app.Answer object at 0x7f10a2b3c4d0>",
+]
+
+
+@pytest.mark.parametrize("cell", PRINTED)
+@pytest.mark.parametrize("column", ["answer", "passages", "query", "reference"])
+def test_what_python_prints_for_an_object_is_no_text(
+    tmp_path: Path, cell: str, column: str
+) -> None:
+    path = tmp_path / "a.csv"
+    quoted = cell.replace('"', '""')
+    head, row = {"query": "When?", column: f'"{quoted}"'}, ""
+    row = ",".join(head.values())
+    path.write_text(f"{','.join(head)}\n{row}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="as Python prints it") as caught:
+        load(path)
+    assert caught.value.line == 2 and caught.value.field == column
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Set content='x' in the form.", "See <b>object at 0x7f</b>.", "x=1", "f(content='a') works."],
+)
+def test_texts_about_code_are_texts(text: str) -> None:
+    assert one(answer=text).answer.text == text  # type: ignore[union-attr]
