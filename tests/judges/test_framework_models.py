@@ -3,6 +3,7 @@ installed."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -110,3 +111,34 @@ def test_litellm_asks_waits_and_does_without_what_a_server_rejects(
         (row, *_) = result.scores
         assert row.reason == "auth" and "from which LiteLLM reads the key" in row.explanation
         assert "key-of-a-test" not in str(list(result.verdicts)) + row.explanation
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["script", "running loop"])
+@pytest.mark.parametrize("name", ["langchain_openai", "openai"])
+def test_clients_of_openai_serve_in_one_call_after_the_other(name: str, inside: bool) -> None:
+    package = pytest.importorskip(name, reason=f"needs the package {name}")
+    with LLMServer() as server:
+        at = {"base_url": server.url, "api_key": "key-of-a-test"}
+        judge: Any
+        if name == "openai":
+            client = package.AsyncOpenAI(**at)
+
+            async def judge(prompt: str) -> str:
+                asked = [{"role": "user", "content": prompt}]
+                made = await client.chat.completions.create(model="tiny", messages=asked)
+                return str(made.choices[0].message.content)
+        else:
+            judge = package.ChatOpenAI(model="tiny", **at)
+
+        async def cell(call: int) -> list[Any]:  # as in a notebook, where a loop runs
+            return scored(call)
+
+        def scored(call: int) -> list[Any]:
+            data = [{**one, "query": f"{one['query']} {call}"} for one in DATA]
+            named = f"{name}-{call}-{inside}"
+            result = ragassay.evaluate(data, "answer_match", judge=judge, judge_name=named)
+            return [row.value for row in result.scores]
+
+        for call in range(3):
+            values = asyncio.run(cell(call)) if inside else scored(call)
+            assert len(values) == 3 and None not in values

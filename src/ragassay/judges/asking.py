@@ -1,18 +1,16 @@
 """Asking: one `Asker` a run, one `Ask` for each metric and sample.
 
-An `Asker` owns the event loop (in a thread of its own, so that it works from scripts, notebooks and
-inside running loops alike), remembers what was asked in a window, counts what it cost, and hands
-each verdict once to whoever keeps the evidence. An `Ask` is what a metric sees: a function from a
-question to its answer.
+An `Asker` works on the background loop of the process (`ragassay.user_code.Background`), remembers
+what was asked in a window, counts what it cost, and hands each verdict once to whoever keeps the
+evidence. An `Ask` is what a metric sees: a function from a question to its answer.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
-from concurrent.futures import Future, TimeoutError as FutureTimeout
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -24,6 +22,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.reply import R, ReplyInParts
 from ragassay.judges.verdict import Failure, Verdict, evidence_id
 from ragassay.scores import Reason
+from ragassay.user_code import Background
 
 T = TypeVar("T")
 
@@ -148,8 +147,7 @@ class Asker:
         self._recorded: set[int] = set()
         self._passing: dict[str, Failure] = {}
         self._room: asyncio.Semaphore
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._background: Background | None = None
 
     def __enter__(self) -> Asker:
         self.start()
@@ -163,13 +161,10 @@ class Asker:
             self.close()
 
     def start(self) -> None:
-        """Starts the loop and opens the judge; done by the first `submit` where it was not."""
-        if self._loop is not None:
+        """Opens the judge; done by the first `submit` where it was not."""
+        if self._background is not None:
             return
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="ragassay-asker")
-        self._thread.daemon = True
-        self._thread.start()
+        self._background = Background()
         self.ending = False
         self._room = asyncio.Semaphore(self.judge.width)
         try:
@@ -179,16 +174,16 @@ class Asker:
             raise
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Runs a coroutine on the asker's loop, from any thread."""
+        """Runs a coroutine on the background loop, from any thread."""
         self.start()
-        assert self._loop is not None
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        assert self._background is not None
+        return self._background.submit(work)
 
     def drain(self) -> None:
         """Sends nothing new, and waits for the requests in flight, because they are paid for. The
         judge's own deadline bounds the wait, and a Ctrl-C ends it.
         """
-        if self._loop is not None and not self.ending:
+        if self._background is not None and not self.ending:
             self.ending = True
             self.submit(self.judge.drain()).result()
 
@@ -207,21 +202,17 @@ class Asker:
         return outcome
 
     def close(self) -> None:
-        """Closes the judge and ends the loop. A closed asker starts again when it is used."""
-        if self._loop is None or self._thread is None:
+        """Ends what is asked, and closes the judge. A closed asker starts again when it is used."""
+        background = self._background
+        if background is None:
             return
-        loop, thread = self._loop, self._thread
         try:
-            self.submit(_cancel_others()).result(CLOSING_S)
-            self.submit(self.judge.close()).result(CLOSING_S)
-        except FutureTimeout:
+            background.close(CLOSING_S)
+            background.submit(self.judge.close()).result(CLOSING_S)
+        except TimeoutError:
             pass  # something holds the loop; its thread ends with the process
         finally:
-            self._loop = self._thread = None
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join(CLOSING_S)
-            if not thread.is_alive():
-                loop.close()
+            self._background = None
 
     def scope(self) -> Scope:
         """A fresh memory for the questions of one window."""
@@ -237,13 +228,6 @@ class Asker:
         self.usage.add(asked)
         if self._keep is not None:
             self._keep(asked)
-
-
-async def _cancel_others() -> None:
-    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
 
 
 class Scope:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from dataclasses import fields
 from functools import cache
@@ -266,7 +265,7 @@ def _suggested(question: Question[Any]) -> Any:
     """The claims that rules find: a person corrects them sooner than writing all."""
     if not isinstance(question, ExtractClaims):
         return None
-    verdict = asyncio.run(OfflineJudge().answer(question))
+    verdict = OfflineJudge().known(question)
     return None if isinstance(verdict, Failure) else {"claims": list(verdict.answer.claims)}
 
 

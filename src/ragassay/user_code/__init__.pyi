@@ -1,3 +1,4 @@
+from .background_loop import Background as Background, run as run
 from .code_sources import (
     is_as_written as is_as_written,
     is_defined_once as is_defined_once,

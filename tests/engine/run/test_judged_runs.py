@@ -86,7 +86,7 @@ def test_a_question_of_several_metrics_is_asked_once_and_its_cost_counted_once()
     assert (spent.judge, spent.questions, spent.calls) == ("rule", 400, 400)
     assert (spent.input_tokens, spent.output_tokens) == (4000, 800)
     assert spent.cost == pytest.approx(0.4) and spent.failures == {"timeout": 100}
-    assert judge.threads == {"ragassay-asker"}
+    assert judge.threads == {"ragassay-loop"}
 
 
 def test_a_failed_verdict_is_unscored_counted_and_never_averaged() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 
 import pytest
 
@@ -34,7 +33,7 @@ def test_a_judge_that_does_not_close_holds_nobody_up(monkeypatch: pytest.MonkeyP
         asked = asker.submit(asker.scope().verdict(RelevanceGrade("q", "p"), 0)).result(10)
         assert isinstance(asked, Verdict)
         asker.close()
-        assert not any(one.name == "ragassay-asker" for one in threading.enumerate())
+        assert asker._background is None
 
 
 def test_a_session_says_how_far_the_asking_is() -> None:
@@ -67,7 +66,7 @@ def test_what_has_no_price_costs_nothing_and_is_counted() -> None:
     assert (usage.calls, usage.input_tokens, usage.cost, usage.unpriced) == (6, 15, 0.25, 4)
 
 
-def test_an_asker_whose_judge_does_not_open_leaves_no_thread_and_may_begin_again() -> None:
+def test_an_asker_whose_judge_does_not_open_may_begin_again() -> None:
     class Shut(Scripted):
         shut = True
 
@@ -79,7 +78,7 @@ def test_an_asker_whose_judge_does_not_open_leaves_no_thread_and_may_begin_again
     asker = Asker(judge)
     with pytest.raises(UsageError, match=r"^no key$"):
         asker.start()
-    assert not any(one.name == "ragassay-asker" for one in threading.enumerate())
+    assert asker._background is None
     judge.shut = False
     with asker:
         asked = asker.submit(asker.scope().verdict(RelevanceGrade("q", "p"), 0)).result(10)

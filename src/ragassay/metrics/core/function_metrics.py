@@ -11,7 +11,6 @@ import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, TypeVar, overload
 
 from ragassay.errors import UsageError
@@ -22,7 +21,7 @@ from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
-from ragassay.user_code import described, is_async, is_python_word, load_object
+from ragassay.user_code import described, is_async, is_python_word, load_object, run
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -71,9 +70,7 @@ class FunctionMetric(Metric):
         """Calls the function for each sample that lacks nothing."""
         if not is_async(type(self).function):
             return [self.lacks(sample) or self._called(sample) for sample in window.samples]
-        # The caller may be inside a running loop.
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, self._all(window.samples)).result()
+        return run(self._all(window.samples)).result()
 
     async def _all(self, samples: Sequence[Sample]) -> list[Outcome]:
         places = asyncio.Semaphore(_AT_ONCE)

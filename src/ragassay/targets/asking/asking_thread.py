@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, TimeoutError as FutureTimeout
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO
 
 import ragassay
 from ragassay.files import atomic
@@ -20,8 +19,8 @@ from ragassay.samples import Sample
 from ragassay.targets.asking.ask_summary import AskSummary, summarise
 from ragassay.targets.asking.asked_table import HEADS, ask_table, cells, lines_below
 from ragassay.targets.asking.systems_run import SystemsRun
+from ragassay.user_code import run
 
-T = TypeVar("T")
 LOOK_EVERY_S = 0.1
 """Seconds between two reports of progress, and between two looks for new samples."""
 
@@ -147,7 +146,7 @@ class Asking:
         return self._asked is not None and self._asked.done() and bool(self._asked.exception())
 
     def __enter__(self) -> Asking:
-        self._asked = _in_thread(self._ask())
+        self._asked = run(self._ask())
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -191,7 +190,7 @@ class Asking:
 
     async def _ask(self) -> None:
         try:
-            with ExitStack() as stack:
+            with _seldom_collected(), ExitStack() as stack:
                 for name, path in self.files.items():
                     raw = stack.enter_context(atomic(path))
                     self._streams[name] = stack.enter_context(native.packed(raw, path))
@@ -212,21 +211,6 @@ class Asking:
         if sample.system in self._streams:
             self._streams[sample.system].write(native.dump(sample))
         self.arriving[sample.system].samples.append(sample)
-
-
-def _in_thread(work: Coroutine[Any, Any, T]) -> Future[T]:
-    """Runs a coroutine on an event loop of its own, in a thread that does not hold the process."""
-    done: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            with _seldom_collected():
-                done.set_result(asyncio.run(work))
-        except BaseException as error:
-            done.set_exception(error)
-
-    threading.Thread(target=run, daemon=True, name="ragassay-ask").start()
-    return done
 
 
 @contextmanager
