@@ -32,6 +32,7 @@ GROUND = {
 LAYERS = [
     *(
         "user_code",
+        "texts",
         "formats",
         "stats",
         "golden",

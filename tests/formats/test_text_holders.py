@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ragassay.errors import InputError
@@ -129,3 +131,17 @@ def test_what_python_prints_for_an_object_is_no_text(
 )
 def test_texts_about_code_are_texts(text: str) -> None:
     assert one(answer=text).answer.text == text  # type: ignore[union-attr]
+
+
+def test_texts_of_a_class_of_their_own_are_texts() -> None:
+    class Named(str):
+        pass
+
+    class Kind(Enum):
+        ONE = "At nine."
+
+    for value in (Named("At nine."), Kind.ONE, np.str_("At nine.")):
+        sample = one(answer=value, references=[value], passages=[value])
+        assert sample.answer.text == "At nine."  # type: ignore[union-attr]
+        assert sample.references == ("At nine.",)
+        assert (sample.passages or ())[0].text == "At nine."

@@ -56,40 +56,6 @@ def test_stems_are_those_of_rouge_score_word_by_word() -> None:
     assert "run" in text.rouge_tokens(words, True)
 
 
-@pytest.mark.parametrize(
-    ("given_text", "tokens"),
-    [
-        ("北京在中国", ["北", "京", "在", "中", "国"]),
-        ("カタカナとひらがな", list("カタカナとひらがな")),
-        ("서울은", ["서", "울", "은"]),
-        ("GPT-4模型", ["gpt", "4", "模", "型"]),
-        ("ＡＢＣ１２", ["abc12"]),
-        ("Straße STRASSE", ["strasse", "strasse"]),
-        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
-        ("Ñandú café cafe\u0301", ["ñandú", "café", "café"]),
-        ("soft\u00adhyphen \ufeffmark", ["softhyphen", "mark"]),
-        ("zero\u200bwidth", ["zero", "width"]),
-        ("don’t don't", ["don", "t", "don", "t"]),
-        ("， 。！ + €", []),
-    ],
-)
-def test_unicode_tokens_are_words_of_any_script(given_text: str, tokens: list[str]) -> None:
-    assert text.unicode_tokens(given_text) == tokens
-
-
-@given(st.text(alphabet=st.characters(max_codepoint=127)))
-def test_unicode_and_rouge_tokens_agree_on_ascii(sample: str) -> None:
-    longer = sample + " é"
-    assert text.unicode_tokens(sample) == text.rouge_tokens(sample)
-    assert text.unicode_tokens(longer) == [*text.rouge_tokens(sample), "é"]
-
-
-@given(st.text())
-def test_unicode_tokens_survive_a_second_pass(sample: str) -> None:
-    once = text.unicode_tokens(sample)
-    assert text.unicode_tokens(" ".join(once)) == once
-
-
 @given(st.lists(st.lists(st.sampled_from(["a", "b", "ab", "é", "北"]))))
 def test_codes_are_equal_exactly_where_tokens_are(texts: list[list[str]]) -> None:
     codes = text.encode(texts)

@@ -129,6 +129,10 @@ def plain(value: Any, key: str) -> Any:
         return value
     if type(value) in (str, float):
         return cleaned(value, key)
+    if isinstance(value, Enum):
+        return plain(value.value, key)
+    if isinstance(value, str):  # of a class of its own
+        return cleaned(str(value), key)
     if isinstance(value, bytes):
         return _text(value, key)
     if isinstance(value, Mapping):
@@ -142,7 +146,7 @@ def plain(value: Any, key: str) -> Any:
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, _WRITTEN):
-        return str(value.value if isinstance(value, Enum) else value)
+        return str(value)
     found = text_of(value)
     if found is not value:
         return plain(found, key)
@@ -158,5 +162,5 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | bytes | int | float | Mapping | Sequence)
 
 
-_WRITTEN = (Decimal, UUID, PurePath, time, timedelta, Enum, complex)
+_WRITTEN = (Decimal, UUID, PurePath, time, timedelta, complex)
 """Values that are written as they are shown."""

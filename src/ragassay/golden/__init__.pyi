@@ -57,9 +57,3 @@ from .golden_sampling import (
     shared_out as shared_out,
     split as split,
 )
-from .languages import (
-    code_of as code_of,
-    language_of as language_of,
-    without_yes_or_no as without_yes_or_no,
-    word_lists as word_lists,
-)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
-from ragassay.golden import language_of
 from ragassay.judges.offline import TURN, content, parts, sentences
+from ragassay.texts import language_of
 
 _SORRY = r"(?:(?:i['\u2019]?m|i am) )?(?:very |so |really )?(?:sorry|afraid)\W+(?:but )?"
 _REFUSES = re.compile(

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from ragassay.golden import Document, GoldSpan, Heading, language_of, word_lists
+from ragassay.golden import Document, GoldSpan, Heading
 from ragassay.judges.offline import content, sentences, weight
+from ragassay.texts import language_of, word_lists
 
 MOST = 2_000
 """Characters of a section; a longer one is divided at blank lines."""

@@ -12,11 +12,11 @@ from ragassay.counts import grouped
 from ragassay.engine.comparison.agreement import LEAST, Agreement, rows_of
 from ragassay.engine.results import MetricSummary
 from ragassay.errors import UsageError
-from ragassay.golden import word_lists
 from ragassay.judges.offline import LABEL
 from ragassay.metrics.core import naming, uses_of
 from ragassay.note import Note
 from ragassay.scores import RECORD
+from ragassay.texts import word_lists
 
 OFFLINE = "offline-lexical/"
 """How the offline judge's label begins."""

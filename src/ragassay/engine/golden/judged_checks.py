@@ -14,9 +14,10 @@ from ragassay.engine.golden.golden_groups import evidence
 from ragassay.engine.golden.item_checks import numbers
 from ragassay.engine.run import evaluate
 from ragassay.errors import CountedFact
-from ragassay.golden import Document, GoldenItem, code_of, language_of, without_yes_or_no
+from ragassay.golden import Document, GoldenItem
 from ragassay.judges.offline import content, contradicted, spaced, tokens
 from ragassay.samples import Answerability
+from ragassay.texts import code_of, language_of, without_yes_or_no
 
 _ANSWERS = 3.0
 """UMBRELA's grade of a passage that holds the answer."""

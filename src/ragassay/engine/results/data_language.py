@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from ragassay.golden import language_of
 from ragassay.samples import Sample
+from ragassay.texts import language_of
 
 _READ = 600
 """Characters of a text that are read."""

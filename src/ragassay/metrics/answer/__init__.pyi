@@ -41,5 +41,4 @@ from .text import (
     encode as encode,
     rouge_tokens as rouge_tokens,
     squad_normal as squad_normal,
-    unicode_tokens as unicode_tokens,
 )

@@ -11,21 +11,16 @@ from ragassay.errors import warn_user
 from ragassay.metrics.answer.text import (
     encode,
     rouge_tokens,
-    signed_tokens,
     ultrarag_normal,
-    unicode_tokens,
-    without_articles,
 )
 from ragassay.metrics.core import Metric, Window, missing
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
+from ragassay.texts import language_of, words
 
 Tokens = Literal["rouge", "ultrarag", "unicode"]
 """``rouge``: rouge-score's own; ``ultrarag``: the same after UltraRAG's normal form; ``unicode``:
-words of any script."""
-
-Cut = Literal[Tokens, "signed"]
-"""The same; ``signed``: as ``unicode``, but a sign directly before a number belongs to it."""
+words of any script (`ragassay.texts.words`)."""
 
 Articles = Literal["drop", "keep"]
 """Whether English articles count as words."""
@@ -70,12 +65,12 @@ class ReferenceMetric(Metric, Generic[V]):
 
 
 def coded(
-    window: Window, tokens: Cut, stem: bool, articles: Articles = "keep"
+    window: Window, tokens: Tokens, stem: bool, articles: Articles = "keep"
 ) -> list[ReferencedAnswer | None]:
     """Each sample's answer and references as codes, one character a token; for `Window.once`.
 
     A reference without tokens is an empty code. Where such a reference cannot be scored
-    (``unicode`` and ``signed`` tokens) a `RagassayWarning` says so.
+    (``unicode`` tokens) a `RagassayWarning` says so.
 
     Args:
         window: the samples.
@@ -87,15 +82,15 @@ def coded(
         One pair a sample; ``None`` where answer or references are missing.
     """
     texts = window.once(normal if tokens == "ultrarag" else plain)
-    cut = tokeniser(tokens, stem, articles)
     pairs: list[ReferencedAnswer | None] = []
-    for pair in texts:
+    for pair, sample in zip(texts, window.samples, strict=True):
         if pair is None:
             pairs.append(None)
         else:
+            cut = tokeniser(tokens, stem, articles, language_in(sample))
             answer, *references = encode(map(cut, (pair.answer, *pair.references)))
             pairs.append(ReferencedAnswer(answer, tuple(references)))
-    if tokens in ("unicode", "signed") and any(pair and "" in pair.references for pair in pairs):
+    if tokens == "unicode" and any(pair and "" in pair.references for pair in pairs):
         warn_user(EMPTY_REFERENCE)
     return pairs
 
@@ -121,19 +116,26 @@ def normal(window: Window) -> list[ReferencedAnswer | None]:
     ]
 
 
-def tokeniser(tokens: Cut, stem: bool, articles: Articles = "keep") -> Callable[[str], list[str]]:
+def language_in(sample: Sample) -> str:
+    """The code of the language of a sample's query and answer; empty where they do not tell."""
+    answer = sample.answer.text if sample.answer else ""
+    return language_of(f"{sample.query or ''} {answer}")
+
+
+def tokeniser(
+    tokens: Tokens, stem: bool, articles: Articles = "keep", language: str = ""
+) -> Callable[[str], list[str]]:
     """The function that cuts a text into tokens.
 
     Args:
         tokens: how it cuts; ``ultrarag`` expects texts in UltraRAG's normal form.
         stem: Porter stems for words of more than three characters.
-        articles: ``drop`` leaves English articles out.
+        articles: ``drop`` leaves English articles out of ``unicode`` tokens.
+        language: of the text, for ``unicode`` tokens.
     """
-    cuts = {"unicode": unicode_tokens, "signed": signed_tokens}
-    cut = cuts.get(tokens, rouge_tokens)
-    if articles == "drop":
-        return lambda text: without_articles(cut(text, stem))
-    return lambda text: cut(text, stem)
+    if tokens == "unicode":
+        return lambda text: words(text, language, articles=articles == "keep", stem=stem)
+    return lambda text: rouge_tokens(text, stem)
 
 
 def _absent(sample: Sample) -> Unscored:

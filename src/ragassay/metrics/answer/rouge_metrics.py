@@ -177,6 +177,11 @@ class _Rouge(ReferenceMetric[Compared]):
     source = f"{_LIN}; rouge-score 0.1.2"
 
     @property
+    def signature(self) -> str:
+        """Says which rules cut words of any script."""
+        return super().signature + ("|words=2" if self.tokens == "unicode" else "")
+
+    @property
     def for_all_scripts(self) -> str:
         """The same with ``tokens=unicode``."""
         return f"{self.measure}(tokens=unicode)" if self.tokens == "rouge" else ""

@@ -1,9 +1,8 @@
 """Short answers against accepted ones: UltraRAG's five metrics, and five corrected ones.
 
 The published ones work on UltraRAG's normal form and keep its degenerate cases, which the
-explanation of a score names. The corrected ones compare whole words of any script (one token a
-character in Chinese and similar scripts). A sign directly before a number belongs to the number
-(the published ones drop it as punctuation), and a reference without words cannot match anything.
+explanation of a score names. The corrected ones compare whole words of any script
+(`ragassay.texts.words`), and a reference without words cannot match anything.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from ragassay.metrics.answer.references import (
     ReferencedAnswer,
     ReferenceMetric,
     coded,
+    language_in,
     normal,
     tokeniser,
 )
@@ -124,11 +124,11 @@ class _Corrected(ReferenceMetric[ReferencedAnswer]):
     articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
 
     source = "our own, after UltraRAG"
-    version = 2
+    version = 3
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
         """Answer and references as codes, one character a word of any script."""
-        return window.once(coded, "signed", False, self.articles)
+        return window.once(coded, "unicode", False, self.articles)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The value over the references that have words; unscored where none has."""
@@ -236,12 +236,12 @@ class AliasGroups(ReferenceMetric[_Groups]):
     name = "alias_groups"
     title = "Share of required items named under some alias (stringem as its page describes it)"
     source = "our own, after UltraRAG"
-    version = 2
+    version = 3
     recommended_for = "questions with several required answers, each with several spellings"
 
     def views(self, window: Window) -> Sequence[_Groups | None]:
         """Codes by group; a flat list of references is one group."""
-        flat = window.once(coded, "signed", False, self.articles)
+        flat = window.once(coded, "unicode", False, self.articles)
         return [
             None
             if pair is None
@@ -253,7 +253,9 @@ class AliasGroups(ReferenceMetric[_Groups]):
 
     def _nested(self, sample: Sample) -> _Groups:
         texts = [sample.answer_text, *chain.from_iterable(sample.reference_groups)]
-        answer, *codes = encode(map(tokeniser("signed", False, self.articles), texts))
+        answer, *codes = encode(
+            map(tokeniser("unicode", False, self.articles, language_in(sample)), texts)
+        )
         rest = iter(codes)
         return _Groups(answer, [list(islice(rest, len(g))) for g in sample.reference_groups])
 

@@ -80,6 +80,11 @@ class _RunsRouge(AnswersMetric, PairsMetric):
     parts_titles = PARTS_TITLES
     source = "Open RAG Eval, metrics page (consistency); Lin 2004"
 
+    @property
+    def signature(self) -> str:
+        """Says which rules cut words of any script."""
+        return super().signature + ("|words=2" if self.tokens == "unicode" else "")
+
     def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
         """The values of the later answer against the earlier."""
         return window.once(compared, self.measure, self.tokens, self.stem, self.citations)

@@ -22,7 +22,6 @@ from ragassay.metrics.answer import (
     plain,
     rouge_tokens,
     squad_normal,
-    unicode_tokens,
 )
 from ragassay.metrics.core import (
     SampleMetric,
@@ -36,6 +35,7 @@ from ragassay.metrics.core import (
 )
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
+from ragassay.texts import words
 
 SOURCE = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
 
@@ -172,6 +172,7 @@ class ExtractiveCoverage(_AgainstPassages):
     run: int = param(1, "shortest run of words that counts as copied", minimum=1)
 
     name = "extractive_coverage"
+    version = 2
     title = "Share of the answer's words that are copied from the passages"
     source = "Grusky et al. 2018, Newsroom (coverage)"
     higher_is_better = None
@@ -187,7 +188,7 @@ class ExtractiveCoverage(_AgainstPassages):
         Returns:
             A share of the answer's words, 0 to 1; `Unscored` where the answer holds no words.
         """
-        answer_code, *sources = encode(map(unicode_tokens, (answer, *passages)))
+        answer_code, *sources = encode(map(words, (answer, *passages)))
         if not answer_code:
             return Unscored(Reason.EMPTY_ANSWER, "the answer holds no words")
         run = min(self.run, len(answer_code))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ragassay.metrics.answer import unicode_tokens
+from ragassay.texts import words
 
 _EMPTY_WORDS = frozenset({
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am",
@@ -64,8 +64,8 @@ class Distinct:
 
 def _form(text: str) -> tuple[str, ...]:
     """The words that distinguish facts."""
-    words = unicode_tokens(text.replace("n't", " not").replace("n’t", " not"), stem=True)
-    return tuple(word for word in words if word not in _EMPTY_WORDS) or tuple(words)
+    found = words(text.replace("n't", " not").replace("n’t", " not"), stem=True)
+    return tuple(word for word in found if word not in _EMPTY_WORDS) or tuple(found)
 
 
 def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

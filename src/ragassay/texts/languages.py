@@ -72,7 +72,7 @@ class WordLists:
 @cache
 def word_lists() -> Mapping[str, WordLists]:
     """The languages that have lists, by their code."""
-    folder = resources.files("ragassay.golden") / "data" / "languages"
+    folder = resources.files("ragassay.texts") / "data" / "languages"
     return {
         file.name.removesuffix(".yaml"): _lists(value_of(file.read_text(encoding="utf-8"), file))
         for file in sorted(folder.iterdir(), key=lambda one: one.name)
@@ -147,7 +147,7 @@ def _lists(data: Mapping[str, Any]) -> WordLists:
 def _codes() -> Mapping[str, Sequence[str]]:
     """The languages of each small word."""
     small: dict[str, Iterable[str]]
-    small = discovery.table("ragassay.golden", "data/other_languages.yaml")
+    small = discovery.table("ragassay.texts", "data/other_languages.yaml")
     small |= {code: one.small for code, one in word_lists().items()}
     codes: dict[str, list[str]] = {}
     for code, words in small.items():

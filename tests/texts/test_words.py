@@ -1,0 +1,102 @@
+"""What a word is: a number in one form, letters of any script with their marks, signs."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given, strategies as st
+
+from ragassay.metrics.answer import text
+from ragassay.texts import words
+
+CUT = {
+    "北京在中国": ["北", "京", "在", "中", "国"],
+    "カタカナとひらがな": list("カタカナとひらがな"),
+    "서울은": ["서", "울", "은"],
+    "GPT-4模型": ["gpt", "4", "模", "型"],
+    "ＡＢＣ１２": ["abc12"],
+    "Straße STRASSE": ["strasse", "strasse"],
+    "हिन्दी भाषा": ["हिन्दी", "भाषा"],
+    "माता मोती": ["माता", "मोती"],
+    "ที่นี่ดี": ["ที่", "นี่", "ดี"],
+    "مُحَمَّد كتـــاب": ["محمد", "كتاب"],
+    "שָׁלוֹם": ["שלום"],
+    "Ñandú café cafe\u0301": ["ñandú", "café", "café"],
+    "soft\u00adhyphen \ufeffmark": ["softhyphen", "mark"],
+    "zero\u200bwidth": ["zero", "width"],
+    "don’t don't": ["don", "t", "don", "t"],
+    "中文abc中": ["中", "文", "abc", "中"],
+    "， 。！": [],
+    "5 %, 5% and 20°C": ["5", "%", "5", "%", "and", "20", "°", "c"],
+    "$5 or €5": ["$", "5", "or", "€", "5"],
+    "C, C++ and C#; A+ (a+b)": ["c", "c++", "and", "c#", "a+", "a", "b"],
+    "-5 and 5-10, COVID-19": ["-5", "and", "5", "10", "covid", "19"],
+    "5km in 1990s, B12": ["5", "km", "in", "1990", "s", "b12"],
+    "12.05.2024, 1.2.3, 192.168.0.1": [*"12 05 2024 1 2 3 192 168 0 1".split()],  # noqa: SIM905
+    "half [1].": ["half", "1"],
+}
+
+
+@pytest.mark.parametrize("given_text", CUT)
+def test_a_text_is_cut_into_words_of_any_script(given_text: str) -> None:
+    assert words(given_text) == CUT[given_text]
+
+
+SAME = {
+    "1250.50": ["1,250.50", "1.250,50", "1250,50", "1'250.50", "1 250,50".replace(" ", "\u202f"),
+                "１，２５０．５０", "१२५०.५०", "١٢٥٠٫٥٠", "١٬٢٥٠٫٥٠"],
+    "1234567": ["1,234,567", "1.234.567", "1\u00a0234\u00a0567", "1234567", "۱۲۳۴۵۶۷"],
+    "0.5": ["0.5", "0,5", ".5"],
+    "-5": ["-5", "\u22125", "－5"],
+    "5.3": ["5.3", "5,3"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", SAME)
+def test_a_number_is_one_word_in_one_form(number: str) -> None:
+    for written in SAME[number]:
+        assert words(f"It is {written}.") == ["it", "is", number], written
+
+
+def test_what_stands_before_three_digits_is_read_by_the_language() -> None:
+    assert words("1,250", "en") == words("1.250", "de") == ["1250"]
+    assert words("1.250", "en") == words("1,250", "de") == ["1.250"]
+    assert words("1,250") != words("1.250") != ["1250"]
+
+
+def test_english_articles_are_told_from_a_letter() -> None:
+    def without(text: str, language: str = "") -> list[str]:
+        return words(text, language, articles=False)
+
+    assert without("The cat sat on a mat") == ["cat", "sat", "on", "mat"]
+    assert without("THE CAT SAT ON A MAT") == without("the cat sat on a mat")
+    assert without("Vitamin A") == without("vitamin a") == ["vitamin", "a"]
+    assert without("Vitamin A is good") == ["vitamin", "a", "is", "good"]
+    assert without("The") == [] and without("A") == ["a"]
+    assert without("il a mangé", "fr") == ["il", "a", "mangé"]
+
+
+LETTERS = st.text(alphabet="abcXYZ .,;:!?'()-\n")
+
+
+@given(LETTERS)
+def test_of_ascii_letters_the_words_are_those_of_rouge(sample: str) -> None:
+    assert words(sample) == text.rouge_tokens(sample)
+    assert words(f"{sample} é") == [*text.rouge_tokens(sample), "é"]
+
+
+@given(st.text(), st.sampled_from(["", "en", "de"]), st.booleans())
+def test_words_hold_no_space_and_nothing_private(sample: str, language: str, stem: bool) -> None:
+    for word in words(sample, language, stem=stem):
+        assert word and not any(one.isspace() for one in word)
+        if not any(unicodedata.category(one) == "Co" for one in sample):
+            assert not any(unicodedata.category(one) == "Co" for one in word)
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(0, 99))
+def test_a_number_is_the_same_word_however_it_is_grouped(whole: int, cents: int) -> None:
+    english = f"{whole:,}.{cents:02d}"
+    german = english.translate(str.maketrans(",.", ".,"))
+    assert words(english) == words(german) == words(f"{whole}.{cents:02d}")
+    assert words(f"{whole:,}", "en") == [str(whole)]
