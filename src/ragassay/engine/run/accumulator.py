@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,6 +46,9 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 from ragassay.suites import Suite
 
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Letters of Thai, Lao, Burmese, Khmer, Chinese and Japanese, which put no spaces between words."""
+
 
 class Accumulator:
     """Scores, ids and counts of a run. The texts of samples do not stay in memory.
@@ -75,7 +79,7 @@ class Accumulator:
         self._judged: set[str] = set()
         self._language = DataLanguage()
         self._latin = [name for name, metric in metrics.items() if metric.for_all_scripts]
-        self._n_ascii_letters = self._n_other_letters = 0
+        self._n_ascii_letters = self._n_other_letters = self._n_unspaced_letters = 0
         self.judge = ""
         self.cause = ""
         self.other_suites: Callable[[], Sequence[str]] = tuple
@@ -137,6 +141,7 @@ class Accumulator:
             self._n_ascii_letters += n_ascii
             if not text.isascii():  # few texts are not, and counting takes longer than this check
                 self._n_other_letters += sum(map(str.isalpha, text)) - n_ascii
+                self._n_unspaced_letters += len(_UNSPACED.findall(text))
 
     def summary(
         self,
@@ -245,6 +250,15 @@ class Accumulator:
                 f"There are: {', '.join(sorted(existing)) or 'none'}.{hint}"
             )
 
+    def _blind_to_the_script(self) -> list[str]:
+        """The metrics that find no words in most of the texts."""
+        letters = self._n_ascii_letters + self._n_other_letters
+        blind = {
+            "latin": self._n_other_letters > self._n_ascii_letters,
+            "spaced": 2 * self._n_unspaced_letters > letters,
+        }
+        return [name for name in self._latin if blind[self.metrics[name].scripts]]
+
     @cached_property
     def _n_clustered(self) -> int:
         """How many samples have a value in the clustering column."""
@@ -268,12 +282,11 @@ class Accumulator:
             yield self.cause
         if has_scores:
             yield from self._missing.of_models_and_parts(metrics, derived=not self.cause)
-        if self._n_other_letters > self._n_ascii_letters:
-            wide = dict.fromkeys(self.metrics[name].for_all_scripts for name in self._latin)
+        if names := self._blind_to_the_script():
+            wide = dict.fromkeys(self.metrics[name].for_all_scripts for name in names)
             yield (
-                "Most letters of the answers and references are not a-z, and "
-                f"{', '.join(self._latin)} {either(len(self._latin), 'counts', 'count')} only "
-                "words of a-z and 0-9, as published. For other scripts: "
+                f"{', '.join(names)} {either(len(names), 'does', 'do')} not find words in the "
+                "script of most of the answers and references, as published. For other scripts: "
                 f"{', '.join(wide)}."
             )
         yield from self._missing.of_failures(details, has_scores=has_scores)

@@ -103,7 +103,14 @@ class BLEU(ReferenceMetric[ReferencedAnswer]):
     title = "N-gram precision against all references (sentence BLEU)"
     source = _POST
     aliases: ClassVar = {"bleu_score": "BLEU"}
+    scripts = "spaced"
     recommended_for = "translations and answers that should keep close to a wording"
+
+    @property
+    def for_all_scripts(self) -> str:
+        """BLEU with another tokeniser, where this one takes a clause without spaces for a word."""
+        words = "BLEU(tokenize=zh), or BLEU(tokenize=char) for languages other than Chinese"
+        return words if self.tokenize in ("13a", "intl", "none") else ""
 
     def views(self, window: Window) -> Sequence[ReferencedAnswer | None]:
         """Answer and references, unchanged."""

@@ -70,6 +70,7 @@ class Metric(ABC):
         counts_chunks: whether its value counts the chunks of a context by number, so that a
             context must be cut where its chunks end.
         version: raised when the same input would give another value.
+        scripts: in which it finds words, where not in all: a-z, or those with spaces between words.
     """
 
     name: ClassVar[str]
@@ -89,6 +90,7 @@ class Metric(ABC):
     says: ClassVar[Says] = "number"
     counts_chunks: ClassVar[bool] = False
     version: ClassVar[int] = 1
+    scripts: ClassVar[Literal["latin", "spaced"]] = "latin"
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -103,8 +105,7 @@ class Metric(ABC):
 
     @property
     def for_all_scripts(self) -> str:
-        """The metric that counts words of any script, where this one counts ``a-z0-9`` only; empty
-        for all others."""
+        """The metric to take for other `scripts`; empty where this one reads all of them."""
         return ""
 
     @property
