@@ -43,7 +43,8 @@ class Passage:
 
     Passages stand in a sample in the order in which the system ranked them. ``score`` is the
     system's own (finite; higher is better). ``document``, ``start`` and ``end`` say where the text
-    came from: characters ``[start, end)`` of that document.
+    came from: characters ``[start, end)`` of that document. ``names`` are its title and address,
+    by which an answer may cite it.
 
     Raises:
         InputError: a score that is not finite, or an impossible span.
@@ -55,8 +56,11 @@ class Passage:
     document: str | None = None
     start: int | None = None
     end: int | None = None
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.names != ():
+            object.__setattr__(self, "names", _tuple_of(self.names, str, "passages.names"))
         if self.score is not None and not math.isfinite(self.score):
             raise InputError(
                 f"a passage has the score {self.score}",

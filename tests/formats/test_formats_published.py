@@ -92,7 +92,8 @@ def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:
         assert sample.id == evaluation["task_id"]
         assert sample.answer == Answer(evaluation["model_response"])
         ids = [context["document_id"] for context in task["contexts"]]
-        assert sample.passages == tuple(Passage(texts[key], key) for key in ids)
+        found = [(one.text, one.id) for one in sample.passages or ()]
+        assert found == [(texts[key], key) for key in ids]
         given = evaluation["annotations"]
         assert sample.given["RougeL"] == given["RougeL"]["system"]["value"]
         for raw_name in ("rb_agg", "rb_llm", "rl_f"):

@@ -218,7 +218,7 @@ def test_beside_a_prediction_the_answer_is_the_reference() -> None:
         }
     )
     assert (sample.answer, sample.references) == (Answer("said"), ("gold",))
-    assert sample.passages == (Passage("x", "c"),)
+    assert sample.passages == (Passage("x", "c", names=("t",)),)
     assert sample.gold == (GoldPassage(text="f"),)
     assert sample.failure is None
 

@@ -12,15 +12,17 @@ def notes(records: list[dict], metrics: str) -> list[str]:
     """The warnings of a run on the scripts of its texts."""
     data = [{"id": f"{at}", **record} for at, record in enumerate(records)]
     warnings = ragassay.evaluate(data, metrics).summary.warnings
-    return [one for one in warnings if "not a-z" in one]
+    return [one for one in warnings if "not find words" in one]
 
 
 def test_texts_in_another_script_are_told_once_with_the_metric_that_counts_them() -> None:
     (said,) = notes([ARABIC, ARABIC, ENGLISH], "rouge-1,rouge-l,rouge1(tokens=unicode),em")
-    assert "rouge-1, rouge-l count only words of a-z and 0-9" in said
+    assert said.startswith("rouge-1, rouge-l do not find words")
     assert said.endswith("For other scripts: rouge1(tokens=unicode), rougeL(tokens=unicode).")
     (said,) = notes([ARABIC], "rouge2")
-    assert "rouge2.f counts only" in said and said.endswith("rouge2(tokens=unicode).")
+    assert said.startswith("rouge2.f does not find words") and said.endswith(
+        "rouge2(tokens=unicode)."
+    )
 
 
 def test_nothing_is_told_where_most_letters_count_or_all_scripts_do() -> None:

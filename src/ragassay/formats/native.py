@@ -126,6 +126,8 @@ def _passage(one: Passage | GoldPassage) -> dict[str, Any]:
     record = {name: value for name in names if (value := getattr(one, name)) is not None}
     if record.keys().isdisjoint({"id", "text", "document"}):
         record["text"] = None
+    if isinstance(one, Passage) and one.names:
+        record["names"] = list(one.names)
     return record
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from ragassay.samples import Passage
 
 PREFIX = (
     r"(?:documents?|docs?|passages?|sources?|src|references?|refs?|contexts?|chunks?|citations?"
-    r"|cites?|snippets?|results?|ids?)"
+    r"|cites?|snippets?|results?|ids?|quellen?|dokumente?|fuentes?|documentos?|fonti?|bron"
+    r"|文[档檔件]|资料|資料|来源|來源|段落|参考|參考|引用|出[处典處]|出典)"
 )
 """Words before the number of a citation: ``[doc 1]``, ``[source: 2]``."""
 
@@ -45,12 +46,34 @@ def passage_keys(passages: Sequence[Passage]) -> tuple[str, ...]:
     return tuple(keys)
 
 
+_PLACE = re.compile(
+    r"(?:#[^#]*|[,;:]?\(?(?:pp?\.|pages?|seiten?|第)\d+(?:[-–]\d+)?页?\)?)$", re.IGNORECASE
+)
+"""The place in a document, behind its bare name: ``guide.pdf#page=4``, ``guide.pdf, p. 4``."""
+
+_LABEL = re.compile(r"\s*([^\s:][^:\n]{0,150}?\.[a-z]{2,5}(?:#[\w=.,-]+)?)\s*:\s", re.IGNORECASE)
+"""The name of a file that a passage's text begins with."""
+
+_SOURCE = re.compile(
+    r"https?://\S+|[^\[\]|]{1,150}\.(?:pdf|docx?|pptx?|xlsx?|html?|md|markdown|txt|csv|json|xml|rst"
+    r"|epub|odt|rtf)(?:[#?,].*)?",
+    re.IGNORECASE,
+)
+
+
+def is_source(content: str) -> bool:
+    """Whether what stands in brackets looks like the name of a file or an address."""
+    return _SOURCE.fullmatch(content.strip()) is not None
+
+
 class Citable:
     """The passages of a sample, to which an answer's citations refer.
 
     A citation refers to the passage with that id; brackets and case do not matter. Where no passage
     has the id, these rules hold in turn:
 
+    - The name of its document, with or without folders, ending and page, its title or its address,
+      or the file name that its text begins with, refers to all passages that have it.
     - Where ids are numbers of up to three digits (``[2]``, ``7``), a number is an id and no rank;
       one that is no id refers to nothing that was retrieved.
     - A number with a word (``[doc 2]``) is that of an id with a word and a number (``doc-2``).
@@ -61,31 +84,52 @@ class Citable:
     def __init__(self, passages: Sequence[Passage]) -> None:
         self.passages = tuple(passages)
         self._by_name: dict[str, int] = {}
+        self._by_source: dict[str, list[int]] = {}
         for index, passage in enumerate(passages):
             if passage.id is not None:
                 self._by_name.setdefault(bare(passage.id), index)
+            label = _LABEL.match(passage.text or "")
+            sources = (passage.document, *passage.names, label and label[1])
+            forms = {form for one in sources if one for form in _forms(one)}
+            forms.add(_PLACE.sub("", bare(passage.id or "")))
+            for form in forms:
+                self._by_source.setdefault(form, []).append(index)
+        self.names_sources = any(one.document or one.names for one in passages) or any(
+            _LABEL.match(one.text or "") for one in passages
+        )
 
-    @property
-    def ids(self) -> Collection[str]:
-        """The ids in their bare form."""
-        return self._by_name
+    def __contains__(self, name: object) -> bool:
+        """Whether a name, in its `bare` form, is that of a passage or its source."""
+        return isinstance(name, str) and bool(name in self._by_name or self._of_source(name))
+
+    def _of_source(self, name: str) -> list[int]:
+        if not name or name.isdecimal():
+            return []
+        return self._by_source.get(name) or self._by_source.get(_PLACE.sub("", name)) or []
 
     def find(self, citation: str) -> int | None:
-        """The index of the passage that a citation refers to; ``None`` where it was not
+        """The index of the first passage that a citation refers to; ``None`` where none was
         retrieved."""
+        return next(iter(self.find_all(citation)), None)
+
+    def find_all(self, citation: str) -> tuple[int, ...]:
+        """The indices of the passages that a citation refers to: several where it names their
+        document, none where none was retrieved."""
         name = bare(citation)
         index = self._by_name.get(name)
         if index is not None:
-            return index
+            return (index,)
         rank = number(citation)
         if rank is None:
-            return None
+            return tuple(self._of_source(name))
         with_word = self._by_word_and_number.get(rank)
         if self._by_number:
-            return self._by_number.get(rank, with_word)
-        if 1 <= rank <= len(self.passages) and (name.isdecimal() or with_word is None):
-            return rank - 1
-        return with_word
+            found = self._by_number.get(rank, with_word)
+        elif 1 <= rank <= len(self.passages) and (name.isdecimal() or with_word is None):
+            found = rank - 1
+        else:
+            found = with_word
+        return () if found is None else (found,)
 
     @cached_property
     def _by_number(self) -> dict[int, int]:
@@ -103,3 +147,11 @@ class Citable:
             if name.isdecimal() != with_word and numbered is not None and numbered < 10**_LONGEST:
                 indices.setdefault(numbered, index)
         return indices
+
+
+def _forms(source: str) -> Iterator[str]:
+    """The bare names by which a document, a title or an address may be cited."""
+    whole = bare(source)
+    last = re.split(r"[/\\]", whole.rstrip("/"))[-1]
+    for name in (whole, last):
+        yield from (name, _PLACE.sub("", name), re.sub(r"\.[a-z]{2,5}$", "", name))

@@ -1,25 +1,28 @@
 """Finding citations in an answer's text, in every form that systems and vendors write.
 
 ``[1]``, ``[1, 2; 3]``, ``[1-3]``, ``[1][2]``, ``[1], [2]``, ``[^1]``, ``[ 1 ]``, ``[doc1]``,
-``[cite: 1, 2]``, ``[[1]](link)``, ``【1†source】``, an id of a retrieved passage in brackets, and
-``(3)`` or ``(source 3)`` where that is plausible. A year is no citation, nor is anything in code.
+``[cite: 1, 2]``, ``[[1]](link)``, ``【1†source】``, ``①``, an id of a retrieved passage in
+brackets, the name or address of its document (``[guide.pdf#page=4]``, ``[Guide](https://...)``),
+and ``(3)`` or ``(source 3)`` where that is plausible. A year is no citation, nor is anything in
+code.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator
 from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
 from ragassay.discovery import word_lists
-from ragassay.metrics.citation.citable import PREFIX, bare
+from ragassay.metrics.citation.citable import PREFIX, bare, is_source
 
 _BRACKETED = re.compile(
     r"(?:<sup>\s*)?\^?\\?(?:\[\[|[\[【［])(?P<inside>[^\[\]【】［］\n]{1,200}?)\\?(?:\]\]|[\]】］])\^?"
-    r"(?:\((?:https?://|#|www\.|\.?/)[^()\s]*\))?(?:\s*</sup>)?"
+    r"(?:\((?P<link>(?:https?://|#|www\.|\.?/)[^()\s]*)\))?(?:\s*</sup>)?"
 )
 _PARENTHESISED = re.compile(r"\((?P<inside>[^()\n]{1,60})\)")
 _ITEM = re.compile(
@@ -27,9 +30,10 @@ _ITEM = re.compile(
 )
 _LOW, _HIGH = (_ITEM.pattern.replace("?P<", f"?P<{end}_") for end in ("low", "high"))
 _RANGE = re.compile(rf"{_LOW}\s*[-–—‐‑]\s*{_HIGH}", re.IGNORECASE)
-_BETWEEN = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
+_CIRCLED = re.compile("(?P<inside>[①-⑳])")
+_BETWEEN = re.compile(r"\s*(?:[,;&，、；]|\band\b)\s*")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
-_JOINT = re.compile(r"[\s,;&]*(?:\band\b[\s]*)?")
+_JOINT = re.compile(r"[\s,;&，、；]*(?:\band\b[\s]*)?")
 _LONGEST_RANGE = 50
 _NUMBER_WORDS = frozenset(word_lists("ragassay.metrics.citation", "words.txt")["numbers"])
 _CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?。]|$)", re.MULTILINE)
@@ -46,20 +50,20 @@ class Mark(NamedTuple):
     keys: tuple[str, ...]
 
 
-def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mark]:
+def marks(text: str, ids: Container[str] = (), n_passages: int = 0) -> list[Mark]:
     """The citations of a text; those separated only by commas and spaces are one mark.
 
     Args:
         text: an answer.
-        ids: ids of the retrieved passages, in their `bare` form; such an id in brackets is a
-            citation whatever it looks like, also where it looks like a year.
+        ids: names of the retrieved passages, in their `bare` form (`Citable`); such a name in
+            brackets is a citation whatever it looks like, also where it looks like a year.
         n_passages: how many passages were retrieved. A bare number in parentheses is a citation
             only where there are that many, no brackets occur, and it ends a clause.
     """
     code = [(span.start(), span.end()) for span in _CODE.finditer(text)]
-    single = list(_single(_BRACKETED, text, ids, code))
+    single = [*_single(_BRACKETED, text, ids, code), *_single(_CIRCLED, text, ids, code)]
     most = 0 if single else n_passages
-    parenthesised = _single(_PARENTHESISED, text, (), code)
+    parenthesised = _single(_PARENTHESISED, text, None, code)
     single += [mark for mark in parenthesised if _plausible(text, mark, most)]
     groups: list[list[Mark]] = []
     for mark in sorted(single):
@@ -76,11 +80,14 @@ def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mar
 
 
 def _single(
-    pattern: re.Pattern[str], text: str, ids: Collection[str], code: list[tuple[int, int]]
+    pattern: re.Pattern[str], text: str, ids: Container[str] | None, code: list[tuple[int, int]]
 ) -> Iterator[Mark]:
     """Each place outside code where the pattern holds citations and nothing else."""
     for match in pattern.finditer(text):
-        if not _inside(match.start(), match.end(), code) and (keys := _keys(match["inside"], ids)):
+        link = match.groupdict().get("link") or ""
+        if not _inside(match.start(), match.end(), code) and (
+            keys := _keys(match["inside"], ids) or ((link,) if ids and bare(link) in ids else ())
+        ):
             yield Mark(match.start(), match.end(), keys)
 
 
@@ -99,12 +106,19 @@ def _plausible(text: str, mark: Mark, most: int) -> bool:
     )
 
 
-def _keys(inside: str, ids: Collection[str]) -> tuple[str, ...]:
-    """The citations inside a pair of brackets; none where anything else is there."""
-    content = inside.strip()
+def _keys(inside: str, names: Container[str] | None) -> tuple[str, ...]:
+    """The citations inside a pair of brackets; none where anything else is there.
+
+    Args:
+        inside: what stands in them.
+        names: of passages; ``None`` where names, and what looks like one, are no citation.
+    """
+    content, ids = inside.strip(), names or ()
+    if _CIRCLED.fullmatch(content):
+        return (unicodedata.normalize("NFKC", content),)
     if "†" in content:
         before, name = (piece.strip() for piece in content.split("†")[:2])
-        if bare(name) in ids:
+        if bare(name) in ids or is_source(name):
             return (name,)
         return (before,) if re.fullmatch(r"[\d:]+", before) else ()
     if bare(content) in ids and not _numbered(content):
@@ -112,7 +126,9 @@ def _keys(inside: str, ids: Collection[str]) -> tuple[str, ...]:
     distinct: dict[str, None] = {}
     pieces = _BETWEEN.split(content)
     for piece in pieces:
-        keys = _numbered(piece) or ([piece] if bare(piece) in ids else [])
+        keys = _numbered(piece) or (
+            [piece] if bare(piece) in ids or (names is not None and is_source(piece)) else []
+        )
         # A lone [0] cites a passage that is not there; [0, 1] is an interval.
         if not keys or (keys == ["0"] and "0" not in ids and len(pieces) > 1):
             return ()

@@ -159,7 +159,7 @@ class _Placed(NamedTuple):
 
 def _without_marks(text: str, passages: Sequence[Passage]) -> tuple[str, list[_Placed]]:
     """A text without its citations and without a list of sources, and where citations stood."""
-    citations = marks(text, Citable(passages).ids, len(passages))
+    citations = marks(text, Citable(passages), len(passages))
     end = _body_end(text, citations)
     lines = _Lines(text, end)
     pieces, placed = list[str](), list[_Placed]()

@@ -22,11 +22,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from ragassay.counts import either, plural
 from ragassay.errors import UsageError
 from ragassay.judges import Ask
 from ragassay.judges.questions import CitationSupport
 from ragassay.metrics.citation import citation_parser
-from ragassay.metrics.citation.citable import Citable, passage_keys
+from ragassay.metrics.citation.citable import Citable, is_source, passage_keys
 from ragassay.metrics.citation.citation_parser import tidy
 from ragassay.metrics.citation.citation_scores import (
     CitationScores,
@@ -59,7 +60,8 @@ async def links(
 ) -> list[list[Link]] | Unscored:
     """The judge's verdict on each citation of each statement; for `Ask.once`.
 
-    A passage that was not retrieved is not asked about. Two spellings of one citation in one
+    A passage that was not retrieved is not asked about; of several passages of one cited document
+    the one that supports most counts. Two spellings of one citation in one
     statement are one.
 
     Args:
@@ -77,8 +79,16 @@ async def links(
     citable, keys = Citable(passages), passage_keys(passages)
     citations = [_cited(one, citable) for one in statements]
     questions: dict[tuple[int, int], CitationSupport] = {}
+    unknown = [key for cited in citations for key, found in cited if not found and is_source(key)]
+    if unknown and not citable.names_sources:
+        detail = (
+            f"{plural(len(unknown), 'mark')} such as [{unknown[0]}] "
+            f"{either(len(unknown), 'names', 'name')} no passage; give the passages' documents, "
+            "titles or addresses as answers cite them"
+        )
+        return Unscored(Reason.MISSING_INPUT, detail)
     for at, (one, cited) in enumerate(zip(statements, citations, strict=True)):
-        for index in (index for _, index in cited if index is not None):
+        for index in (index for _, found in cited for index in found):
             text = passages[index].text
             if text is None:
                 detail = f"the cited passage {keys[index]} has no text"
@@ -89,21 +99,26 @@ async def links(
     replies = dict(zip(distinct, answers, strict=True))
     return [
         [
-            Link(key, None, "not_retrieved")
-            if index is None
-            else Link(key, keys[index], replies[questions[at, index]].support)
-            for key, index in cited
+            min(
+                (Link(key, keys[index], replies[questions[at, index]].support) for index in found),
+                key=lambda link: _BEST.index(link.support),
+                default=Link(key, None, "not_retrieved"),
+            )
+            for key, found in cited
         ]
         for at, cited in enumerate(citations)
     ]
 
 
-def _cited(statement: Statement, citable: Citable) -> list[tuple[str, int | None]]:
-    """Each citation of a statement once, with the passage's index."""
-    citations: dict[int | str, tuple[str, int | None]] = {}
+_BEST = ("full", "partial", "none")
+
+
+def _cited(statement: Statement, citable: Citable) -> list[tuple[str, tuple[int, ...]]]:
+    """Each citation of a statement once, with the indices of its passages."""
+    citations: dict[tuple[int, ...] | str, tuple[str, tuple[int, ...]]] = {}
     for key in statement.citations:
-        index = citable.find(key)
-        citations.setdefault(key if index is None else index, (key, index))
+        found = citable.find_all(key)
+        citations.setdefault(found or key, (key, found))
     return list(citations.values())
 
 
@@ -125,7 +140,7 @@ class _Citation(JudgedMetric):
     needs = ("answer", "passages")
     asks = (CitationSupport,)
 
-    version = 2
+    version = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()

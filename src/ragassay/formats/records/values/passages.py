@@ -312,7 +312,21 @@ def _passage(item: Any, field: str) -> Passage:
             field=field,
             hint="Call them 'text' and 'id'.",
         )
-    return Passage(**parts)
+    return Passage(**parts, names=_names(item, parts))
+
+
+_NAMES = ("title", "url", "uri", "link", "address", "source_url", "web_url", "file_path", "path")
+
+
+def _names(item: Mapping[str, Any], parts: Mapping[str, Any]) -> tuple[str, ...]:
+    """The title and the address of a passage."""
+    own = item.get("names")
+    found = [one for one in own if isinstance(one, str)] if isinstance(own, list) else []
+    metadata = item.get("metadata")
+    for place in (item, metadata if isinstance(metadata, dict) else {}):
+        found += [place[key] for key in _NAMES if isinstance(place.get(key), str)]
+    others = (parts.get("id"), parts.get("document"), "")
+    return tuple(dict.fromkeys(name for name in found if name not in others))
 
 
 def _gold(item: Any, field: str) -> GoldPassage:

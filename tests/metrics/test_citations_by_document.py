@@ -1,0 +1,117 @@
+"""Citations by the name, title or address of a passage's document, and marks that name nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.formats import from_records
+from ragassay.metrics.citation import Citable, citation_parser
+from ragassay.samples import Passage
+
+TEXT = "The depot is in Leeds."
+
+
+def scores(answer: str, *passages: Any) -> dict[str, Any]:
+    record = {"id": "1", "query": "Where?", "answer": answer, "passages": list(passages)}
+    names = ["citation.recall", "citation.precision"]
+    result = ragassay.evaluate([record], names)
+    return {row.metric: row for row in result.scores}
+
+
+PASSAGES = {
+    "document": {"id": "c17", "document": "guide.pdf", "text": TEXT},
+    "path": {"id": "c17", "document": "docs/manuals/guide.pdf", "text": TEXT},
+    "metadata": {"id": "c17", "text": TEXT, "metadata": {"source": "guide.pdf"}},
+    "label": f"guide.pdf#page=4: {TEXT}",
+    "id with a page": {"id": "guide.pdf#page=4", "text": TEXT},
+}
+
+
+@pytest.mark.parametrize("passage", PASSAGES.values(), ids=PASSAGES)
+@pytest.mark.parametrize(
+    "mark",
+    ["[guide.pdf]", "[guide.pdf#page=4]", "[Guide.PDF]", "【4:0†guide.pdf】", "[guide.pdf, p. 4]"],
+)
+def test_a_document_is_cited_by_its_name(passage: Any, mark: str) -> None:
+    found = scores(f"The depot is in Leeds {mark}.", passage)
+    assert found["citation.recall"].value == found["citation.precision"].value == 1.0
+
+
+NAMED = {
+    "title": {"id": "c17", "title": "Depot guide", "text": TEXT},
+    "url": {"id": "c17", "url": "https://ex.org/depot", "text": TEXT},
+    "metadata": {"id": "c17", "text": TEXT,
+                 "metadata": {"title": "Depot guide", "url": "https://ex.org/depot"}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [
+        ("title", "[Depot guide]"), ("title", "[depot guide](https://elsewhere.org)"),
+        ("url", "[https://ex.org/depot]"), ("url", "([Depot guide](https://ex.org/depot))"),
+        ("metadata", "[Depot guide]"), ("metadata", "[here](https://ex.org/depot)"),
+    ],
+)  # fmt: skip
+def test_a_passage_is_cited_by_its_title_or_address(name: str, mark: str) -> None:
+    found = scores(f"The depot is in Leeds {mark}.", NAMED[name])
+    assert found["citation.recall"].value == 1.0
+    (sample,) = from_records([{"id": "1", "passages": [NAMED[name]]}])
+    (again,) = from_records([ragassay.formats.to_record(sample)])
+    assert again.passages == sample.passages
+
+
+def test_of_several_passages_of_a_document_the_best_one_counts() -> None:
+    others = [{"id": str(n), "document": "guide.pdf", "text": f"Rain fell {n}."} for n in "ab"]
+    good = {"id": "g", "document": "guide.pdf", "text": TEXT}
+    found = scores("The depot is in Leeds [guide.pdf].", *others, good)
+    assert found["citation.recall"].value == 1.0
+    assert found["citation.recall"].parts["statements"][0]["citations"][0]["passage"] == "g"
+
+
+def test_a_mark_that_names_no_passage_is_told_and_not_scored_0() -> None:
+    found = scores(
+        "The depot is in Leeds [guide.pdf]. It is big [plan.docx].", {"id": "c17", "text": TEXT}
+    )
+    for row in found.values():
+        assert row.value is None and row.reason == "missing_input"
+        assert "2 marks such as [guide.pdf] name no passage" in row.explanation
+    # Where passages have documents, a name that is none of them was not retrieved.
+    named = {"id": "c17", "document": "other.pdf", "text": TEXT}
+    found = scores("The depot is in Leeds [guide.pdf].", named)
+    assert found["citation.recall"].value == 0.0
+    (cited,) = found["citation.recall"].parts["statements"][0]["citations"]
+    assert cited["support"] == "not_retrieved"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See [sic] and [U.S.A.].",
+        "An [open question](x) remains.",
+        "A [link](https://elsewhere.org) here.",
+        "It is [1.5].",
+    ],
+)
+def test_other_brackets_cite_nothing(text: str) -> None:
+    passages = (Passage(TEXT, id="c17", document="guide.pdf"),)
+    assert not any(one.citations for one in citation_parser.parts(text, passages))
+
+
+@pytest.mark.parametrize(
+    ("mark", "ranks"),
+    [
+        ("[1，2]", [0, 1]), ("【1、2】", [0, 1]), ("[文档1]", [0]), ("[来源: 2]", [1]),
+        ("[Quelle 1]", [0]), ("①", [0]), ("①②", [0, 1]), ("[②]", [1]), ("[fuente 2]", [1]),
+        ("［１］", [0]), ("[資料1]", [0]),
+    ],
+)  # fmt: skip
+def test_marks_of_other_languages_are_citations(mark: str, ranks: list[int]) -> None:
+    passages = tuple(Passage(text) for text in ("a", "b"))
+    (statement, *_) = citation_parser.parts(f"仓库在利兹{mark}。", passages)
+    citable = Citable(passages)
+    found = [at for key in statement.citations for at in citable.find_all(key)]
+    assert found == ranks
