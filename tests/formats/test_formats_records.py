@@ -802,3 +802,25 @@ def test_texts_in_lists_are_never_opened(tmp_path: Path) -> None:
     one = Sample(id="1", passages=(Passage(text),), references=(text,))
     write([one], path)
     assert [*load(path, notes=Notes())] == [one]
+
+
+def test_all_columns_of_autorags_results_are_read() -> None:
+    record = {
+        "qid": "1",
+        "query": "Where?",
+        "retrieval_gt": [["d1"]],
+        "generation_gt": ["Leeds"],
+        "retrieved_contents": ["In Leeds.", "In York."],
+        "retrieved_ids": ["d1", "d2"],
+        "retrieve_scores": [0.9, 0.5],
+        "generated_texts": "Leeds.",
+    }
+    notes = Notes()
+    (sample,) = from_records([record], notes=notes)
+    assert sample.passages == (
+        Passage("In Leeds.", "d1", 0.9), Passage("In York.", "d2", 0.5),
+    )  # fmt: skip
+    assert sample.answer is not None and sample.answer.text == "Leeds."
+    assert sample.references == ("Leeds",) and [one.id for one in sample.gold or ()] == ["d1"]
+    with pytest.raises(InputError, match="1 score for 2 passages"):
+        list(from_records([record | {"retrieve_scores": [0.9]}]))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import ragassay
 from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, patient
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
@@ -748,3 +749,17 @@ def test_retry_after_is_read_in_every_form() -> None:
     assert retry_after({"retry-after": "-3"}) == 0.0
     assert retry_after({}) is None
     assert retry_after({}, b'{"details": [{"retryDelay": "34s"}]}') == 34.0
+
+
+@pytest.mark.parametrize(("most", "said"), [(7, "(now 7)."), (None, "its own limit).")])
+def test_a_reply_that_is_cut_off_twice_names_the_option(
+    tmp_path: Path, most: int | None, said: str
+) -> None:
+    data = [{"id": "1", "query": "q", "passages": ["p"]}]
+    with LLMServer(faults=["truncated", "truncated"]) as server:
+        options: dict[str, Any] = {"max_tokens": most} if most else {}
+        judge, ledger = f"{server.url}#m", str(tmp_path / "l.sqlite")
+        result = ragassay.evaluate(data, ["umbrela"], judge=judge, ledger=ledger, **options)
+    (row,) = result.scores
+    assert row.value is None and "Raise --max-tokens" in row.explanation
+    assert said in row.explanation

@@ -388,5 +388,7 @@ class Mapper(SourceNotes):
             listed = read(value, key)
         if (key := keys.get(ids)) is not None:
             field_values.refuse_printed(record[key], key)
-            return join(listed, record[key], key)
+            listed = join(listed, record[key], key)
+        if field == "passages" and (key := keys.get("passage_scores")) is not None:
+            return passages.with_scores(listed, record[key], key)
         return listed

@@ -27,7 +27,7 @@ from ragassay.judges.ledger import PROVENANCE, Entry, Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learn
 from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse
-from ragassay.judges.llm.replies import Unreadable, declines, described, read
+from ragassay.judges.llm.replies import CUT, Unreadable, declines, described, read
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply
@@ -128,7 +128,7 @@ class LLMJudge(Judge):
         """
         general = {**DEFAULTS, **self._parameters}
         sent = {name: value for name, value in general.items() if value is not None}
-        dropped = self.without((*sent, *requests.MODES))
+        dropped = self.without((*sent, *requests.FORMS))
         parts = [
             f"{name}={sent[name]:g}" if isinstance(sent[name], float) else f"{name}={sent[name]}"
             for name in sorted(sent)
@@ -275,6 +275,16 @@ class _Asking:
             SendRequest(request.body, *sizes, self.tally, received, current)
         )
 
+    def _longer(self, problem: str) -> str:
+        """What to do about a reply that was cut off: models that think may need more tokens."""
+        if problem != CUT:
+            return ""
+        sent = self.request.prompt.parameters
+        most = sent.get("max_tokens") or sent.get("max_completion_tokens")
+        return (
+            f" Raise --max-tokens ({f'now {most}' if most else 'the endpoint has its own limit'})."
+        )
+
     async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
         """The result of the repair turn, or what the replies hold without it."""
         bad, problem = self.completion.text, str(first)
@@ -296,6 +306,7 @@ class _Asking:
             also = "" if str(second) == problem else f" (at first: {problem})"
             return await self._unparsable(
                 f"no valid answer, even when asked again: {second}{also}."
+                f"{self._longer(str(second))}"
                 f"{described(text, self.question)}"
             )
         except EndpointError as error:

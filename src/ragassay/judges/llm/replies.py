@@ -70,14 +70,14 @@ def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_
         Unreadable: there is none, or not exactly one.
     """
     if text is None or not text.strip():
-        raise Unreadable(_CUT if cut else "the reply is empty")
+        raise Unreadable(CUT if cut else "the reply is empty")
     bare = text.strip().strip("\ufeff\u200b")
     answer = _single_object(question, bare)
     if answer is not None:
         return answer
     answer_text = _without_thoughts(question, bare)
     if cut and not answer_text.strip().endswith(("}", "```")):
-        raise Unreadable(_CUT)
+        raise Unreadable(CUT)
     return _single_object(question, answer_text) or _object_in_prose(question, answer_text)
 
 
@@ -103,7 +103,7 @@ def declines(text: str | None) -> bool:
     return len(answer_text) <= _LONGEST_REFUSAL and bool(_DECLINES.match(answer_text))
 
 
-_CUT = "the reply was cut off before its end"
+CUT = "the reply was cut off before its end"
 
 
 def _single_object(question: Question[R_co], text: str) -> R_co | None:

@@ -14,9 +14,12 @@ import orjson
 from ragassay import strict
 from ragassay.judges.llm import token_estimate
 from ragassay.judges.question import Question
-from ragassay.transport.endpoints import Endpoint, Message, Mode, Prompt
+from ragassay.transport.endpoints import SYSTEM, Endpoint, Message, Mode, Prompt
 
 MODES: tuple[Mode, ...] = ("json_schema", "json_object", "text")
+
+FORMS = (*MODES, SYSTEM)
+"""How a question is put: what an endpoint may reject besides parameters."""
 
 _IDENTITY = 1
 """Raised when something is sent that the key does not hold."""
@@ -85,6 +88,10 @@ def build(
     """
     mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
     messages = question.messages(model)
+    if SYSTEM in dropped and messages[0]["role"] == SYSTEM:
+        rules, first, *others = messages
+        text = f"{rules['content']}\n\n{first['content']}"
+        messages = [{"role": first["role"], "content": text}, *others]
     last = messages[-1]
     schema, data = question.bounded_schema(), question.data
     form = keys_wanted(type(question)) if mode == "json_schema" else _in_words(schema)

@@ -1,6 +1,7 @@
 from .endpoint import (
     CONNECT_S as CONNECT_S,
     SAMPLING as SAMPLING,
+    SYSTEM as SYSTEM,
     TIMEOUT_S as TIMEOUT_S,
     ApiProtocol as ApiProtocol,
     Completion as Completion,

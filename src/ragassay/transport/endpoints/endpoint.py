@@ -14,6 +14,9 @@ from ragassay.transport.secrets import Secret
 Mode = Literal["json_schema", "json_object", "text"]
 """How the form of the answer is asked for: structured output, JSON mode, in words only."""
 
+SYSTEM = "system"
+"""The role of the rules; some models take them in the user's message only."""
+
 Finish = Literal["stop", "length", "filtered"]
 """Why a reply ended: it was done, it ran into a limit, the endpoint's filter took it away."""
 

@@ -19,7 +19,7 @@ import orjson
 from ragassay import discovery
 from ragassay.errors import system_problem
 from ragassay.scores import Reason
-from ragassay.transport.endpoints.endpoint import SAMPLING, EndpointError
+from ragassay.transport.endpoints.endpoint import SAMPLING, SYSTEM, EndpointError
 from ragassay.transport.secrets import Secret
 
 _READ = 2000
@@ -156,6 +156,9 @@ def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
     return EndpointError(Reason.CONNECTION, detail, again=True, free=free, sent=not free)
 
 
+_SYSTEM_ROLE = re.compile(r"\brole\b.{0,80}\bsystem\b|\bsystem\b.{0,20}\brole\b", re.I | re.S)
+
+
 def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> set[str]:
     """Which of what was sent the server does not take, as far as it says so.
 
@@ -167,6 +170,8 @@ def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> se
         body: the whole reply, for the places that FastAPI lists.
         sent: names of parameters and the mode (``json_schema``, ``json_object``) that were sent.
     """
+    if SYSTEM in sent and _SYSTEM_ROLE.search(message[:_READ]):
+        return {SYSTEM}
     form = {name for name in sent if name in FORMS}
     mentioned = {re.split(r"[.\[]", param.removeprefix("body."))[0]} if param else set()
     mentioned |= set(_places(body))

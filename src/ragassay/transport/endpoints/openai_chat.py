@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from ragassay.transport.endpoints.endpoint import (
+    SYSTEM,
     ApiProtocol,
     Completion,
     Finish,
@@ -42,10 +43,12 @@ class OpenAIChat(HttpEndpoint):
         return chat_body(prompt)
 
     def rejectable(self, body: Mapping[str, Any]) -> Iterator[str]:
-        """All but the material."""
+        """All but the material; and the role of the rules."""
         yield from body.keys() - {"model", "messages", "input", "response_format"}
         if form := body.get("response_format"):
             yield form["type"]
+        if any(one["role"] == SYSTEM for one in body.get("messages", ())):
+            yield SYSTEM
 
     def read(self, reply: Any, sent: bytes) -> Completion:
         """The first choice."""

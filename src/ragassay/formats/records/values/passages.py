@@ -134,6 +134,27 @@ def with_ids(
     return made
 
 
+def with_scores(
+    listed: tuple[Passage, ...] | None, scores: Any, field: str
+) -> tuple[Passage, ...] | None:
+    """Passages with the scores of another column, joined by rank.
+
+    Args:
+        listed: the passages; ``None`` where there are none.
+        scores: what the column of scores holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no list of numbers, the numbers differ, or a passage has another score.
+    """
+    if scores is None or listed is None:
+        return listed
+    if not isinstance(scores, list):
+        raise not_a_list(scores, field, "scores")
+    scored = [Passage(id="", score=score(one, field)) for one in scores]
+    return _joined(listed, scored, ("score",), "passage", field, of="score")
+
+
 def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     """Gold passages from a list of texts or objects, from one object, or from a mapping id -> grade
     or id -> text.
@@ -212,7 +233,12 @@ _CALLED = "gold passage"
 
 
 def _joined(
-    listed: tuple[P, ...] | None, others: Sequence[P], parts: Sequence[str], called: str, field: str
+    listed: tuple[P, ...] | None,
+    others: Sequence[P],
+    parts: Sequence[str],
+    called: str,
+    field: str,
+    of: str = "id",
 ) -> tuple[P, ...]:
     """The passages of one column with those parts that another column has for them, one by one.
 
@@ -223,10 +249,10 @@ def _joined(
         return tuple(others)
     if len(listed) != len(others):
         raise InputError(
-            f"there {either(len(others), 'is', 'are')} {plural(len(others), 'id')} for "
+            f"there {either(len(others), 'is', 'are')} {plural(len(others), of)} for "
             f"{plural(len(listed), called)}",
             field=field,
-            hint=f"Give one id for each {called}.",
+            hint=f"Give one {of} for each {called}.",
         )
     joined: list[P] = []
     for passage, other in zip(listed, others, strict=True):

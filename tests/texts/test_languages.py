@@ -10,16 +10,8 @@ import pytest
 
 from ragassay.engine.golden import CheckOptions, check
 from ragassay.engine.golden.golden_coverage import coverage
-from ragassay.golden import (
-    GoldenItem,
-    GoldenSet,
-    GoldSpan,
-    code_of,
-    language_of,
-    with_contexts,
-    without_yes_or_no,
-    word_lists,
-)
+from ragassay.golden import GoldenItem, GoldenSet, GoldSpan, with_contexts
+from ragassay.texts import code_of, language_of, without_yes_or_no, word_lists
 
 
 @pytest.mark.parametrize(
