@@ -824,3 +824,17 @@ def test_all_columns_of_autorags_results_are_read() -> None:
     assert sample.references == ("Leeds",) and [one.id for one in sample.gold or ()] == ["d1"]
     with pytest.raises(InputError, match="1 score for 2 passages"):
         list(from_records([record | {"retrieve_scores": [0.9]}]))
+
+
+def test_repeated_questions_without_ids_can_take_their_lines_for_ids(tmp_path: Path) -> None:
+    rows = [{"question": "Who?", "answer": "A"}, {"question": "Who?", "answer": "B"}]
+    path = tmp_path / "r.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.raises(InputError, match="--columns id=@line"):
+        load(path)
+    for samples in (load(path, columns={"id": "@line"}),
+                    list(from_records(rows, columns={"id": "@line"}))):  # fmt: skip
+        assert [(one.id, one.answer.text) for one in samples if one.answer] == [
+            ("1", "A"), ("2", "B"),
+        ]  # fmt: skip
+        assert not any(one.metadata for one in samples)

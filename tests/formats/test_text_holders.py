@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -145,3 +146,23 @@ def test_texts_of_a_class_of_their_own_are_texts() -> None:
         assert sample.answer.text == "At nine."  # type: ignore[union-attr]
         assert sample.references == ("At nine.",)
         assert (sample.passages or ())[0].text == "At nine."
+
+
+BIG = 2**64 + 1
+
+
+@pytest.mark.parametrize("number", [2**63, BIG, -BIG, 10**30])
+def test_an_integer_beyond_64_bits_is_kept_as_its_digits(tmp_path: Path, number: int) -> None:
+    records = [
+        {"id": "1", "query": "When?", "metadata": {"account": number, "list": [number]}},
+        {"id": "2", "query": "When?", "account": number + 1},
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    for samples in (list(from_records(records)), load(path)):
+        first, second = samples
+        assert first.metadata["account"] == str(number)
+        assert first.metadata["list"] == [str(number)]
+        assert second.metadata["account"] == str(number + 1)
+    ordinary = [{"id": "1", "query": "When?", "account": 2**62}]
+    assert next(from_records(ordinary)).metadata["account"] == 2**62

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from ragassay.errors import InputError
-from ragassay.formats.sources import cleaned, kind, placed, unexpected
+from ragassay.formats.sources import cleaned, exact, kind, placed, unexpected
 from ragassay.formats.text_holders import fields_of, held, text_of
 from ragassay.samples import Sample
 
@@ -125,8 +125,10 @@ def plain(value: Any, key: str) -> Any:
     Raises:
         InputError: an infinite number, bytes that are no text, or an object that holds no text.
     """
-    if value is None or type(value) in (int, bool):
+    if value is None or type(value) is bool:
         return value
+    if type(value) is int:
+        return exact(value)
     if type(value) in (str, float):
         return cleaned(value, key)
     if isinstance(value, Enum):

@@ -9,8 +9,12 @@ from pathlib import Path
 import orjson
 
 from ragassay.errors import InputError
+from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.values import texts_of
 from ragassay.samples import Sample, Turn
+
+LINE = "@line"
+"""The column, given to every record where it is named, that holds the number of its line."""
 
 _LATEST = 100
 """Samples that are kept to be compared with one that repeats their identity."""
@@ -61,7 +65,8 @@ class Identities:
                 f"{subject} was already given in line {where}; neither record has an id, so each "
                 "has one that was made of its query",
                 hint="Give each record its own id, the name of its system (system), or the "
-                "number of its run (repeat 0, 1, 2 ...); or leave one of them out.",
+                "number of its run (repeat 0, 1, 2 ...). To take their lines for ids: "
+                f"{OptionWords().columns('id', LINE)}.",
             )
         return InputError(
             f"the sample {sample.id!r}{of}, repeat {sample.repeat}, was already given in line "

@@ -11,7 +11,7 @@ from ragassay.formats.records import aliases, record_parts
 from ragassay.formats.records.aliases import FieldKeys, Keys, folded
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
 from ragassay.formats.records.column_plans import ColumnPlans
-from ragassay.formats.records.identities import Identities, made_id
+from ragassay.formats.records.identities import LINE, Identities, made_id
 from ragassay.formats.records.notes import Notes
 from ragassay.formats.records.option_words import OptionWords
 from ragassay.formats.records.record_turns import agreed, asked_in
@@ -261,6 +261,8 @@ class Mapper(SourceNotes):
         record = record_parts.with_dotted(record)
         chosen: Keys = {}
         if self.columns:
+            if LINE in self.columns.names():
+                record = {**record, LINE: line}
             record, chosen = self._with_chosen(record, beside, made=made)
         plan = self.plan(record, chosen)
         if self.cells:

@@ -8,7 +8,7 @@ from . import (
     unpacking as unpacking,
 )
 from .delimited import Row as Row
-from .json_files import cleaned as cleaned, refuse_repeats as refuse_repeats
+from .json_files import cleaned as cleaned, exact as exact, refuse_repeats as refuse_repeats
 from .kinds import kind as kind, unexpected as unexpected
 from .opening import (
     lines as lines,

@@ -52,8 +52,26 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
                 hint="Mend that line; no record was skipped.",
             ) from None
     with placed(path, line):
-        refuse_repeats(raw, value)
+        if _NINETEEN in raw.translate(_DIGITS):  # orjson makes floats of integers beyond 64 bits
+            value = cleaned(json.loads(raw, object_pairs_hook=_unique, parse_int=exact))
+        else:
+            refuse_repeats(raw, value)
     return value
+
+
+_DIGITS = bytes(48 if chr(at).isdecimal() else 32 for at in range(256))
+_NINETEEN = b"0" * 19
+"""So many digits may need more than 64 bits."""
+
+
+def exact(written: str | int) -> int | str:
+    """An integer; as its digits where it needs more than 64 bits, which not every reader keeps.
+
+    Args:
+        written: the integer.
+    """
+    value = int(written)
+    return value if -(2**63) <= value < 2**63 else str(value)
 
 
 def whole_object(path: Path, encoding: str | None = None) -> dict[str, Any]:
