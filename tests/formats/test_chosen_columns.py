@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay import InputError, Sample, UsageError
+from ragassay.errors import did_you_mean
 from ragassay.formats import Notes, from_records, load
 
 RECORDS = [
@@ -266,3 +267,14 @@ def test_a_trace_that_retrieved_nothing_may_stand_first(tmp_path: Path) -> None:
     assert any(note.startswith("records without the column") for note in notes)
     with pytest.raises(InputError, match="wanted as passage_ids"):
         load(path, columns={"passage_ids": "passages[*].metadata.sauce"})
+
+
+def test_a_very_long_name_is_like_no_known_one(tmp_path: Path) -> None:
+    """It is not compared letter by letter: that would take minutes."""
+    path = tmp_path / "long.csv"
+    path.write_text(f"qu{'ery' * 400_000},anser\nx,y\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert "anser" in str(caught.value)
+    assert did_you_mean("x" * 201, ["x" * 201]) == ""
+    assert "limit" in did_you_mean("limt", ["limit", "y" * 1_000_000])

@@ -197,7 +197,9 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls lacks row 0"),
     ("evaluate_trec", {"run_path": "a.run", "qrels_path": "b"}, "run_path: there is no file"),
     ("validate_file", {"data": "hybrid.jsonl", "suite": ["qaa"]}, "Did you mean 'qa'"),
-    ("validate_file", {"file": "x"}, "needs the argument 'data', and 'file' is none of its"),
+    ("validate_file", {"file": "x"}, "has no argument 'file', and needs 'data'."),
+    ("run_suite", {"data": "hybrid.jsonl", "limt": 3}, "no argument 'limt'. Did you mean 'limit'"),
+    ("list_metrics", {"suit": "qa"}, "no argument 'suit'. Did you mean 'suite'"),
     (
         "run_suite",
         {"data": "hybrid.jsonl", "limit": "few"},

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from types import FrameType
 from typing import Any
 
@@ -172,13 +173,20 @@ def meant_or_all(wrong: str, known: Iterable[str]) -> str:
     return did_you_mean(wrong, names) or f"There are: {', '.join(names) or 'none'}."
 
 
+_LONGEST_NAME, _MOST_NAMES = 200, 2_000
+"""Names that are compared: the time grows with the product of their lengths, and their number."""
+
+
 def did_you_mean(wrong: str, known: Iterable[str], *, at_least: float = 0.6) -> str:
     """A hint that names the nearest known spelling, or an empty string when nothing is near.
 
     ``at_least`` is how alike they must be, from 0 to 1.
     """
+    if len(wrong) > _LONGEST_NAME:
+        return ""
     by_folded: dict[str, str] = {}
-    for name in known:
-        by_folded.setdefault(name.casefold(), name)
+    for name in islice(known, _MOST_NAMES):
+        if len(name) <= _LONGEST_NAME:
+            by_folded.setdefault(name.casefold(), name)
     near = difflib.get_close_matches(wrong.casefold(), by_folded, n=3, cutoff=at_least)
     return f"Did you mean {' or '.join(repr(by_folded[name]) for name in near)}?" if near else ""

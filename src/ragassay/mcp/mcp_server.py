@@ -13,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
 from ragassay import __version__
-from ragassay.errors import validation_problem
+from ragassay.errors import did_you_mean, validation_problem
 from ragassay.mcp import agent_tools, ultrarag_tools
 from ragassay.mcp.allowed_folders import AllowedFolders
 
@@ -41,7 +41,14 @@ class McpOptions:
 
 
 class _Server(MCPServer[Any]):
-    """A server that refuses wrong arguments in a sentence."""
+    """A server that refuses wrong and unknown arguments in a sentence."""
+
+    async def list_tools(self) -> list[Any]:
+        """The tools; their schemas say that there are no further arguments."""
+        tools = await super().list_tools()
+        for tool in tools:
+            tool.input_schema["additionalProperties"] = False
+        return tools
 
     async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **more: Any) -> Any:
         """Calls a tool.
@@ -55,26 +62,30 @@ class _Server(MCPServer[Any]):
         Raises:
             ToolError: what is wrong, and what to do.
         """
+        tools = {tool.name: tool for tool in await self.list_tools()}
+        schema = tools[name].input_schema if name in tools else {}
+        parameters = list(schema.get("properties") or ())
+        if name in tools and (unknown := [one for one in arguments if one not in parameters]):
+            hint = did_you_mean(unknown[0], parameters)
+            lacking = [one for one in schema.get("required", ()) if one not in arguments]
+            needs = f", and needs {lacking[0]!r}" if lacking else ""
+            takes = f"It takes: {', '.join(parameters)}."
+            sentences = (f"{name} has no argument {unknown[0]!r}{needs}.", hint, takes)
+            raise ToolError(" ".join(filter(None, sentences)))
         try:
             return await super().call_tool(name, arguments, *rest, **more)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            tools = {tool.name: tool for tool in await self.list_tools()}
-            parameters = list(tools[name].input_schema.get("properties") or ())
-            raise ToolError(_refusal(name, arguments, error.__cause__, parameters)) from error
+            raise ToolError(_refusal(name, error.__cause__, parameters)) from error
 
 
-def _refusal(
-    name: str, arguments: Mapping[str, Any], error: ValidationError, parameters: list[str]
-) -> str:
+def _refusal(name: str, error: ValidationError, parameters: list[str]) -> str:
     """What is wrong with the arguments of a tool, in one sentence, and what it takes."""
     first = error.errors()[0]
     field = ".".join(str(piece) for piece in first["loc"][:1])
-    unknown = next((one for one in arguments if one not in parameters), None)
     if first["type"] == "missing":
         problem = f"{name} needs the argument {field!r}"
-        problem += f", and {unknown!r} is none of its arguments" if unknown else ""
     else:
         problem = f"{name}: {validation_problem(error)}"
     return f"{problem}. It takes: {', '.join(parameters)}."

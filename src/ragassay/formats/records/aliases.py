@@ -196,7 +196,12 @@ def likeness(name: str, field: str) -> float:
         name: folded.
         field: canonical.
     """
-    return max((SequenceMatcher(None, name, one).ratio() for one in names_of(field)), default=0.0)
+    return max((_ratio(name, one) for one in names_of(field)), default=0.0)
+
+
+def _ratio(name: str, known: str) -> float:
+    """How like two names are; a much longer one is not like a known one, whatever it holds."""
+    return 0.0 if len(name) > 4 * len(known) else SequenceMatcher(None, name, known).ratio()
 
 
 def mistyped(keys: Keys, rest: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -215,7 +220,7 @@ def mistyped(keys: Keys, rest: Iterable[str]) -> Iterator[tuple[str, str]]:
         for key in unread:
             own = folded(key)
             same = [name for name in names if name.count("_") == own.count("_")]
-            if any(SequenceMatcher(None, own, name).ratio() >= ALIKE for name in same):
+            if any(_ratio(own, name) >= ALIKE for name in same):
                 yield key, field
 
 
