@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,6 +93,28 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     assert {"run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"} <= set(names)
     assert client.delete(f"{API}/reports/{report}").status_code == 204
     assert client.get(f"{API}/tasks/{task}/reports").json() == []
+
+
+@pytest.mark.usefixtures("forked")
+def test_what_a_task_says_of_its_records_reaches_its_reports(
+    client: TestClient, store: Store, tmp_path: Path
+) -> None:
+    task = made_task(client, multi_turn=True, default_answer="I do not know.")
+    turns = [
+        record(n, metadata={"session_id": "a" if n < 4 else "b"}, response=said)
+        for n, said in enumerate(["One.", "Two.", "i do not know", "Three.", "Four."], 1)
+    ]
+    client.post(f"{API}/tasks/{task}/records", json={"records": turns})
+    body = {"name": "first", "from_timestamp": 0, "to_timestamp": 5000}
+    report = client.post(f"{API}/tasks/{task}/reports", json=body).json()["report"]["id"]
+    Worker(store, WorkerOptions(tmp_path / "work", beat=0.2)).run(until_idle=True)
+    archive = zipfile.ZipFile(io.BytesIO(client.get(f"{API}/reports/{report}/run").content))
+    lines = archive.read("samples.jsonl").splitlines()
+    samples = {one["id"]: one for one in map(json.loads, lines)}
+    assert [len(samples[f"r{n}"].get("history", ())) for n in range(1, 6)] == [0, 2, 4, 0, 2]
+    assert samples["r3"].get("answer") is None and samples["r4"]["answer"]
+    metrics = json.loads(archive.read("summary.json"))["metrics"]
+    assert {one["n_clusters"] for one in metrics.values()} - {None} == {2}
 
 
 def test_records_come_in_pages_and_with_their_versions(client: TestClient) -> None:

@@ -87,6 +87,7 @@ from .store_errors import (
     NotThere as NotThere,
     StoreUnavailable as StoreUnavailable,
 )
+from .task_samples import samples_of_task as samples_of_task
 from .tokens import (
     Token as Token,
     TokenScope as TokenScope,

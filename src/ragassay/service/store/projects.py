@@ -32,9 +32,13 @@ class TaskOptions(BaseModel):
         None, description="what stands between the chunks of a retrieved context that is one string"
     )
     default_answer: str | None = Field(
-        None, description="what the system says where it has no answer"
+        None, description="what the system says where it has no answer: it counts as none"
     )
-    multi_turn: bool = Field(False, description="whether records are turns of sessions")
+    multi_turn: bool = Field(
+        False,
+        description="whether records with one session_id in their metadata are turns of a "
+        "conversation, in order of time",
+    )
     language: str | None = Field(None, description="of queries and answers, for people")
     judge: list[str] = Field(
         default_factory=list,

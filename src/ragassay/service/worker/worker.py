@@ -40,6 +40,7 @@ from ragassay.service.store import (
     read_samples,
     report_facts,
     run_options,
+    samples_of_task,
 )
 from ragassay.service.views import Views
 
@@ -198,7 +199,8 @@ class _ReportJob:
         report = get_report(self._store, str(self._job.report_id))
         task = get_task(self._store, self._job.task_id)
         data, output = self._folder / "data.jsonl", self._folder / "run"
-        samples = read_samples(self._store, task.id, report.from_timestamp, report.to_timestamp)
+        stored = read_samples(self._store, task.id, report.from_timestamp, report.to_timestamp)
+        samples = samples_of_task(stored, task.options)
         self._progress = Progress(total=write(self._with_beats(samples), data))
         if not self._beat():
             return None
