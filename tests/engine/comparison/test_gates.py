@@ -243,7 +243,7 @@ def test_a_value_outside_the_range_is_refused(text: str) -> None:
         ("low(f1)>=1", (0.0, 1.0), ["'f1>=1'", "'low(f1)>=0.95'"]),
         ("high(f1)<=0", (0.0, 1.0), ["'f1<=0'", "'high(f1)<=0.05'"]),
         ("low(f1)>=5", (1.0, 5.0), ["'f1>=5'", "'low(f1)>=4.8'"]),
-        ("high(f1)<0", (0.0, None), ["'f1<0'", "'high(f1)<0.05'"]),
+        ("high(f1)<0", (0.0, None), ["'f1<=0'", "'high(f1)<0.05'"]),
     ],
 )
 def test_a_gate_that_no_number_of_samples_can_pass_is_refused(text, span, instead) -> None:
@@ -251,7 +251,15 @@ def test_a_gate_that_no_number_of_samples_can_pass_is_refused(text, span, instea
         gates.resolve([text], COMPUTED, ["qa"], {"f1": span})
     for other in instead:
         assert other in str(refused.value)
-    gates.resolve([text.replace("low(f1)", "f1").replace("high(f1)", "f1")], COMPUTED, ["qa"])
+    mean = re.sub(r"\w+\(f1\)([<>])=?", r"f1\1=", text)
+    gates.resolve([mean], COMPUTED, ["qa"], {"f1": span})
+
+
+@pytest.mark.parametrize(("text", "instead"), [("f1>1", "'f1>=1'"), ("f1<0", "'f1<=0'")])
+def test_a_mean_beyond_the_end_of_its_range_is_refused(text: str, instead: str) -> None:
+    with pytest.raises(UsageError, match="no value of f1 can pass this gate") as refused:
+        gates.resolve([text], COMPUTED, ["qa"], {"f1": (0.0, 1.0)})
+    assert instead in str(refused.value)
 
 
 def test_a_gate_on_a_lower_bound_passes_as_often_as_clopper_and_pearsons() -> None:

@@ -138,9 +138,10 @@ def test_what_one_system_alone_left_out_counts_at_its_worst(new: str, old: str) 
     assert drop.unscored == worse.unscored == 20 and not left_out(found)
 
 
-def test_two_systems_that_left_something_out_for_other_reasons_are_not_alike() -> None:
+def test_what_two_systems_left_out_for_other_reasons_is_counted_and_owed() -> None:
     found, drop, _ = compared("r" * 40 + "n" * 20, "r" * 40 + "e" * 20)
-    assert drop.passed is None and drop.unscored == 40 and not left_out(found)
+    assert drop.passed is None and drop.unscored == 40
+    assert [note.counts["n"] for note in left_out(found)] == [20]
 
 
 def test_a_finding_that_what_one_system_left_out_refutes_is_a_hint() -> None:

@@ -252,3 +252,29 @@ def test_a_sentence_encoder_joins_the_words_where_relevance_is_asked_for() -> No
     report = judge.known(ReportOnContext(query, tuple(near)))
     assert not isinstance(report, Failure) and report.answer.relevance == 3
     assert judge.known(ClaimSupport((BRIDGE,), (BRIDGE,))).answer.supported == (True,)  # type: ignore[union-attr]
+
+
+UNKNOWN = [
+    "لا أعرف متى افتتح الجسر.", "मुझे नहीं पता।", "ฉันไม่ทราบ", "橋がいつ開通したかわかりません。",
+    "Я не знаю, когда открыли мост.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", UNKNOWN)
+def test_in_a_script_that_it_does_not_know_it_answers_nothing_that_needs_one(answer: str) -> None:
+    judge = OfflineJudge()
+    for question in (SaysIdk("", answer), AnswerAttempted(QUERY, answer), ExtractClaims("", answer),
+                     AnswerMatch(QUERY, answer, ("1968",)), ClaimSupport((answer,), (BRIDGE,)),
+                     CitationSupport(answer, BRIDGE),
+                     AssignNuggets(QUERY, answer, ("1968",)),
+                     ReferenceRating("", QUERY, BRIDGE, answer, (BRIDGE,))):  # fmt: skip
+        found = judge.known(question)
+        assert isinstance(found, Failure) and found.reason is Reason.UNSUPPORTED
+        assert "script" in found.detail
+    relevance = judge.known(RelevanceGrade(answer, answer))
+    assert not isinstance(relevance, Failure), "words are compared in any script"
+
+
+@pytest.mark.parametrize("answer", ["1968", "", "Ich weiß es nicht.", "我不知道。", "Aarwyk"])
+def test_short_answers_and_known_scripts_are_answered(answer: str) -> None:
+    assert not isinstance(OfflineJudge().known(SaysIdk("", answer)), Failure)

@@ -197,7 +197,7 @@ def _refusals(
 def _inapplicable(matched: MatchedRuns, names: Sequence[str]) -> Iterator[Note]:
     """Notes on the queries for which both systems left a metric nothing to measure, one for all
     metrics with equally many."""
-    by_count = grouped((int(matched.inapplicable(name).sum()), name) for name in names)
+    by_count = grouped((matched.n_measured_by_neither(name), name) for name in names)
     for n, alike in by_count.items():
         if n:
             yield Note("inapplicable_to_both", {"n": n}, tuple(alike))

@@ -133,7 +133,13 @@ def resolve(
                     f"--fail-under {text!r}: {_number(gate.threshold)} is no value of {name}, "
                     f"which runs from {_end(low)} to {_end(high)}."
                 )
-            if gate.which != "mean" and gate.threshold == (high if gate.at_least else low):
+            is_end = gate.threshold == (high if gate.at_least else low)
+            if is_end and gate.which == "mean" and not gate.op.endswith("="):
+                raise UsageError(
+                    f"--fail-under {text!r}: no value of {name} can pass this gate. "
+                    f"Write '{replace(gate, metric=name, op=f'{gate.op}=')}'."
+                )
+            if is_end and gate.which != "mean":
                 raise UsageError(_unreachable(text, replace(gate, metric=name), low, high))
             gates.append(replace(gate, metric=name))
     return gates
@@ -141,13 +147,14 @@ def resolve(
 
 def _unreachable(text: str, gate: Gate, low: float | None, high: float | None) -> str:
     """Says that no number of samples decides a gate on a bound, and what to write instead."""
-    stays = "below" if gate.at_least else "above"
+    stays, op = ("below", ">=") if gate.at_least else ("above", "<=")
     width = 1.0 if low is None or high is None else high - low
     inside = round(gate.threshold + (-0.05 if gate.at_least else 0.05) * width, 9)
+    mean = replace(gate, which="mean", op=op)
     return (
         f"--fail-under {text!r}: no number of samples can pass this gate, because the bound always "
-        f"stays {stays} {_number(gate.threshold)}. Write '{replace(gate, which='mean')}' for the "
-        f"mean of the samples, or a value inside the range: '{replace(gate, threshold=inside)}'."
+        f"stays {stays} {_number(gate.threshold)}. Write '{mean}' for the mean of the samples, or "
+        f"a value inside the range: '{replace(gate, threshold=inside)}'."
     )
 
 

@@ -110,6 +110,15 @@ class MatchedRuns:
         reasons = [self._reasons(run, name) for run in (self.a, self.b)]
         return np.array([bool(a) and a == b for a, b in zip(*reasons, strict=True)], dtype=np.bool_)
 
+    def n_measured_by_neither(self, name: str) -> int:
+        """How many queries have no score by either system's doing, for whatever reasons.
+
+        Args:
+            name: of the metric.
+        """
+        reasons = [self._reasons(run, name) for run in (self.a, self.b)]
+        return sum(bool(a) and bool(b) for a, b in zip(*reasons, strict=True))
+
     def left_out_by_one(self, name: str) -> bool:
         """Whether one system left a metric nothing to measure where the other one did not, or for
         another reason.

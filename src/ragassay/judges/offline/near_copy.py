@@ -44,6 +44,7 @@ _LONGEST = 100
 """Words of a sentence that are compared."""
 _NEGATIONS = frozenset(LISTS["negations"])
 _NEGATING = re.compile(r"n't$|^[不没沒无無未非]$")
+_NEGATED_VERB = re.compile(r"([不没沒无無未])(?:是|有|会|會|曾|能)")
 _DENIED = re.compile(
     r"^\W*(?:it(?: is|['’]s| was) (?:not (?:true|correct|the case)|false|untrue|incorrect|a myth)"
     r"|it (?:is|was)n['’]t (?:true|correct|the case)) that\b",
@@ -95,7 +96,7 @@ class Word:
 @lru_cache(maxsize=8192)
 def read(sentence: str) -> tuple[Word, ...]:
     """The words of a sentence that are compared: all but small ones without an opposite."""
-    text = spaced(_PARTICLE.sub("", sentence))
+    text = spaced(_NEGATED_VERB.sub(r"\1", _PARTICLE.sub("", sentence)))
     framed = _DENIED.match(text)
     each = tokens(text[framed.end() :] if framed else text)[: 2 * _LONGEST]
     named = names(text)

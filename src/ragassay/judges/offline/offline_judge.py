@@ -7,7 +7,7 @@ from typing import Any
 
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline.questions import Cosine, answer_to
+from ragassay.judges.offline.questions import Cosine, answer_to, understands
 from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
@@ -48,9 +48,10 @@ class OfflineJudge(Judge):
                 "the offline judge does not read; split long texts, or name an LLM as the judge"
             )
             return Failure(question, Reason.CONTEXT_TOO_LONG, detail, provenance, repeat)
-        reply = answer_to(question, self._cosine)
-        if reply is None:
-            detail = f"the offline judge has no answer to {question.kind}; name an LLM as the judge"
+        here = "" if (known := understands(question)) else " in this script"
+        if not known or (reply := answer_to(question, self._cosine)) is None:
+            why = f"the offline judge has no answer to {question.kind}{here}"
+            detail = f"{why}; name an LLM as the judge"
             return Failure(question, Reason.UNSUPPORTED, detail, provenance, repeat)
         return Verdict(question, question.check(reply), provenance, repeat)
 

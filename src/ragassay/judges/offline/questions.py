@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -278,6 +279,19 @@ _ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
     asked.SaysIdk: lambda q: asked.Idk(says_idk=says_idk(q.answer, q.conversation)),
 }
 """The function that answers each type of question that no encoder has a part in."""
+
+
+_ANY = (asked.RelevanceGrade, asked.ReportOnContext, asked.ExtractNuggets, asked.NuggetImportance)
+"""Questions that words alone answer, in any language."""
+_SCRIPTS = re.compile(r"[A-Za-z\u00c0-\u024f\u3400-\u9fff]")
+
+
+def understands(question: Question[Any]) -> bool:
+    """Whether refusals and negations are known in the script of what is judged."""
+    parts = (question.data.get(name) or "" for name in ("answer", "statement", "claims"))
+    text = " ".join(one if isinstance(one, str) else " ".join(one) for one in parts)
+    known = 2 * len(_SCRIPTS.findall(text)) >= sum(map(str.isalpha, text))
+    return known or isinstance(question, _ANY)
 
 
 def answer_to(question: Question[Any], cosine: Cosine | None = None) -> Any | None:

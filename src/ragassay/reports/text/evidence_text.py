@@ -21,6 +21,7 @@ from ragassay.reports.text.grouping import grouped
 from ragassay.reports.text.verdict_text import PIECES, AnswerPiece, answer_pieces
 from ragassay.samples import Sample
 from ragassay.strict import dumps
+from ragassay.texts import language_of
 
 _HELD = {"yes": ("+", "green"), "partly": ("~", "yellow"), "no": ("-", "red")}
 """The mark and colour of a piece of the answer: supported, in part, not."""
@@ -75,14 +76,18 @@ def explained(explanation: Explained, *, full: bool = False) -> RenderableType:
     return Padding(Group(*parts), (0, 1))
 
 
-def _agreement(one: Evidence) -> Iterator[RenderableType]:
+def _agreement(one: Evidence, sample: Sample) -> Iterator[RenderableType]:
     """What was measured of the offline judge, for each kind of question that it was asked for this
-    score."""
+    score, in the sample's language where that is known."""
+    answer = sample.answer.text if sample.answer else ""
+    language = language_of(f"{sample.query or ''} {answer}")
     judges = {record["question"]: record.get("judge", "") for record in one.verdicts}
     for kind, rows in agreements(one.metric).items():
         judge = judges.get(kind, "")
         if judge.startswith(OFFLINE):
-            said = "; ".join(map(str, rows)) if judge == LABEL and rows else "not measured"
+            here = [row for row in rows if language in ("", row.language) and judge == LABEL]
+            where = " in this language" if rows and judge == LABEL else ""
+            said = "; ".join(map(str, here)) or f"not measured{where}"
             yield Text(f"agreement of the offline judge, {kind.replace('_', ' ')}: {said}", "dim")
 
 
@@ -175,7 +180,7 @@ class _ScorePages:
             yield Text(_printable(row.explanation))
         yield from self._parts(row.parts)
         yield Text(one.signature, "dim")
-        yield from _agreement(one)
+        yield from _agreement(one, self._sample)
         numbers = [self.seen[record["id"]] for record in one.verdicts if record["id"] in self.seen]
         several = len(numbers) > 1
         if several:
