@@ -176,6 +176,7 @@ def test_a_score_in_the_html_report_leads_to_its_verdicts(voted: Path, tmp_path:
         page = browser.new_page()
         page.goto((tmp_path / "voted.html").as_uri())
         page.locator("#queries .expand").click()
+        page.locator(".opened-row .links button").first.wait_for()  # the row is filled later
         assert page.locator(".links button").all_inner_texts() == ["[1]", "[2–3]"]
         page.locator(".links button", has_text="[2–3]").click()
         assert "lit" not in (page.locator(".evidence > li").first.get_attribute("class") or "")
