@@ -93,7 +93,7 @@ class JudgeOptions:
     judge_name: str | None = None
     reuse: Reuse = "all"
     dry: bool = False
-    encoder: Callable[[str], tuple[Callable[[str, str], float], str]] | None = None
+    encoder: Callable[[str], tuple[Callable[[str, str], float | None], str]] | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:

